@@ -49,12 +49,7 @@ impl SchemaCommand {
         let kind = kind.with_context(|| format!("{path}: say with --kind what it is"))?;
         let text = read(&self.file).with_context(|| format!("cannot read {path}"))?;
         let schema = match kind {
-            Kind::Sql => of_sql(&text).map(|(schema, broken)| {
-                for constraint in broken {
-                    eprintln!("the rows may break {constraint}");
-                }
-                schema
-            }),
+            Kind::Sql => of_sql(&text),
             Kind::JsonSchema => {
                 let document = serde_json::from_str(&text);
                 let document = document.with_context(|| format!("{path} is not JSON"))?;
@@ -63,10 +58,14 @@ impl SchemaCommand {
             Kind::Csv => {
                 let mut rows = rows(&text).into_iter();
                 let names = rows.next().unwrap_or_default();
-                of_sample(&names, &rows.take(ROWS).collect::<Vec<_>>())
+                let made = of_sample(&names, &rows.take(ROWS).collect::<Vec<_>>());
+                made.map(|schema| (schema, Vec::new()))
             }
         };
-        let schema = schema.map_err(|why| anyhow!("{path}: {why}"))?;
+        let (schema, broken) = schema.map_err(|why| anyhow!("{path}: {why}"))?;
+        for constraint in broken {
+            eprintln!("the rows may break {constraint}");
+        }
         serde_json::to_writer_pretty(&mut *out, &schema)?;
         writeln!(out)?;
         out.flush()?;
@@ -98,7 +97,10 @@ fn read(path: &Path) -> std::io::Result<String> {
 /// Parses CSV, using whichever separator is most common in the header.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let header = text.lines().next().unwrap_or_default();
-    let count = |sign: char| header.chars().filter(|letter| *letter == sign).count();
+    // Signs in quoted names don't count.
+    let count = |sign: char| -> usize {
+        header.split('"').step_by(2).map(|part| part.matches(sign).count()).sum()
+    };
     let separator = [',', ';', '\t'].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(',');
     let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();
@@ -112,7 +114,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
                 row.push(std::mem::take(&mut cell));
                 rows.push(std::mem::take(&mut row));
                 if rows.len() > ROWS {
-                    return rows;
+                    break;
                 }
             }
             _ if letter == separator => row.push(std::mem::take(&mut cell)),
@@ -123,5 +125,8 @@ fn rows(text: &str) -> Vec<Vec<String>> {
         row.push(cell);
         rows.push(row);
     }
+    let width = rows.first().map_or(0, Vec::len);
+    // Blank lines have no cells, unless there's just one column.
+    rows.retain(|row| width < 2 || row.len() > 1 || row.iter().any(|cell| !cell.is_empty()));
     rows
 }

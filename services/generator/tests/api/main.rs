@@ -24,6 +24,7 @@ mod page;
 mod person;
 mod phone;
 mod private_files;
+mod proposals;
 mod record_bounds;
 mod record_kinds;
 mod record_parts;

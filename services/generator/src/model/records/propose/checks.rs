@@ -7,8 +7,15 @@ use sqlparser::ast::{
 };
 
 use super::column::{Column, Stored, is_plain};
+use super::days::moved;
+use super::settled::is_match;
 use super::types::object;
 
+/// Maximum length of texts.
+const LONGEST: u32 = 1_000;
+/// Email addresses such as rows have.
+const ADDRESSES: [&str; 3] =
+    ["greta.vogel@example.com", "m_lind2@example.org", "gvogel17@example.net"];
 /// The name of the only column in a domain's checks.
 const VALUE: &str = "VALUE";
 
@@ -18,8 +25,11 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         Expr::Nested(inner) => apply(inner, columns),
         Expr::Value(value) => value.value == Literal::Boolean(true),
         Expr::BinaryOp { left, op: Op::And, right } => {
-            let is_kept = apply(left, columns);
-            apply(right, columns) && is_kept
+            // A comparison of two columns splits the range that other checks leave them.
+            let is_first = has_order(left, columns) && !has_order(right, columns);
+            let (first, last) = if is_first { (right, left) } else { (left, right) };
+            let is_kept = apply(first, columns);
+            apply(last, columns) && is_kept
         }
         Expr::BinaryOp { left, op: Op::Or, right } => {
             // Only fall back on nulls if nothing else works.
@@ -53,10 +63,10 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
             compare(expr, &Op::GtEq, low, columns) && compare(expr, &Op::LtEq, high, columns)
         }
         Expr::Like { negated: false, expr, pattern, .. } => like(expr, pattern, columns),
-        Expr::RLike { negated: false, expr, pattern, .. } => regex(expr, pattern, columns),
+        Expr::RLike { negated: false, expr, pattern, .. } => regex((expr, pattern), true, columns),
         Expr::BinaryOp { left, op: Op::PGLikeMatch, right } => like(left, right, columns),
-        Expr::BinaryOp { left, op: Op::PGRegexMatch | Op::PGRegexIMatch, right } => {
-            regex(left, right, columns)
+        Expr::BinaryOp { left, op: op @ (Op::PGRegexMatch | Op::PGRegexIMatch), right } => {
+            regex((left, right), *op == Op::PGRegexIMatch, columns)
         }
         Expr::BinaryOp { left, op, right } => {
             compare(left, op, right, columns)
@@ -67,9 +77,23 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
                 column.stored = Stored::Known(object());
                 true
             }),
-            ("regexp_like", [inner, pattern, ..]) => regex(inner, pattern, columns),
+            ("regexp_like", [inner, pattern, ..]) => regex((inner, pattern), true, columns),
             _ => false,
         },
+        _ => false,
+    }
+}
+
+/// Returns whether a check compares two columns.
+pub fn has_order(check: &Expr, columns: &[Column]) -> bool {
+    match check {
+        Expr::Nested(inner) => has_order(inner, columns),
+        Expr::BinaryOp { left, op: Op::And | Op::Or, right } => {
+            has_order(left, columns) || has_order(right, columns)
+        }
+        Expr::BinaryOp { left, right, .. } => {
+            place(left, columns).is_some() && place(right, columns).is_some()
+        }
         _ => false,
     }
 }
@@ -131,10 +155,7 @@ fn items(expression: &Expr) -> Vec<Value> {
 fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut [Column]) -> bool {
     with(expression, columns, |column| match is_negated {
         _ if values.is_empty() => false,
-        false => {
-            column.choices = values;
-            true
-        }
+        false => column.choose(values),
         true if column.choices.is_empty() => matches!(column.stored, Stored::Text(_)),
         true => {
             column.choices.retain(|value| !values.contains(value));
@@ -157,10 +178,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
                     length.is_some_and(|length| has_length(inner, op, length, columns))
                 }
                 "upper" | "lower" if *op == Op::Eq && is_same(inner, right, columns) => {
-                    with(inner, columns, |column| {
-                        column.is_upper = name == "upper";
-                        true
-                    })
+                    with(inner, columns, |column| column.set_case(name == "upper"))
                 }
                 // Strings are never empty.
                 "trim" | "btrim" => *op == Op::NotEq && place(inner, columns).is_some(),
@@ -201,10 +219,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
     let is_number = matches!(column.stored, Stored::Integer | Stored::Decimal(_));
     match (op, number.filter(|_| is_number)) {
-        (Op::Eq, _) => {
-            column.choices = vec![value];
-            true
-        }
+        (Op::Eq, _) => column.choose(vec![value]),
         (Op::NotEq, None) => {
             column.choices.retain(|choice| *choice != value);
             matches!(column.stored, Stored::Text(_))
@@ -226,23 +241,16 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
 
 fn raise(column: &mut Column, least: f64) -> bool {
     column.least = Some(column.least.map_or(least, |known| known.max(least)));
-    true
+    column.limit.is_none_or(|limit| least <= limit)
 }
 
 fn lower(column: &mut Column, most: f64) -> bool {
     column.most = Some(column.most.map_or(most, |known| known.min(most)));
-    true
+    column.limit.is_none_or(|limit| most >= -limit)
 }
 
 fn is_day(column: &Column) -> bool {
     matches!(column.stored, Stored::Date | Stored::Timestamp)
-}
-
-/// Adds days to a date.
-pub fn moved(day: &str, days: i64) -> Option<String> {
-    let day: jiff::civil::Date = day.parse().ok()?;
-    let span = jiff::Span::new().try_days(days).ok()?;
-    Some(day.checked_add(span).ok()?.to_string())
 }
 
 fn is_now(expression: &Expr) -> bool {
@@ -306,7 +314,7 @@ fn has_length(inner: &Expr, op: &Op, length: f64, columns: &mut [Column]) -> boo
         let Stored::Text(longest) = &mut column.stored else { return false };
         let (least, most) = match op {
             Op::Eq => (length, Some(length)),
-            Op::Gt => (length + 1, None),
+            Op::Gt => (length.saturating_add(1), None),
             Op::GtEq => (length, None),
             Op::Lt => (0, Some(length.saturating_sub(1))),
             Op::LtEq => (0, Some(length)),
@@ -317,7 +325,7 @@ fn has_length(inner: &Expr, op: &Op, length: f64, columns: &mut [Column]) -> boo
             (Some(known), Some(most)) => Some(known.min(most)),
             (known, most) => known.or(most),
         };
-        true
+        column.shortest <= longest.unwrap_or(LONGEST).min(LONGEST)
     })
 }
 
@@ -341,29 +349,43 @@ fn like(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
         // Email addresses have a domain anyway.
         let is_email = column.name.to_lowercase().contains("mail");
         let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
+        if !column.choices.is_empty() {
+            let letters = pattern.chars().map(|letter| match letter {
+                '%' => ".*".to_owned(),
+                '_' => ".".to_owned(),
+                letter => regex_syntax::escape(&letter.to_string()),
+            });
+            return column.choose_matching(&format!("(?s)^{}$", letters.collect::<String>()));
+        }
         if !(is_email && is_any) {
             let letters = pattern.chars().map(|letter| match letter {
                 '%' => "[a-z]{6}".to_owned(),
                 '_' => "[a-z]".to_owned(),
                 letter => regex_syntax::escape(&letter.to_string()),
             });
-            column.regex = Some(letters.collect());
+            return column.set_regex(letters.collect());
         }
         matches!(column.stored, Stored::Text(_))
     })
 }
 
-fn regex(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
+fn regex(
+    (expression, pattern): (&Expr, &Expr),
+    ignores_case: bool,
+    columns: &mut [Column],
+) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
-    let is_valid = regex_syntax::parse(&pattern).is_ok();
     with(expression, columns, |column| {
-        let is_text = matches!(column.stored, Stored::Text(_));
-        // For email addresses, we ignore the pattern and generate ordinary ones.
-        let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
-        if is_text && is_valid && !is_email {
-            column.regex = Some(pattern);
+        if !column.choices.is_empty() {
+            return column.choose_matching(&pattern);
         }
-        is_text && is_valid
+        // Ordinary email addresses are better than letters in their form.
+        let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
+        let folded = format!("{}{pattern}", if ignores_case { "(?i)" } else { "" });
+        if is_email && ADDRESSES.iter().all(|address| is_match(&folded, address)) {
+            return matches!(column.stored, Stored::Text(_));
+        }
+        column.set_regex(pattern)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::days::moved;
 use super::names::by_name;
 use crate::model::records::kinds::pattern;
 
@@ -10,6 +11,18 @@ const NULLS: f64 = 0.1;
 /// Default maximum for numbers.
 const MOST_INTEGER: f64 = 1_000_000.0;
 const MOST_DECIMAL: f64 = 1_000.0;
+/// The largest integer that every JSON parser represents exactly.
+const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
+/// Maximum digits of a decimal.
+const DIGITS: i32 = 15;
+/// The first day that may come after the latest day of a field without bounds.
+const LATE: &str = "2024-01-01";
+/// Before this day, the usual range of dates may not have begun.
+const EARLY: &str = "2001-01-01";
+/// Number of days between a bound and the one that has to be added.
+const YEAR: i64 = 365;
+/// Maximum length of the start of a helper field's name.
+const LONGEST_START: usize = 50;
 /// Maximum number of days between two dates in a row.
 const DAYS: i64 = 30;
 /// Length of a timestamp without its offset.
@@ -72,6 +85,8 @@ pub struct Column {
     pub shortest: u32,
     /// Whether strings are in capitals.
     pub is_upper: bool,
+    /// Whether strings are in lower case.
+    pub is_lower: bool,
     /// The column with an earlier date, and the minimum number of days in between.
     pub after: Option<(String, i64)>,
     /// The table and column that this column refers to.
@@ -100,6 +115,7 @@ impl Column {
             regex: None,
             shortest: 0,
             is_upper: false,
+            is_lower: false,
             after: None,
             refers: None,
             with: None,
@@ -115,9 +131,17 @@ impl Column {
     }
 
     /// Returns a field for this column. If it depends on a hidden helper field, that one comes
-    /// first.
-    pub fn fields(&self, own: &str) -> Vec<Value> {
+    /// first. `names` are those of all columns, which the helper field can't have.
+    pub fn fields(&self, own: &str, names: &[&str]) -> Vec<Value> {
         let letters = self.name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let letters: String = letters.chars().take(LONGEST_START).collect();
+        let helper = |end: &str| {
+            let mut name = format!("{letters}_{end}");
+            while names.contains(&name.as_str()) {
+                name.push('_');
+            }
+            name
+        };
         let pair = |mut hidden: Value, name: &str, expression: String| {
             hidden["name"] = name.into();
             hidden["hidden"] = true.into();
@@ -125,7 +149,7 @@ impl Column {
             vec![hidden, shown]
         };
         if let Some((before, least)) = self.after.as_ref().filter(|_| !self.is_null) {
-            let name = format!("{letters}_days");
+            let name = helper("days");
             let days = json!({"type": "integer", "min": least, "max": least + DAYS});
             let mut fields = pair(days, &name, format!("addDays({before}, {name})"));
             if !self.required {
@@ -140,13 +164,13 @@ impl Column {
             && is_plain(key)
         {
             // The first row refers to itself.
-            let name = format!("{letters}_earlier");
+            let name = helper("earlier");
             return pair(field, &name, format!("if({name} = {name}, {name}, {key})"));
         }
         match length {
             None => vec![field],
             Some(length) => {
-                let name = format!("{letters}_whole");
+                let name = helper("whole");
                 pair(field, &name, format!("left({name}, {length})"))
             }
         }
@@ -269,10 +293,20 @@ impl Column {
     }
 
     fn dated(&self, mut field: Value) -> Value {
-        let (first, last) = &self.days;
+        let (first, last) = match self.days.clone() {
+            // The usual range ends or begins on the other side of some days.
+            (Some(first), None) if first.as_str() >= LATE => {
+                let last = moved(&first, YEAR);
+                (Some(first), last)
+            }
+            (None, Some(last)) if self.stored == Stored::Timestamp || last.as_str() < EARLY => {
+                (moved(&last, -YEAR), Some(last))
+            }
+            days => days,
+        };
         for (name, day) in [("min", first), ("max", last)] {
             if let Some(day) = day {
-                field[name] = day.as_str().into();
+                field[name] = day.into();
             }
         }
         field
@@ -280,8 +314,11 @@ impl Column {
 
     fn number(&self, mut field: Value, usual: f64) -> Value {
         let bound = |value: f64| match self.stored {
-            Stored::Integer => json!(value as i64),
-            _ => json!(value),
+            Stored::Decimal(decimals) => {
+                let largest = 10_f64.powi(DIGITS - decimals.cast_signed());
+                json!(value.clamp(-largest, largest))
+            }
+            _ => json!(value.clamp(-LARGEST_INTEGER, LARGEST_INTEGER) as i64),
         };
         let limit = self.limit.unwrap_or(f64::MAX);
         let least = self.least.map(|least| least.max(-limit));
@@ -291,7 +328,8 @@ impl Column {
             (None, _) => (limit < usual).then_some(limit),
         };
         // If only the maximum is given and it's negative, the minimum has to be lower still.
-        let least = least.or(most.filter(|most| *most < 0.0).map(|most| most - usual));
+        let below = |most: f64| (most - usual).max(-limit);
+        let least = least.or(most.filter(|most| *most < 0.0).map(below));
         if let Some(least) = least {
             field["min"] = bound(least);
         }
@@ -328,6 +366,8 @@ impl Column {
         let is_code = is_part("countryCode") && length.is_none_or(|length| length >= 2);
         let is_exact = length.is_some_and(|length| length == self.shortest);
         match known {
+            // Names of people and countries have capitals, but addresses and usernames have none.
+            _ if self.is_lower && !is_part("email") && !is_part("username") => letters(6, "[a-z]"),
             Some(field) if is_code && self.shortest <= 2 => field,
             _ if self.is_upper => letters(6, "[A-Z]"),
             _ if is_exact => letters(1, "[A-Za-z0-9]"),

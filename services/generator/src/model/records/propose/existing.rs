@@ -8,6 +8,9 @@ use sqlparser::ast::Expr;
 use super::checks;
 use super::column::Column;
 
+/// Maximum length of a name in characters.
+const LONGEST_NAME: usize = 64;
+
 /// An existing table.
 pub struct Existing {
     pub name: String,
@@ -52,9 +55,25 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
+    /// Leaves out the columns that fields can't be named after.
+    fn leave_out_names(&mut self) {
+        let broken = &mut self.broken;
+        self.columns.retain(|column| {
+            let fits = is_name(&column.name);
+            if !fits {
+                broken.push(format!("the column {}, whose name no field can have", column.name));
+            }
+            fits
+        });
+    }
+
     /// Applies the checks to the columns. Keys and references must be known by now.
     fn apply_checks(&mut self) {
-        for (check, name) in std::mem::take(&mut self.checks) {
+        // Comparisons of two columns split the range that the other checks leave them.
+        let (late, early): (Vec<_>, Vec<_>) = std::mem::take(&mut self.checks)
+            .into_iter()
+            .partition(|(check, _)| checks::has_order(check, &self.columns));
+        for (check, name) in early.into_iter().chain(late) {
             let before = self.columns.clone();
             let is_kept = match name.and_then(|name| self.place(&name)) {
                 Some(place) => checks::apply(&check, &mut self.columns[place..=place]),
@@ -63,6 +82,11 @@ impl Existing {
             if !is_kept {
                 self.columns = before;
                 self.broken.push(format!("CHECK ({check})"));
+            }
+        }
+        for column in &mut self.columns {
+            if !column.settle() {
+                self.broken.push(format!("the checks of {} together", column.name));
             }
         }
     }
@@ -147,6 +171,9 @@ impl Existing {
 
 /// Proposes a schema for tables. Also returns the constraints that rows may violate.
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
+    for table in &mut tables {
+        table.leave_out_names();
+    }
     resolve(&mut tables);
     for table in &mut tables {
         table.mark_keys();
@@ -158,8 +185,9 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     for table in &mut tables {
         let sets = table.sets();
         let limit = limit(table, &sets, &limits);
+        let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let fields: Vec<_> =
-            table.columns.iter().flat_map(|column| column.fields(&table.name)).collect();
+            table.columns.iter().flat_map(|column| column.fields(&table.name, &names)).collect();
         let mut proposed = json!({"name": table.name, "fields": fields});
         if let Some(rows) = limit {
             proposed["maxRows"] = rows.into();
@@ -174,6 +202,12 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
         broken.extend(table.broken.iter().map(|text| format!("{}: {text}", table.name)));
     }
     (json!({"tables": made}), broken)
+}
+
+/// Returns whether a field can have this name.
+pub fn is_name(name: &str) -> bool {
+    let is_wrong = |letter: char| letter.is_control() || letter == '"';
+    (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.contains(is_wrong)
 }
 
 /// From this number of rows, a limit doesn't matter in practice.
@@ -195,41 +229,76 @@ fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) 
     alone.filter_map(count).chain(together).filter(|rows| *rows < PLENTY).min()
 }
 
+/// A table that references can lead to.
+struct Target {
+    name: String,
+    key: Vec<String>,
+    columns: Vec<String>,
+}
+
+impl Target {
+    fn of(table: &Existing) -> Self {
+        let first = table.columns.iter().find(|column| column.is_key).or(table.columns.first());
+        let first = first.map(|column| column.name.clone()).into_iter().collect::<Vec<_>>();
+        let columns = table.columns.iter().map(|column| column.name.clone()).collect();
+        let key = if table.key.is_empty() { first } else { table.key.clone() };
+        let mut target = Self { name: table.name.clone(), key: Vec::new(), columns };
+        target.key = key.iter().filter_map(|name| target.column(name)).collect();
+        target
+    }
+
+    /// Returns a column's name in the spelling of the table.
+    fn column(&self, name: &str) -> Option<String> {
+        self.columns.iter().find(|own| own.eq_ignore_ascii_case(name)).cloned()
+    }
+
+    /// Finds a table. Unless the spelling is the same, letter case doesn't matter.
+    fn find<'t>(targets: &'t [Self], name: &str) -> Option<&'t Self> {
+        let same = targets.iter().find(|target| target.name == name);
+        same.or_else(|| targets.iter().find(|target| target.name.eq_ignore_ascii_case(name)))
+    }
+}
+
 /// Resolves each reference to its columns, and makes the columns it refers to non-null.
 fn resolve(tables: &mut [Existing]) {
-    let keys: HashMap<_, _> = tables
-        .iter()
-        .map(|table| {
-            let first = table.columns.iter().find(|column| column.is_key).or(table.columns.first());
-            let first = first.map(|column| column.name.clone()).into_iter().collect::<Vec<_>>();
-            (table.name.clone(), if table.key.is_empty() { first } else { table.key.clone() })
-        })
-        .collect();
+    let known: Vec<_> = tables.iter().map(Target::of).collect();
     let mut referred = Vec::new();
     for table in tables.iter_mut() {
         for column in &mut table.columns {
             // We can't refer to a table that isn't in the file.
-            column.refers = column.refers.take().filter(|(name, _)| keys.contains_key(name));
-            if let Some((name, target)) = &mut column.refers {
-                if target.is_empty() {
-                    *target = keys[name].first().cloned().unwrap_or_default();
-                }
-                referred.push((name.clone(), target.clone()));
-            }
+            let Some((name, target)) = column.refers.take() else { continue };
+            let Some(to) = Target::find(&known, &name) else { continue };
+            let found =
+                if target.is_empty() { to.key.first().cloned() } else { to.column(&target) };
+            let Some(found) = found else {
+                table.broken.push(format!("FOREIGN KEY ({}) to {name} ({target})", column.name));
+                continue;
+            };
+            referred.push((to.name.clone(), found.clone()));
+            column.refers = Some((to.name.clone(), found));
         }
         // If a column has several references, the longest one implies the rest.
         let mut references = table.references.clone();
         references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
-        for Reference { columns, table: name, targets } in references {
-            let Some(key) = keys.get(&name) else { continue };
-            let targets = if targets.is_empty() { key } else { &targets };
+        for Reference { mut columns, table: name, targets } in references {
+            let Some(to) = Target::find(&known, &name) else { continue };
+            let name = to.name.clone();
+            let targets = match targets.is_empty() {
+                true => to.key.clone(),
+                false => targets.iter().filter_map(|target| to.column(target)).collect(),
+            };
+            for own in &mut columns {
+                if let Some(place) = table.place(own) {
+                    own.clone_from(&table.columns[place].name);
+                }
+            }
             let is_taken = |name: &String| {
                 table.place(name).is_some_and(|place| table.columns[place].refers.is_some())
             };
             let free: Vec<_> =
-                columns.iter().zip(targets).filter(|(own, _)| !is_taken(own)).collect();
+                columns.iter().zip(&targets).filter(|(own, _)| !is_taken(own)).collect();
             if free.len() < columns.len() {
-                if !free.is_empty() || columns.len() > 1 {
+                if !free.is_empty() || columns.len() > 1 || targets.is_empty() {
                     table.broken.push(format!("FOREIGN KEY ({})", columns.join(", ")));
                 }
                 continue;

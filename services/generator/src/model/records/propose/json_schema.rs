@@ -1,23 +1,33 @@
 //! Proposes schemas for objects described by JSON Schema (draft 2020-12) or OpenAPI.
 
+use std::cell::{Cell, RefCell};
+
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
+use super::existing::is_name;
 use super::names::by_name;
+use super::sample::shortened;
+use crate::model::records::kinds::pattern;
 
 /// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
 /// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;
+/// Maximum number of nested properties. Schemas that contain themselves could have any number.
+const MOST_NESTED: usize = 2_000;
 /// Maximum number of multiples to list.
 const MULTIPLES: i64 = 1_000;
 
 /// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
-/// schema in an OpenAPI document or in `$defs`.
+/// schema in an OpenAPI document or in `$defs`. Also returns what rows may violate.
 ///
 /// # Errors
 /// Returns a description of what's missing.
-pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value, String> {
+pub fn of_json_schema(
+    document: &Value,
+    component: Option<&str>,
+) -> Result<(Value, Vec<String>), String> {
     let (name, schema) = match component {
         None => ("records", Some(document)),
         Some(name) => {
@@ -27,7 +37,7 @@ pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value
         }
     };
     let schema = schema.ok_or_else(|| format!("the document has no component {name}"))?;
-    let reader = Reader { document };
+    let reader = Reader { document, nested: Cell::new(0), broken: RefCell::default() };
     let mut schema = reader.resolved(schema);
     if schema["type"] == "array" {
         schema = reader.resolved(&schema["items"]);
@@ -41,11 +51,22 @@ pub fn of_json_schema(document: &Value, component: Option<&str>) -> Result<Value
         });
     }
     let name = schema["title"].as_str().filter(|_| component.is_none()).unwrap_or(name);
-    Ok(json!({"name": name, "fields": reader.fields(&schema, 0)}))
+    let fields = reader.fields(&schema, 0);
+    let mut broken = reader.broken.into_inner();
+    if !is_name(name) {
+        broken.push(format!("the name {name}, which is too long or has other characters"));
+    }
+    broken.sort();
+    broken.dedup();
+    Ok((json!({"name": shortened(name), "fields": fields}), broken))
 }
 
 struct Reader<'a> {
     document: &'a Value,
+    /// Number of nested properties so far.
+    nested: Cell<usize>,
+    /// Descriptions of what rows may violate.
+    broken: RefCell<Vec<String>>,
 }
 
 impl Reader<'_> {
@@ -57,10 +78,14 @@ impl Reader<'_> {
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
             let Some(Value::Object(mut part)) = left.pop() else { break };
-            let target = part.remove("$ref").and_then(|target| {
-                self.document.pointer(target.as_str()?.trim_start_matches('#')).cloned()
-            });
-            left.extend(target);
+            if let Some(target) = part.remove("$ref") {
+                let target = target.as_str().unwrap_or_default();
+                let found = self.document.pointer(&decoded(target.trim_start_matches('#')));
+                match found.filter(|_| target.starts_with('#')) {
+                    Some(found) => left.push(found.clone()),
+                    None => self.note(format!("the reference {target}, which is not in the file")),
+                }
+            }
             if let Some(Value::Array(parts)) = part.remove("allOf") {
                 left.extend(parts.into_iter().rev());
             }
@@ -95,16 +120,40 @@ impl Reader<'_> {
     fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let none = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&none);
+        let names: Vec<_> = properties.keys().map(|name| shortened(name)).collect();
+        let all: Vec<_> = names.iter().map(String::as_str).collect();
+        let required = schema["required"].as_array();
         let mut fields = Vec::new();
-        for (name, property) in properties {
-            let column = self.column(name, property, depth);
+        for ((name, property), own) in properties.iter().zip(&names) {
+            let is_required = required.is_some_and(|names| names.iter().any(|own| own == name));
+            if depth > 0 && !is_required && self.is_deepest(depth) {
+                let kind = kind(&self.resolved(property));
+                if kind == "object" || kind == "array" {
+                    continue;
+                }
+            }
+            if own != name {
+                self.note(format!("the property {name}, whose name no field can have"));
+            }
+            let mut column = self.column(name, property, depth);
+            column.name.clone_from(own);
+            self.nested.set(self.nested.get() + 1);
             match depth {
-                0 => fields.extend(column.fields("")),
+                0 => fields.extend(column.fields("", &all)),
                 // Fields inside an object can't use each other.
                 _ => fields.push(column.field("").0),
             }
         }
         fields
+    }
+
+    fn note(&self, text: String) {
+        self.broken.borrow_mut().push(text);
+    }
+
+    /// Returns whether objects and arrays must be empty here.
+    fn is_deepest(&self, depth: usize) -> bool {
+        depth >= DEEPEST || depth > 0 && self.nested.get() >= MOST_NESTED
     }
 
     fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
@@ -116,9 +165,19 @@ impl Reader<'_> {
         column.required = !may_be_null && property["nullable"] != true;
         let bound = |name: &str| property[name].as_f64();
         let step = column.step();
-        column.least = bound("minimum").or(bound("exclusiveMinimum").map(|least| least + step));
-        column.most = bound("maximum").or(bound("exclusiveMaximum").map(|most| most - step));
+        // In draft 4 and OpenAPI 3.0, these members say whether the other bounds are exclusive.
+        let inner = |name: &str| if property[name] == true { step } else { 0.0 };
+        let least = bound("minimum").map(|least| least + inner("exclusiveMinimum"));
+        let most = bound("maximum").map(|most| most - inner("exclusiveMaximum"));
+        column.least = least.or(bound("exclusiveMinimum").map(|least| least + step));
+        column.most = most.or(bound("exclusiveMaximum").map(|most| most - step));
         column.choices = property["enum"].as_array().cloned().unwrap_or_default();
+        if let Some(part) = property["multipleOf"].as_f64()
+            && let Stored::Decimal(decimals) = column.stored
+            && column.choices.is_empty()
+        {
+            column.choices = multiples(part, decimals, (column.least, column.most));
+        }
         let step = property["multipleOf"].as_u64().and_then(|step| i64::try_from(step).ok());
         if let Some(step @ 2..) = step.filter(|_| column.stored == Stored::Integer)
             && column.choices.is_empty()
@@ -126,7 +185,8 @@ impl Reader<'_> {
             let least = column.least.unwrap_or(0.0) as i64;
             let most = column.most.map_or(i64::MAX, |most| most as i64);
             let first = least.saturating_add((step - least.rem_euclid(step)) % step);
-            let multiples = (0..MULTIPLES).filter_map(|count| first.checked_add(count * step));
+            let multiples =
+                (0..MULTIPLES).filter_map(|count| first.checked_add(count.checked_mul(step)?));
             column.choices = multiples.filter(|value| *value <= most).map(Value::from).collect();
         }
         column
@@ -137,19 +197,26 @@ impl Reader<'_> {
             return Stored::Known(json!({"type": "constant", "value": value}));
         }
         if let Some(regex) = property["pattern"].as_str() {
-            return Stored::Known(json!({"type": "pattern", "regex": regex}));
+            if pattern::lengths(regex).is_some() {
+                return Stored::Known(json!({"type": "pattern", "regex": regex}));
+            }
+            self.note(format!("the pattern {regex} of {name}, which cannot be read"));
         }
-        let kinds =
-            property["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
-        let kind = kinds.unwrap_or(&property["type"]).as_str().unwrap_or_default();
+        let kind = kind(property);
         let length = property["maxLength"].as_u64().and_then(|length| u32::try_from(length).ok());
         let known = |field: Value| Stored::Known(field);
-        match (kind, property["format"].as_str().unwrap_or_default()) {
+        match (kind.as_str(), property["format"].as_str().unwrap_or_default()) {
             ("integer", _) => Stored::Integer,
             ("number", _) => Stored::Decimal(decimals(property)),
             ("null", _) => known(json!({"type": "constant", "value": null})),
             ("boolean", _) => Stored::Boolean,
-            ("array", _) if depth < DEEPEST => {
+            ("array", _) if self.is_deepest(depth) || property["maxItems"] == 0 => {
+                known(json!({"type": "constant", "value": []}))
+            }
+            ("object", _) if self.is_deepest(depth) => {
+                known(json!({"type": "constant", "value": {}}))
+            }
+            ("array", _) => {
                 // Array fields only support one kind of item, so we reduce a tuple to its first
                 // item.
                 let first = property["prefixItems"].get(0);
@@ -163,7 +230,7 @@ impl Reader<'_> {
                 };
                 known(json!({"type": "array", "min": least, "max": most, "items": item}))
             }
-            ("object", _) if depth < DEEPEST => {
+            ("object", _) => {
                 known(json!({"type": "object", "fields": self.fields(property, depth + 1)}))
             }
             (_, "date-time") => Stored::Timestamp,
@@ -194,6 +261,46 @@ impl Reader<'_> {
             _ => Stored::Text(length),
         }
     }
+}
+
+/// Returns the type of a schema's values, which some schemas only show by other members.
+fn kind(schema: &Value) -> String {
+    let kinds =
+        schema["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
+    let kind = match kinds.unwrap_or(&schema["type"]).as_str() {
+        Some(kind) => kind,
+        None if schema["properties"].is_object() => "object",
+        None if schema["items"].is_object() || schema["prefixItems"].is_array() => "array",
+        None => "",
+    };
+    kind.to_owned()
+}
+
+/// Decodes the percent-encoded bytes of a URI's fragment.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Lists the multiples of a number, unless it's the smallest step of these decimals anyway.
+fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)) -> Vec<Value> {
+    let one = 10_f64.powi(decimals.cast_signed());
+    if part.is_nan() || part <= 0.0 || (part * one - 1.0).abs() < 1e-9 {
+        return Vec::new();
+    }
+    let first = (least.unwrap_or(0.0) / part).ceil();
+    let all = (0..MULTIPLES).map(|count| (first + count as f64) * part);
+    let all = all.take_while(|value| most.is_none_or(|most| *value <= most));
+    // Products such as 3 * 0.1 have more digits than the numbers they stand for.
+    all.filter_map(|value| format!("{value:.9}").parse::<f64>().ok()).map(Value::from).collect()
 }
 
 /// Returns the number of decimals, based on `multipleOf` if that's a power of ten.

@@ -2,11 +2,13 @@
 
 mod checks;
 mod column;
+mod days;
 mod existing;
 mod json_schema;
 mod names;
 mod partitions;
 mod sample;
+mod settled;
 mod sql;
 mod statements;
 mod types;

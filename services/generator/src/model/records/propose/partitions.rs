@@ -1,7 +1,7 @@
 //! Partitioned PostgreSQL tables.
 
-use super::checks::moved;
 use super::column::Column;
+use super::days::moved;
 
 /// A partition, which holds some of another table's rows.
 pub struct Partition {
@@ -11,38 +11,60 @@ pub struct Partition {
     bounds: String,
 }
 
-/// Reads `ALTER TABLE … ATTACH PARTITION`, because the SQL parser doesn't support it.
+/// Reads `ALTER TABLE … ATTACH PARTITION` and `CREATE TABLE … PARTITION OF`, because the SQL parser
+/// doesn't support them.
 pub fn attached(statement: &str) -> Option<Partition> {
-    let (before, after) = statement.split_once(" ATTACH PARTITION ")?;
-    let (name, bounds) =
-        after.split_once(" FOR VALUES ").or_else(|| after.split_once(" DEFAULT"))?;
+    let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (before, after) = match divided(&statement, " ATTACH PARTITION ") {
+        Some(parts) => parts,
+        None => divided(&statement, " PARTITION OF ")?,
+    };
+    let values = divided(after, " FOR VALUES ");
+    let (first, bounds) = values.or_else(|| divided(after, " DEFAULT"))?;
+    // Constraints may follow the name.
+    let first = first.split('(').next().unwrap_or_default();
     let last = |name: &str| {
         let word = name.split_whitespace().last()?;
         Some(word.rsplit('.').next()?.trim_matches('"').to_owned())
     };
-    Some(Partition { name: last(name)?, parent: last(before)?, bounds: bounds.trim().to_owned() })
+    let bounds = bounds.trim().to_owned();
+    let (name, parent) = match divided(&statement, " ATTACH PARTITION ") {
+        Some(_) => (last(first)?, last(before)?),
+        None => (last(before)?, last(first)?),
+    };
+    Some(Partition { name, parent, bounds })
+}
+
+/// Splits a statement at the first occurrence of some keywords, given in upper case.
+fn divided<'s>(statement: &'s str, words: &str) -> Option<(&'s str, &'s str)> {
+    let at = statement.to_ascii_uppercase().find(words)?;
+    Some((&statement[..at], &statement[at + words.len()..]))
 }
 
 /// Splits off the `PARTITION BY` clause of a statement. Returns the rest of the statement, the
 /// partitioning strategy and the first partition column.
 pub fn key(statement: &str) -> Option<(&str, &str, String)> {
-    let (before, after) = statement.rsplit_once("\nPARTITION BY ")?;
-    let (way, columns) = after.split_once('(')?;
+    const WORDS: &str = "PARTITION BY ";
+    let at = statement.to_ascii_uppercase().rfind(WORDS)?;
+    let before = statement[..at].trim_end();
+    let (way, columns) = statement[at + WORDS.len()..].split_once('(')?;
     let column = columns.split([',', ')']).next()?;
-    Some((before, way.trim(), column.trim().trim_matches('"').to_owned()))
+    before.ends_with(')').then(|| (before, way.trim(), column.trim().trim_matches('"').to_owned()))
 }
 
 /// Limits the column to values that the partitions accept. Returns false if some rows might not fit
 /// into any partition.
 pub fn limit(way: &str, column: &mut Column, partitions: &[&Partition]) -> bool {
-    if way == "HASH" || partitions.iter().any(|partition| partition.bounds.is_empty()) {
+    if way.eq_ignore_ascii_case("HASH")
+        || partitions.iter().any(|partition| partition.bounds.is_empty())
+    {
         return true;
     }
     // Everything between quotes.
     let texts = |text: &str| -> Vec<String> {
         text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
     };
-    if way == "LIST" {
+    if way.eq_ignore_ascii_case("LIST") {
         let values = partitions.iter().flat_map(|partition| texts(&partition.bounds));
         column.choices = values.map(Into::into).collect();
         return !column.choices.is_empty();

@@ -4,10 +4,14 @@
 use serde_json::{Value, json};
 
 use super::column::{Column, Stored};
+use super::existing::is_name;
 use crate::model::records::dates::{date, instant, time};
 
 /// Maximum length of a column name, before we append a number.
 const LONGEST_NAME: usize = 50;
+
+/// Maximum digits of a number.
+const LONGEST_NUMBER: usize = 15;
 
 /// Proposes a schema for a sample, given its column names and the values in each row.
 ///
@@ -18,7 +22,9 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         return Err("the sample has no header".to_owned());
     }
     let mut fields = Vec::new();
-    for (place, name) in distinct(names).iter().enumerate() {
+    let names = distinct(names);
+    let all: Vec<_> = names.iter().map(String::as_str).collect();
+    for (place, name) in names.iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
         let cells: Vec<&str> = cells.collect();
         let values: Vec<&str> = cells.iter().copied().filter(|cell| !cell.is_empty()).collect();
@@ -33,7 +39,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
         }
-        fields.extend(column.fields(""));
+        fields.extend(column.fields("", &all));
     }
     Ok(json!({"fields": fields}))
 }
@@ -42,14 +48,23 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
 fn distinct(names: &[String]) -> Vec<String> {
     let mut known: Vec<String> = Vec::new();
     for (place, name) in names.iter().enumerate() {
-        let is_letter = |letter: &char| !letter.is_control() && *letter != '"';
-        let mut own: String = name.trim().chars().filter(is_letter).take(LONGEST_NAME).collect();
+        let mut own = cut(name.trim());
         if own.is_empty() || known.contains(&own) {
             own = format!("{own}_{}", place + 1);
         }
         known.push(own);
     }
     known
+}
+
+/// Returns a name that a table or field can have.
+pub fn shortened(name: &str) -> String {
+    if is_name(name) { name.to_owned() } else { cut(name) }
+}
+
+fn cut(name: &str) -> String {
+    let is_letter = |letter: &char| !letter.is_control() && *letter != '"';
+    name.chars().filter(is_letter).take(LONGEST_NAME).collect()
 }
 
 /// Rounds up to a power of ten. Returns 0 unless the number is positive.
@@ -62,10 +77,12 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     let known = |field: Value| Stored::Known(field);
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    // Numbers with a leading zero are codes.
-    let is_code = values
-        .iter()
-        .any(|value| value.len() > 1 && value.starts_with('0') && !value.contains('.'));
+    // Numbers with a leading zero are codes, and so are those too long for a JSON parser.
+    let is_digits = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
+    let is_code = values.iter().any(|value| {
+        value.len() > 1 && value.starts_with('0') && !value.contains('.')
+            || value.len() > LONGEST_NUMBER && is_digits(value)
+    });
     let words = ["true", "false", "yes", "no", "t", "f"];
     if all(&|value| words.contains(&value.to_lowercase().as_str())) {
         Stored::Boolean

@@ -6,7 +6,7 @@ use serde_json::Value;
 use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, DataType,
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GeneratedAs, Ident, IndexColumn,
-    ObjectName, Statement, TableConstraint, UserDefinedTypeRepresentation,
+    ObjectName, ObjectType, Statement, TableConstraint, UserDefinedTypeRepresentation,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -28,6 +28,8 @@ struct Types {
     /// Each domain's base type and checks.
     domains: HashMap<String, (DataType, Vec<Expr>)>,
     is_mysql: bool,
+    /// Whether unquoted names are in lower case.
+    is_folded: bool,
 }
 
 /// Proposes a schema for tables created by PostgreSQL, MySQL or SQLite `CREATE TABLE` statements.
@@ -64,7 +66,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             Err(_) => {}
         }
     }
-    let types = types(&read, is_mysql(text));
+    let types = types(&read, is_mysql(text), is_folded(text));
     let mut tables = tables(&read, &types);
     divide(&mut tables, &partitions, &keys);
     tables.retain(|table| !table.columns.is_empty());
@@ -74,9 +76,25 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     Ok(proposed(tables))
 }
 
+/// Returns whether PostgreSQL may run the file, which folds unquoted names to lower case. For SQLite,
+/// the case of names doesn't matter.
+fn is_folded(text: &str) -> bool {
+    let upper = text.to_ascii_uppercase();
+    let others = ["AUTO_INCREMENT", "AUTOINCREMENT", "PRAGMA ", "WITHOUT ROWID"];
+    !is_mysql(text) && !others.iter().any(|word| upper.contains(word))
+}
+
+/// Finds a table. Unless the spelling is the same, letter case doesn't matter.
+fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing> {
+    let same = tables.iter().position(|table| table.name == name);
+    let any = || tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
+    let place = same.or_else(any)?;
+    tables.get_mut(place)
+}
+
 /// Reads types from `CREATE TYPE` and `CREATE DOMAIN`.
-fn types(read: &[Statement], is_mysql: bool) -> Types {
-    let mut types = Types { is_mysql, ..Types::default() };
+fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
+    let mut types = Types { is_mysql, is_folded, ..Types::default() };
     for statement in read {
         match statement {
             Statement::CreateType {
@@ -112,15 +130,18 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                 }
             }
             Statement::AlterTable { name, operations, .. } => {
-                let name = last(name);
-                if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
-                    operations.iter().for_each(|operation| alter(table, operation));
+                if let Some(table) = named(&mut tables, &last(name)) {
+                    operations.iter().for_each(|operation| alter(table, operation, types));
+                }
+            }
+            Statement::Drop { object_type: ObjectType::Table, names, .. } => {
+                for name in names.iter().map(last) {
+                    tables.retain(|table| !table.name.eq_ignore_ascii_case(&name));
                 }
             }
             // For a partial index, it's sufficient to make all rows unique.
             Statement::CreateIndex(index) if index.unique => {
-                let name = last(&index.table_name);
-                if let Some(table) = tables.iter_mut().find(|table| table.name == name) {
+                if let Some(table) = named(&mut tables, &last(&index.table_name)) {
                     table.unique.push(names(&index.columns));
                 }
             }
@@ -133,10 +154,11 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
 /// Removes the partitions, since their rows belong to the parent tables. Limits the parents to
 /// values that the partitions accept.
 fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
-    tables.retain(|table| partitions.iter().all(|partition| partition.name != table.name));
+    let is_same = |left: &str, right: &str| left.eq_ignore_ascii_case(right);
+    tables.retain(|table| partitions.iter().all(|own| !is_same(&own.name, &table.name)));
     for (name, (way, column)) in keys {
-        let own: Vec<_> = partitions.iter().filter(|partition| partition.parent == *name).collect();
-        let Some(table) = tables.iter_mut().find(|table| table.name == *name) else { continue };
+        let own: Vec<_> = partitions.iter().filter(|own| is_same(&own.parent, name)).collect();
+        let Some(table) = named(tables, name) else { continue };
         let is_kept = table.find(column).is_some_and(|column| partitions::limit(way, column, &own));
         if !is_kept {
             table.broken.push(format!("the partitions by {column}"));
@@ -161,7 +183,7 @@ impl Kind {
             ["CREATE", "TABLE", ..] | ["CREATE", _, "TABLE", ..] | ["CREATE", _, _, "TABLE"] => {
                 Some(Self::Table)
             }
-            ["ALTER", "TABLE", ..]
+            ["ALTER" | "DROP", "TABLE", ..]
             | ["CREATE", "TYPE" | "DOMAIN", ..]
             | ["CREATE", "UNIQUE", "INDEX", ..] => Some(Self::Other),
             _ => None,
@@ -206,27 +228,45 @@ fn without_globs(text: &str) -> String {
 }
 
 fn existing(table: &CreateTable, types: &Types) -> Existing {
-    let definitions = || table.columns.iter().filter(|definition| !is_computed(definition));
-    let columns = definitions().map(|definition| column(definition, types)).collect();
-    let mut made = Existing::new(last(&table.name), columns);
-    for definition in definitions() {
-        let name = &definition.name.value;
-        for option in &definition.options {
-            match &option.option {
-                ColumnOption::Unique { is_primary: true, .. } => made.key = vec![name.clone()],
-                ColumnOption::Check(check) => made.checks.push((check.clone(), None)),
-                _ => {}
-            }
-        }
-        // A domain's checks apply to the column.
-        if let Some((_, checks)) = types.domains.get(&own_name(&definition.data_type)) {
-            made.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
-        }
+    let name = table.name.0.last().and_then(|part| part.as_ident());
+    let name = name.map(|name| spelled(name, types)).unwrap_or_default();
+    let mut made = Existing::new(name, Vec::new());
+    for definition in &table.columns {
+        add(&mut made, definition, types);
     }
     for constraint in &table.constraints {
         constrain(&mut made, constraint);
     }
     made
+}
+
+/// Returns a name as the database spells it.
+fn spelled(name: &Ident, types: &Types) -> String {
+    match name.quote_style {
+        None if types.is_folded => name.value.to_lowercase(),
+        _ => name.value.clone(),
+    }
+}
+
+/// Adds a column, unless the database computes it.
+fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
+    if is_computed(definition) {
+        return;
+    }
+    let column = column(definition, types);
+    let name = column.name.clone();
+    table.columns.push(column);
+    for option in &definition.options {
+        match &option.option {
+            ColumnOption::Unique { is_primary: true, .. } => table.key = vec![name.clone()],
+            ColumnOption::Check(check) => table.checks.push((check.clone(), None)),
+            _ => {}
+        }
+    }
+    // A domain's checks apply to the column.
+    if let Some((_, checks)) = types.domains.get(&own_name(&definition.data_type)) {
+        table.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
+    }
 }
 
 /// Returns whether the database computes the column, in which case rows can't supply a value.
@@ -254,8 +294,29 @@ fn constrain(table: &mut Existing, constraint: &TableConstraint) {
     }
 }
 
-fn alter(table: &mut Existing, operation: &AlterTableOperation) {
+fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
     match operation {
+        AlterTableOperation::AddColumn { column_def, .. } => add(table, column_def, types),
+        AlterTableOperation::DropColumn { column_names, .. } => {
+            for name in column_names {
+                table.columns.retain(|own| !own.name.eq_ignore_ascii_case(&name.value));
+            }
+        }
+        AlterTableOperation::AlterColumn {
+            column_name,
+            op: op @ (AlterColumnOperation::SetNotNull | AlterColumnOperation::DropNotNull),
+        } => {
+            if let Some(column) = table.find(&column_name.value) {
+                column.required = *op == AlterColumnOperation::SetNotNull;
+            }
+        }
+        AlterTableOperation::RenameColumn { .. }
+        | AlterTableOperation::RenameTable { .. }
+        | AlterTableOperation::ChangeColumn { .. }
+        | AlterTableOperation::ModifyColumn { .. }
+        | AlterTableOperation::AlterColumn {
+            op: AlterColumnOperation::SetDataType { .. }, ..
+        } => table.broken.push(format!("ALTER TABLE {} {operation}", table.name)),
         AlterTableOperation::AddConstraint { constraint, .. } => constrain(table, constraint),
         AlterTableOperation::AlterColumn {
             column_name,
@@ -278,7 +339,7 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     let own = own_name(&definition.data_type);
     let kind = types.domains.get(&own).map_or(&definition.data_type, |(base, _)| base);
     let (stored, limit) = stored(kind, types.is_mysql);
-    let name = definition.name.value.clone();
+    let name = spelled(&definition.name, types);
     // Older MySQL versions don't accept offsets.
     let mut column = Column { limit, is_local: types.is_mysql, ..Column::new(name, stored) };
     if let Stored::Known(field) = &column.stored

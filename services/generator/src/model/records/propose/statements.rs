@@ -31,9 +31,24 @@ pub fn statements(text: &str) -> Vec<Part<'_>> {
     found
 }
 
-/// Guesses whether a file was written for MySQL.
+/// Lines that only programs for PostgreSQL write or understand.
+const POSTGRESQL: [&str; 4] = ["COPY ", "SELECT pg_catalog.", "\\connect", "\\restrict"];
+/// Statements that name a table first, which MySQL puts in backticks.
+const TABLES: [&str; 5] =
+    ["CREATE TABLE", "ALTER TABLE", "DROP TABLE", "INSERT INTO", "LOCK TABLES"];
+
+/// Guesses whether a file was written for MySQL. Strings and comments say nothing about that.
 pub fn is_mysql(text: &str) -> bool {
-    text.contains("ENGINE=") || text.contains('`')
+    let lines = || text.lines().map(str::trim_start);
+    if lines().any(|line| POSTGRESQL.iter().any(|start| line.starts_with(start))) {
+        return false;
+    }
+    lines().filter(|line| !line.starts_with("--")).any(|line| {
+        let code = line.split('\'').next().unwrap_or_default();
+        let names_table = TABLES.iter().any(|start| begins(code, start));
+        names_table && code.contains('`')
+            || (names_table || code.starts_with(')')) && line.contains("ENGINE=")
+    })
 }
 
 /// Returns whether a string starts with a keyword.
@@ -123,7 +138,7 @@ fn dollars(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::statements;
+    use super::{is_mysql, statements};
 
     fn split(text: &str) -> Vec<(usize, &str)> {
         statements(text).into_iter().map(|part| (part.line, part.text)).collect()
@@ -147,6 +162,23 @@ mod tests {
         let text = "INSERT INTO `a` VALUES ('o\\'b;');\n# it's\nDELIMITER ;;\nA;;\nDELIMITER ;\nB";
         let parts = split(text);
         assert_eq!(parts[1..], [(4, "A"), (6, "B")]);
+    }
+
+    #[test]
+    fn backticks_in_texts_comments_and_data_are_not_those_of_mysql() {
+        for text in [
+            "COMMENT ON SCHEMA public IS 'see `README`';\nCREATE TABLE a (id INT);",
+            "-- INSERT INTO `a`\nCREATE TABLE a (id INT);",
+            "CREATE TABLE a (c TEXT DEFAULT 'C:\\', d TEXT);\nCOPY a (c, d) FROM stdin;\n`\t)ENGINE=\n\\.\n",
+            "CREATE TABLE a (c TEXT DEFAULT '`');",
+        ] {
+            assert!(!is_mysql(text), "{text}");
+        }
+        for text in
+            ["create table if not exists `a` (`b` INT);", "CREATE TABLE a (b INT\n) ENGINE=InnoDB;"]
+        {
+            assert!(is_mysql(text), "{text}");
+        }
     }
 
     #[test]

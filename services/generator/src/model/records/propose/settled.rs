@@ -1,0 +1,127 @@
+//! Combines the checks of one column.
+
+use serde_json::Value;
+
+use super::column::{Column, Stored};
+use crate::model::records::kinds::pattern;
+
+/// Returns whether a regular expression matches a string, or a part of it.
+pub fn is_match(regex: &str, text: &str) -> bool {
+    regex_automata::meta::Regex::new(regex).is_ok_and(|regex| regex.is_match(text))
+}
+
+impl Column {
+    /// Allows only these values. Returns false if other checks allow none of them.
+    pub fn choose(&mut self, mut values: Vec<Value>) -> bool {
+        values.retain(|value| {
+            let text = value.as_str();
+            let is_known = self.choices.is_empty() || self.choices.contains(value);
+            let has_case = text.is_none_or(|text| self.has_case(text));
+            let regex = self.regex.as_deref();
+            is_known && has_case && regex.is_none_or(|regex| is_match(regex, text.unwrap_or("")))
+        });
+        if !values.is_empty() {
+            self.choices = values;
+            return true;
+        }
+        false
+    }
+
+    /// Keeps the choices that match a regular expression. Returns false if none does.
+    pub fn choose_matching(&mut self, regex: &str) -> bool {
+        let fits = |value: &Value| value.as_str().is_some_and(|text| is_match(regex, text));
+        let values: Vec<_> = self.choices.iter().filter(|value| fits(value)).cloned().collect();
+        !values.is_empty() && self.choose(values)
+    }
+
+    /// Makes strings match a regular expression. Returns false if there's another one, or if they
+    /// would be too long or in the wrong case.
+    pub fn set_regex(&mut self, regex: String) -> bool {
+        let Stored::Text(longest) = self.stored else { return false };
+        let is_other = self.regex.as_ref().is_some_and(|known| *known != regex);
+        let Some((_, most)) = pattern::lengths(&regex).filter(|_| !is_other) else { return false };
+        let fits = longest.is_none_or(|longest| most <= u64::from(longest));
+        if fits && self.has_case_of(&regex) {
+            self.regex = Some(regex);
+            return true;
+        }
+        false
+    }
+
+    /// Makes strings upper or lower case. Returns false if other checks demand something else.
+    pub fn set_case(&mut self, is_upper: bool) -> bool {
+        let is_other = if is_upper { self.is_lower } else { self.is_upper };
+        if is_other {
+            return false;
+        }
+        (self.is_upper, self.is_lower) = (is_upper, !is_upper);
+        if !self.choices.is_empty() {
+            return self.choose(self.choices.clone());
+        }
+        self.regex.as_deref().is_none_or(|regex| self.has_case_of(regex))
+    }
+
+    /// Returns whether a string's letters are in the column's case.
+    fn has_case(&self, text: &str) -> bool {
+        !text.chars().any(|letter| {
+            self.is_upper && letter.is_lowercase() || self.is_lower && letter.is_uppercase()
+        })
+    }
+
+    /// Returns whether all matches of a regular expression are surely in the column's case.
+    fn has_case_of(&self, regex: &str) -> bool {
+        if !self.is_upper && !self.is_lower {
+            return true;
+        }
+        let (mut plain, mut letters) = (String::new(), regex.chars());
+        while let Some(letter) = letters.next() {
+            match letter {
+                '\\' if letters.next().is_some_and(|class| "wWDSpP".contains(class)) => {
+                    return false;
+                }
+                '\\' => {}
+                '.' => return false,
+                letter => plain.push(letter),
+            }
+        }
+        self.has_case(&plain) && !plain.contains("[^") && !plain.contains("(?")
+    }
+
+    /// Applies limits to the values that other checks left. Returns false if they don't go
+    /// together, so rows may violate some.
+    pub fn settle(&mut self) -> bool {
+        let (least, most) = (self.least.unwrap_or(f64::MIN), self.most.unwrap_or(f64::MAX));
+        let is_number = matches!(self.stored, Stored::Integer | Stored::Decimal(_));
+        let longest = match self.stored {
+            Stored::Text(Some(longest)) => u64::from(longest),
+            _ => u64::MAX,
+        };
+        let lengths = u64::from(self.shortest)..=longest;
+        if !self.choices.is_empty() {
+            let before = self.choices.clone();
+            self.choices.retain(|value| match (value.as_f64(), value.as_str()) {
+                (Some(number), _) if is_number => (least..=most).contains(&number),
+                (None, Some(text)) if !is_number => {
+                    lengths.contains(&(text.chars().count() as u64))
+                }
+                _ => true,
+            });
+            if self.choices.is_empty() {
+                self.choices = before;
+                return false;
+            }
+            return true;
+        }
+        if let Some((shortest, longest)) = self.regex.as_deref().and_then(pattern::lengths)
+            && !(lengths.contains(&shortest) && lengths.contains(&longest))
+        {
+            self.regex = None;
+            return false;
+        }
+        if least > most {
+            (self.least, self.most) = (None, None);
+            return false;
+        }
+        true
+    }
+}
