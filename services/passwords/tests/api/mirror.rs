@@ -256,6 +256,27 @@ fn full_disk_keeps_the_reported_ranges() {
 }
 
 #[test]
+fn mirror_of_fewer_ranges_than_an_unfinished_run_keeps_is_refused() {
+    let list = entries(Kind::Sha1, 7);
+    let origin = Origin::new(&[(Kind::Sha1, &list)]);
+    let (data, url) = (Data::new(), origin.url());
+    let log = data.path().join("sha1/mirror.log");
+    let length = || std::fs::metadata(&log).map_or(0, |data| data.len());
+    let slow = ["mirror", &url, "--kind", "sha1", "--first", "300", "--rate", "150"];
+    let mut process = data.program().start(&slow);
+    until_blocking("the mirror has begun", || length() > 0);
+    let begun = length();
+    assert!(process.kill_when(|| length() > begun), "it was killed in the middle");
+    let refused = data.run(&["mirror", &url, "--kind", "sha1", "--first", "1", "--activate"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.errors.contains("more than the first 1"), "{}", refused.errors);
+    // The progress of the unfinished run is still there.
+    let report = &mirror(&data, &url, &["--kind", "sha1"])[0];
+    assert!(numbers(report, ["changed", "unchanged", "resumed"])[2] > 1, "{report}");
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+}
+
+#[test]
 fn damaged_partial_mirror_is_fetched_again_from_the_damage() {
     let list = entries(Kind::Sha1, 6);
     let origin = Origin::new(&[(Kind::Sha1, &list)]);

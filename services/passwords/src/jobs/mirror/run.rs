@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use batch::{ByteSize, ProgressReporter, Unit};
 use domain::{Clock, HashPrefix};
 use futures_util::{StreamExt, stream};
@@ -109,6 +109,14 @@ impl Mirror {
         let source = fetcher.upstream().source();
         let base = Base::find(folder, source)?;
         let mut corpus = PartialCorpus::open(folder, lock, source)?;
+        // All ranges that are kept would become part of the corpus.
+        let (kept, wanted) = (corpus.next(), self.ranges);
+        ensure!(
+            kept <= wanted,
+            "an unfinished run has {kept} ranges of {} already, more than the first {wanted}: end it without \
+             --first, or discard its ranges with --restart",
+            folder.kind().label()
+        );
         let traffic = Traffic { resumed: corpus.next(), ..Traffic::default() };
         let retries = fetcher.retries();
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
