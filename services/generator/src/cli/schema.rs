@@ -126,7 +126,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
         rows.push(row);
     }
     let width = rows.first().map_or(0, Vec::len);
-    // Blank lines have no cells, unless there's just one column.
+    // Blank lines don't have cells, unless there's just one column.
     rows.retain(|row| width < 2 || row.len() > 1 || row.iter().any(|cell| !cell.is_empty()));
     rows
 }

@@ -39,7 +39,7 @@ pub struct Table {
     /// Whether the schema leaves the number of rows to the caller.
     pub is_open: bool,
     /// The children that lead to the rows of this table: first those of a table without parents,
-    /// last those in this table. Empty if the table has no parents.
+    /// last those in this table. Empty if the table does not have parents.
     pub(super) line: Vec<Rc<Children>>,
     /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
