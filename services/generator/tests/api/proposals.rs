@@ -20,9 +20,11 @@ impl Proposal {
         assert_eq!(made.code, Some(0), "{text}: {}", made.errors);
         let records = ["records", "-", "--seed", "demo", "-n", "200", "--format", "json"];
         let rows = program.pipe(&records, made.out.as_bytes()).done();
+        let broken = made.errors.lines().filter(|line| line.starts_with("the rows may break"));
+        let broken = broken.map(|line| format!("{line}\n"));
         Self {
             schema: serde_json::from_str(&made.out).unwrap(),
-            broken: made.errors,
+            broken: broken.collect(),
             rows: serde_json::from_str(&rows).unwrap(),
         }
     }

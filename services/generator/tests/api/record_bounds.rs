@@ -112,10 +112,13 @@ async fn long_values_count_as_several() {
     assert_eq!(post(&app, "rows=1", &table([short])).await.status, 200);
 }
 
+fn pattern(regex: String) -> Value {
+    json!({"type": "pattern", "regex": regex})
+}
+
 #[actix_web::test]
 async fn patterns_have_a_bounded_number_of_unicode_classes() {
     let app = App::start().await;
-    let pattern = |regex: String| json!({"type": "pattern", "regex": regex});
     for regex in [
         r"\pL".repeat(21),
         r"\w".repeat(21),

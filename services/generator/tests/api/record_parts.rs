@@ -23,7 +23,7 @@ async fn items_of_arrays_use_the_fields_of_their_own_row() {
     let schema = json!({"fields": [
         {"name": "id", "type": "sequence"},
         {"name": "product", "type": "template", "template": "Zqx{{id}}"},
-        array("texts", template.clone()),
+        array("texts", template),
         array("sums", json!({"type": "expression", "expression": "id * 10"})),
         array("reviews", json!({"type": "review", "of": "product"})),
         array("nested", json!({"type": "array", "min": 3, "max": 3, "items": {"type": "object", "fields": [
@@ -86,7 +86,7 @@ async fn a_number_of_rows_is_that_of_parents_with_all_their_children() {
         let count = parents.map_or(rows, |parents| parents.min(rows));
         assert_eq!(column(&made, "c", "id"), (1..=count).collect::<Vec<_>>());
         let used: HashSet<_> = column(&made, "o", "c").into_iter().collect();
-        assert_eq!(used, (1..=count).collect(), "{parents:?} {rows}");
+        assert_eq!(used, (1..=count).collect::<HashSet<_>>(), "{parents:?} {rows}");
         let orders = column(&made, "o", "id").len();
         assert_eq!(column(&made, "i", "o").len(), 2 * orders);
         assert_eq!(column(&made, "i", "o").last(), Some(&(orders as u64)));
@@ -154,5 +154,5 @@ async fn instants_with_seconds_in_their_offset_are_not_moved() {
     let made = post(&app, "rows=1", &schema).await.expect(200).json();
     let text = made[0]["t"].as_str().unwrap();
     let parsed: jiff::Timestamp = text.parse().unwrap();
-    assert_eq!(parsed, instant.parse().unwrap(), "{text}");
+    assert_eq!(parsed, instant.parse::<jiff::Timestamp>().unwrap(), "{text}");
 }
