@@ -62,12 +62,8 @@ fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors
     }
     let description = given.description.map(|text| text.0);
     let slug = given.slug.map(|slug| slug.0);
-    if creating {
-        for (name, text) in [("description", &description), ("slug", &slug)] {
-            if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-                e.fail(name, "must not be empty");
-            }
-        }
+    if creating && slug.as_ref().is_some_and(|slug| slug.trim().is_empty()) {
+        e.fail("slug", "must not be empty");
     }
     let parent = given.parent.as_ref().and_then(|value| parent(e, known, value));
     let description = description.map(|text| html::sanitize_inline(&text));

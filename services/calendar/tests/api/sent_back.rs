@@ -121,3 +121,20 @@ async fn objects_of_other_resources_are_rejected_by_name() {
     assert_eq!(names, ["Jazz", "New"]);
     assert_eq!(event["tags"][0]["name"], "Open air");
 }
+
+#[actix_web::test]
+async fn responses_recreate_terms_that_were_deleted() {
+    let app = App::new().await;
+    for kind in ["categories", "tags"] {
+        for body in [json!({"name": "Plain"}), json!({"name": "Rich", "description": "Text"})] {
+            let created = app.post(&format!("/{kind}"), &body).await.expect(201);
+            let path = format!("/{kind}/{}", created.id());
+            let shown = app.get(&path).await.expect(200).json;
+            app.delete(&path).await.expect(200);
+            let again = app.post(&format!("/{kind}"), &shown).await.expect(201).json;
+            for key in ["name", "slug", "description"] {
+                assert_eq!(again[key], shown[key], "{kind}: {key}");
+            }
+        }
+    }
+}
