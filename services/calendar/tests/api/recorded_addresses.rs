@@ -34,6 +34,9 @@ async fn addresses_of_the_recorded_system_redirect() {
         ("/events/list/?eventDisplay=month&ical=1", 301, "/events/month/?ical=1"),
         ("/events/?eventDisplay=month&tribe-bar-date=2027-03-05", 301, "/events/month/2027-03/"),
         ("/?post_type=tribe_events&eventDisplay=month", 302, "/events/month/"),
+        ("/events/list/?outlook-ical=1", 301, "/events/?outlook-ical=1"),
+        ("/events/list/?ical=1&outlook-ical=1", 301, "/events/?outlook-ical=1"),
+        ("/?post_type=tribe_events&outlook-ical=1", 302, "/events/?outlook-ical=1"),
         (&post, 301, "/event/show/"),
     ] {
         let moved = page(&app, path).await.expect(status);

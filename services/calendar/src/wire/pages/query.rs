@@ -144,7 +144,7 @@ impl PageQuery {
     /// Returns the URL of the calendar file with the same events.
     pub fn calendar(&self, path: &str) -> String {
         let mut pairs = self.narrowing();
-        pairs.push(("ical", "1".to_owned()));
+        pairs.push((if self.outlook { "outlook-ical" } else { "ical" }, "1".to_owned()));
         address(path, &pairs)
     }
 
