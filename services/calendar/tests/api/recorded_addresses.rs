@@ -13,6 +13,7 @@ async fn addresses_of_the_recorded_system_redirect() {
     app.make("/categories", json!({"name": "Jazz"})).await;
     app.make("/tags", json!({"name": "Late"})).await;
     let draft = app.event(json!({"title": "Draft", "status": "draft"})).await;
+    let month_of_root = "/?post_type=tribe_events&eventDisplay=month&tribe-bar-date=2027-03";
     for (path, status, location) in [
         ("/", 302, "/events/"),
         ("/events/list/", 301, "/events/"),
@@ -34,6 +35,11 @@ async fn addresses_of_the_recorded_system_redirect() {
         ("/events/list/?eventDisplay=month&ical=1", 301, "/events/month/?ical=1"),
         ("/events/?eventDisplay=month&tribe-bar-date=2027-03-05", 301, "/events/month/2027-03/"),
         ("/?post_type=tribe_events&eventDisplay=month", 302, "/events/month/"),
+        ("/events/month/?tribe-bar-date=2027-03", 301, "/events/month/2027-03/"),
+        ("/events/month/?tribe-bar-date=2027-03-05", 301, "/events/month/2027-03/"),
+        ("/events/?tribe-bar-date=2027-03", 301, "/events/month/2027-03/"),
+        ("/events/list/?tribe-bar-date=2027-03&ical=1", 301, "/events/month/2027-03/?ical=1"),
+        (month_of_root, 302, "/events/month/2027-03/"),
         ("/events/list/?outlook-ical=1", 301, "/events/?outlook-ical=1"),
         ("/events/list/?ical=1&outlook-ical=1", 301, "/events/?outlook-ical=1"),
         ("/?post_type=tribe_events&outlook-ical=1", 302, "/events/?outlook-ical=1"),
@@ -58,6 +64,10 @@ async fn addresses_of_the_recorded_system_redirect() {
     for path in ["/events/tomorrow/", "/events/2027-13-05/", &format!("/?p={draft}"), "/?p=99999"] {
         page(&app, path).await.expect(404);
     }
+    for month in ["2027-13", "2027-3", "03-2027"] {
+        page(&app, &format!("/events/?tribe-bar-date={month}")).await.expect(400);
+    }
+    page(&app, "/events/?date=2027-03").await.expect(400);
     let shown = page(&app, "/events/?tribe-bar-date=2027-03-05").await.expect(200);
     assert!(shown.text.contains("2027-03-05"));
 }

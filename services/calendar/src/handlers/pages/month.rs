@@ -6,6 +6,7 @@ use askama::Template;
 
 use super::super::reuse::Lasting;
 use super::head::Head;
+use super::recorded::{list_of, permanent};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages;
 use crate::error::Error;
@@ -13,7 +14,7 @@ use crate::model::language::{Words, capitalized};
 use crate::model::month::Month;
 use crate::wire::pages::Link;
 use crate::wire::pages::month::MonthView;
-use crate::wire::pages::query;
+use crate::wire::pages::query::{self, PageQuery};
 
 #[derive(Template)]
 #[template(path = "month.html")]
@@ -32,9 +33,14 @@ struct MonthPage<'a> {
     download_text: String,
 }
 
-/// Shows the current month.
+/// Shows the current month, or redirects to the month in the query.
 pub async fn this_month(visit: Visit) -> HttpResponse {
-    visit.reuse(Lasting::Day, async |reader| shown(reader, None).await).await
+    visit
+        .reuse(Lasting::Day, async |reader| match reader.query().period {
+            Some(_) => permanent(list_of(&PageQuery { is_month: true, ..reader.query().clone() })),
+            None => shown(reader, None).await,
+        })
+        .await
 }
 
 /// Shows a month.

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use super::embed::EmbedQuery;
 use crate::model::language::Language;
+use crate::model::month::Month;
 use crate::model::period::Period;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
@@ -60,7 +61,9 @@ impl PageQuery {
         };
         let is_on = |name: &str| params.text(name) == Some("1");
         let day = either(["date", "tribe-bar-date"]);
-        let period = Period::parse_day(&day);
+        // The month view of the original plugin sends a month.
+        let month = Month::parse(&text("tribe-bar-date")).filter(|month| month.code() == day);
+        let period = month.map(|month| Period::Day(month.first())).or(Period::parse_day(&day));
         if !day.is_empty() && period.is_none() {
             return Err(ParameterErrors::one("date", DAY));
         }
@@ -76,7 +79,7 @@ impl PageQuery {
             category: either(["category", "tribe_events_cat"]),
             tag: text("tag"),
             period,
-            is_month: text("eventDisplay") == "month",
+            is_month: month.is_some() || text("eventDisplay") == "month",
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
