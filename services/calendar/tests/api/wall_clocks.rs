@@ -48,6 +48,11 @@ async fn page_links_fix_relative_dates() {
     }
     for (query, echo, first) in [
         ("start_date=now", "start_date=2027-03-10%2000%3A00%3A00", 0),
+        (
+            "start_date=2027-03-10&ends_before=2027-03-10",
+            "ends_before=2027-03-10%2000%3A00%3A00",
+            0,
+        ),
         ("starts_after=yesterday", "starts_after=2027-03-09%2023%3A59%3A59", 0),
         ("start_date=now&strict_dates=1", "start_date=2027-03-10T12%3A00%3A00Z", 3),
         ("ends_after=now&strict_dates=1", "ends_after=2027-03-10T12%3A00%3A00Z", 4),

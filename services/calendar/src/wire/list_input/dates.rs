@@ -68,7 +68,7 @@ pub fn dates(
         end_date: when("end_date", &mut given.end_date, DayEdge::End),
         starts_before: when("starts_before", &mut given.starts_before, DayEdge::End),
         starts_after: when("starts_after", &mut given.starts_after, DayEdge::End),
-        ends_before: when("ends_before", &mut given.ends_before, DayEdge::End),
+        ends_before: when("ends_before", &mut given.ends_before, DayEdge::Start),
         ends_after: when("ends_after", &mut given.ends_after, DayEdge::End),
         strict,
         overlaps: given.overlaps.is_some_and(|flag| flag.0),
