@@ -29,7 +29,7 @@ pub fn create(
         return event_writes::create_in(context, user, change);
     };
     let schedule = event_writes::schedule_of(&context.site.settings.site_timezone, change)?;
-    let plan = plan_of(&schedule, recurrence)?;
+    let plan = plan_of(&change.schedule.as_given(&schedule), recurrence)?;
     let messages = webhooks::last_message(context.db)?;
     let first = event_writes::create_in(context, user, change)?;
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;

@@ -42,7 +42,7 @@ pub fn update(
         };
         let messages = webhooks::last_message(context.db)?;
         let event = event_writes::update(context.db, old, change, write)?;
-        let plan = plan_of(&event.schedule, recurrence)?;
+        let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
         let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
         let series = new_series(context, &event, (plan, name))?;
         let own_slug = event.slug.clone();

@@ -138,11 +138,18 @@ impl Entry {
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
         let length = match (component.find("DTEND"), duration, &start) {
             (None, Some(duration), Moment::Time(..)) => duration,
-            _ => Length::between(&start, &end, &clock),
+            _ => {
+                let written = (component.find("DTSTART"), component.find("DTEND"));
+                Length::written(written, (&start, &end), &clock)
+            }
         };
         let repetition = repetition.map(|mut repetition| {
-            let (plan, own_end) = (&mut repetition.plan, end.clone().in_zone(&clock));
-            plan.end_local = wall_seconds(own_end.wall());
+            let (plan, own_end) = (&mut repetition.plan, end.clone().in_zone(&clock).wall());
+            let last = match length {
+                Length::Clock(length) => plan.start().checked_add(length).unwrap_or(own_end),
+                Length::Duration(_) => own_end,
+            };
+            plan.end_local = wall_seconds(last);
             plan.duration = match (component.find("DTEND"), component.find("DURATION"), &start) {
                 (None, Some(written), Moment::Time(..)) if duration.is_some() => {
                     written.value.trim().to_owned()

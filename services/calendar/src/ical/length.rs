@@ -4,7 +4,7 @@ use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
 use super::ignored::Warning;
-use super::moment::{EntryContext, Moment};
+use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
 use crate::model::zone::Zone;
 
@@ -29,6 +29,33 @@ impl Length {
                 Length::Duration(start.until(*end).unwrap_or_default())
             }
             _ => Length::Clock(first.until(last).unwrap_or_default()),
+        }
+    }
+
+    /// Measures an event from the local times of its DTSTART and DTEND as written. If clocks skip
+    /// one of them on the first day, they still apply to the other days.
+    pub fn written(
+        (start, end): (Option<&Property>, Option<&Property>),
+        (first, last): (&Moment, &Moment),
+        clock: &Zone,
+    ) -> Length {
+        let length = Length::between(first, last, clock);
+        let (Some(start), Some(end), Moment::Time(at, _)) = (start, end, first) else {
+            return length;
+        };
+        let is_same_clock = start.parameter("TZID") == end.parameter("TZID")
+            && [start, end].iter().all(|one| !is_utc(&one.value) && !one.is_day(&one.value));
+        let (Some(start), Some(end)) = (reading(&start.value), reading(&end.value)) else {
+            return length;
+        };
+        let is_skipped = |wall| clock.instant(wall).is_some_and(|at| clock.wall(at) != wall);
+        match is_same_clock
+            && clock.instant(start) == Some(*at)
+            && (is_skipped(start) || is_skipped(end))
+            && start <= end
+        {
+            true => Length::Clock(start.until(end).unwrap_or_default()),
+            false => length,
         }
     }
 

@@ -63,7 +63,8 @@ impl Range {
             Moment::Time(_, zone) => zone.clone(),
             Moment::Day(_) => Zone::utc(),
         };
-        let length = Length::between(&start, &end, &clock);
+        let written = (component.find("DTSTART"), component.find("DTEND"));
+        let length = Length::written(written, (&start, &end), &clock);
         let is_cancelled = component.method == Method::Cancel
             || component.text("STATUS").eq_ignore_ascii_case("CANCELLED");
         let details = Arc::new(Details::read(component, &mut warnings));

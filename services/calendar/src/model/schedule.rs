@@ -82,6 +82,30 @@ impl ScheduleChange {
         ScheduleChange { end: Some(end), ..self.clone() }
     }
 
+    /// Returns a schedule that this write led to, with the local times as given. They differ if
+    /// clocks skip them. The other events of a series take place at these times.
+    pub fn as_given(&self, stored: &Schedule) -> Schedule {
+        let given = |point: Option<PointInTime>| match point {
+            Some(PointInTime::Wall(wall)) if !stored.all_day => Some(wall),
+            _ => None,
+        };
+        let leads_to = |wall: &DateTime, utc: i64| {
+            stored.zone.instant(*wall).is_some_and(|at| at.as_second() == utc)
+        };
+        let start = given(self.start).filter(|wall| leads_to(wall, stored.start_utc));
+        let start_local = start.map_or(stored.start_local, wall_seconds);
+        // An end that is now before the start was set to the start.
+        let is_moved = start_local != stored.start_local && stored.end_utc == stored.start_utc;
+        let end = given(self.end).filter(|wall| is_moved || leads_to(wall, stored.end_utc));
+        let end = end.map(wall_seconds).filter(|end| *end >= start_local);
+        let length = stored.end_local - stored.start_local;
+        let end_local = match is_moved {
+            true => end.unwrap_or(start_local + length),
+            false => end.unwrap_or(stored.end_local),
+        };
+        Schedule { start_local, end_local, ..stored.clone() }
+    }
+
     /// Returns whether the given end is before the given start. `stored` is the schedule after the
     /// write, where the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {

@@ -135,3 +135,47 @@ async fn rdates_in_the_repeated_hour_keep_their_instant() {
     counts(&app, &without).await;
     assert_eq!(instants(&app).await, [both[0], both[2]]);
 }
+
+#[actix_web::test]
+async fn days_after_a_skipped_hour_have_the_written_length() {
+    for (zone, first, start, end, expected) in [
+        ("Europe/Berlin", "20270328", "0230", "0330", ["01:30 - 01:30", "00:30 - 01:30"]),
+        ("Europe/Berlin", "20270328", "0200", "0300", ["01:00 - 01:00", "00:00 - 01:00"]),
+        ("Europe/Berlin", "20270328", "0230", "0300", ["01:30 - 01:30", "00:30 - 01:00"]),
+        ("Europe/Berlin", "20270328", "0230", "0400", ["01:30 - 02:00", "00:30 - 02:00"]),
+        // The end is skipped.
+        ("Europe/Berlin", "20270328", "0130", "0230", ["00:30 - 01:30", "23:30 - 00:30"]),
+        ("America/New_York", "20270314", "0215", "0245", ["07:15 - 07:45", "06:15 - 06:45"]),
+        // No clock change.
+        ("Europe/Berlin", "20270321", "0230", "0330", ["01:30 - 02:30", "01:30 - 02:30"]),
+    ] {
+        let times = |text: &String| format!("{} - {}", &text[6..11], &text[20..]);
+        let case = format!("{zone} {first} {start}-{end}");
+        let app = App::new().await;
+        let file = event(&format!(
+            "UID:a\r\nDTSTART;TZID={zone}:{first}T{start}00\r\nDTEND;TZID={zone}:{first}T{end}00\r\n\
+             RRULE:FREQ=DAILY;COUNT=3"
+        ));
+        assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0], "{case}");
+        let imported = instants(&app).await;
+        let [one, two] = expected;
+        assert_eq!(imported.iter().map(times).collect::<Vec<_>>(), [one, two, two], "{case}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0], "{case}");
+
+        // A series of the API has the same dates, and its feed too.
+        let app = App::new().await;
+        let date = |time: &str| {
+            let (hour, minute) = time.split_at(2);
+            format!("{}-{}-{} {hour}:{minute}", &first[..4], &first[4..6], &first[6..])
+        };
+        let fields = json!({"timezone": zone, "start_date": date(start), "end_date": date(end),
+            "recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
+        app.event(fields).await;
+        assert_eq!(instants(&app).await, imported, "{case}");
+        let feed = app.get("/ical?start_date=2027-01-01").await.expect(200).text;
+        assert_eq!(counts(&app, &feed).await, [0, 0, 3, 0, 0], "{case}: {feed}");
+        let other = App::new().await;
+        counts(&other, &feed).await;
+        assert_eq!(instants(&other).await, imported, "{case}: {feed}");
+    }
+}
