@@ -7,15 +7,31 @@ use super::image::Format;
 /// EXIF orientation of an image that doesn't need rotating.
 const UPRIGHT: u16 = 1;
 
+/// An image without its metadata.
+pub struct Stripped {
+    pub bytes: Vec<u8>,
+    /// EXIF orientation, unless the image is upright.
+    turned: Option<u16>,
+}
+
+impl Stripped {
+    /// Returns whether the image is shown with its width and height exchanged.
+    pub fn is_sideways(&self) -> bool {
+        self.turned.is_some_and(|turn| turn > 4)
+    }
+}
+
 /// Strips an image's metadata. Returns `None` if the image can't be parsed. We keep the orientation
 /// because browsers would otherwise show photos sideways.
-pub fn stripped(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
-    match format {
-        Format::Jpeg => jpeg(bytes),
-        Format::Png => png(bytes),
+pub fn stripped(bytes: &[u8], format: Format) -> Option<Stripped> {
+    let mut turned = None;
+    let bytes = match format {
+        Format::Jpeg => jpeg(bytes, &mut turned),
+        Format::Png => png(bytes, &mut turned),
         Format::Gif => gif(bytes),
-        Format::Webp => webp(bytes),
-    }
+        Format::Webp => webp(bytes, &mut turned),
+    };
+    Some(Stripped { bytes: bytes?, turned })
 }
 
 fn big(bytes: &[u8], at: usize) -> Option<usize> {
@@ -23,12 +39,12 @@ fn big(bytes: &[u8], at: usize) -> Option<usize> {
     Some(usize::from(u16::from_be_bytes(pair)))
 }
 
-fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
+fn jpeg(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     const START_OF_SCAN: u8 = 0xda;
     const END: [u8; 2] = [0xff, 0xd9];
     let mut out = bytes.strip_prefix(b"\xff\xd8").map(|_| b"\xff\xd8".to_vec())?;
     let mut at = 2;
-    let mut is_shown = false;
+    let (mut is_shown, mut has_exif) = (false, false);
     while let Some((marker, segment)) = segment(bytes, at) {
         at = segment.end;
         if marker == END[1] {
@@ -38,9 +54,10 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
         let content = segment.get(4..)?;
         match marker {
             0xe1 => {
-                let tiff = content.strip_prefix(b"Exif\0\0");
-                let turned = tiff.and_then(orientation).filter(|turn| *turn != UPRIGHT);
-                if let Some(turn) = turned {
+                let tiff = content.strip_prefix(b"Exif\0\0").filter(|_| !has_exif);
+                has_exif |= tiff.is_some();
+                if let Some(turn) = tiff.and_then(orientation) {
+                    *turned = Some(turn);
                     let exif = [&b"Exif\0\0"[..], &exif(turn)].concat();
                     out.extend([0xff, 0xe1]);
                     out.extend(u16::try_from(exif.len() + 2).ok()?.to_be_bytes());
@@ -88,8 +105,8 @@ fn segment(bytes: &[u8], mut at: usize) -> Option<(u8, Range<usize>)> {
     }
 }
 
-/// Reads the orientation from a TIFF header. Returns `None` if it is missing or the header is
-/// invalid.
+/// Reads the orientation from a TIFF header. Returns `None` if it is upright or missing, or the
+/// header is invalid.
 fn orientation(tiff: &[u8]) -> Option<u16> {
     let little = match tiff.get(..2)? {
         b"II" => true,
@@ -107,7 +124,7 @@ fn orientation(tiff: &[u8]) -> Option<u16> {
         .filter_map(|entry| first.checked_add(2 + 12 * entry))
         .find(|at| short(*at) == Some(0x0112))
         .and_then(|at| short(at + 8))
-        .filter(|turn| (1..=8).contains(turn))
+        .filter(|turn| (1..=8).contains(turn) && *turn != UPRIGHT)
 }
 
 /// Writes a TIFF header that contains only an orientation.
@@ -118,7 +135,17 @@ fn exif(turn: u16) -> Vec<u8> {
     tiff
 }
 
-fn png(bytes: &[u8]) -> Option<Vec<u8>> {
+/// Calculates the checksum of a PNG chunk: CRC-32, bit by bit, because the chunk is short.
+fn checksum(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| match sum & 1 {
+            1 => (sum >> 1) ^ 0xedb8_8320,
+            _ => sum >> 1,
+        })
+    })
+}
+
+fn png(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     const DROPPED: [&[u8]; 5] = [b"eXIf", b"iTXt", b"tEXt", b"tIME", b"zTXt"];
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
@@ -131,6 +158,14 @@ fn png(bytes: &[u8]) -> Option<Vec<u8>> {
         if !DROPPED.contains(&name) {
             out.extend(chunk);
         }
+        let tiff = chunk.get(8..).filter(|_| name == b"eXIf" && turned.is_none());
+        if let Some(turn) = tiff.and_then(orientation) {
+            *turned = Some(turn);
+            let exif = [&b"eXIf"[..], &exif(turn)].concat();
+            out.extend(u32::try_from(exif.len() - 4).ok()?.to_be_bytes());
+            out.extend(&exif);
+            out.extend(checksum(&exif).to_be_bytes());
+        }
         if name == b"IEND" {
             break;
         }
@@ -139,14 +174,14 @@ fn png(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
+fn webp(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     const EXIF: u8 = 0x08;
     const XMP: u8 = 0x04;
     let mut out = bytes.get(..12)?.to_vec();
     let size: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
     let end = usize::try_from(u32::from_le_bytes(size)).ok()?.checked_add(8)?;
     let mut rest = bytes.get(12..end.min(bytes.len()))?;
-    let (mut flags, mut turned) = (None, None);
+    let (mut flags, mut turn) = (None, None);
     while !rest.is_empty() {
         let four: [u8; 4] = rest.get(4..8)?.try_into().ok()?;
         let length = usize::try_from(u32::from_le_bytes(four)).ok()?;
@@ -159,7 +194,7 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
             b"EXIF" => {
                 let content = chunk.get(8..)?;
                 let tiff = content.strip_prefix(b"Exif\0\0").unwrap_or(content);
-                turned = orientation(tiff).filter(|turn| *turn != UPRIGHT);
+                turn = turn.or(orientation(tiff));
             }
             b"XMP " => {}
             name => {
@@ -175,7 +210,8 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
     if let Some(at) = flags {
         let flags = out.get_mut(at)?;
         *flags &= !(EXIF | XMP);
-        if let Some(turn) = turned {
+        *turned = turn;
+        if let Some(turn) = turn {
             *flags |= EXIF;
             let exif = exif(turn);
             out.extend(b"EXIF");
@@ -228,6 +264,11 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns the bytes that remain.
+    fn bare(bytes: &[u8], format: Format) -> Option<Vec<u8>> {
+        stripped(bytes, format).map(|stripped| stripped.bytes)
+    }
 
     /// Builds a TIFF header with an orientation, and a GPS position that must be removed.
     fn tiff(turn: u16, little: bool) -> Vec<u8> {
@@ -283,16 +324,17 @@ mod tests {
                 b"\xff\xd9GPS behind the end".to_vec(),
             ]
             .concat();
-            let small = stripped(&file, Format::Jpeg).unwrap();
+            let small = bare(&file, Format::Jpeg).unwrap();
             assert!(!has(&small, b"GPS"), "{turn}");
             assert!(kept.iter().all(|part| has(&small, part)) && has(&small, scan));
             assert!(small.ends_with(b"\x56\xff\xd9"));
             let found = small.windows(6).position(|part| part == b"Exif\0\0");
             let turned = found.and_then(|at| orientation(&small[at + 6..]));
             assert_eq!(turned, (turn != 1).then_some(turn));
-            assert_eq!(stripped(&small, Format::Jpeg).unwrap(), small);
+            assert_eq!(stripped(&file, Format::Jpeg).unwrap().is_sideways(), turn > 4);
+            assert_eq!(bare(&small, Format::Jpeg).unwrap(), small);
         }
-        assert_eq!(stripped(b"\xff\xd8\xff\xe0\0\x10JF", Format::Jpeg), None);
+        assert_eq!(bare(b"\xff\xd8\xff\xe0\0\x10JF", Format::Jpeg), None);
     }
 
     #[test]
@@ -304,18 +346,24 @@ mod tests {
         let (head, data, end) =
             (chunk(b"IHDR", b"h"), chunk(b"IDAT", b"data"), chunk(b"IEND", b""));
         let signature = b"\x89PNG\r\n\x1a\n".to_vec();
-        let plain = [signature.clone(), head.clone(), data.clone(), end.clone()].concat();
         let file = [
-            signature,
-            head,
+            signature.clone(),
+            head.clone(),
             chunk(b"eXIf", &tiff(6, true)),
             chunk(b"tEXt", b"GPS"),
-            data,
-            end,
+            data.clone(),
+            end.clone(),
             b"GPS".to_vec(),
         ]
         .concat();
-        assert_eq!(stripped(&file, Format::Png).unwrap(), plain);
+        // The checksum is the one that zlib calculates.
+        let turned = [&b"\0\0\0\x1aeXIf"[..], &exif(6), b"\xd6\x67\x4b\x69"].concat();
+        let turned = [signature, head, turned, data, end].concat();
+        assert_eq!(bare(&file, Format::Png).unwrap(), turned);
+        assert!(stripped(&turned, Format::Png).unwrap().is_sideways());
+        assert_eq!(bare(&turned, Format::Png).unwrap(), turned);
+        let upright = [&turned[..8], &chunk(b"eXIf", &tiff(1, true))].concat();
+        assert!(!stripped(&upright, Format::Png).unwrap().is_sideways());
 
         let riff = |flags: u8, more: &[Vec<u8>]| {
             let part = |name: &[u8], content: &[u8]| {
@@ -330,9 +378,9 @@ mod tests {
             [&b"RIFF"[..], &size, b"WEBP", &parts].concat()
         };
         let with = |turn: u16| [[&b"EXIF"[..], &tiff(turn, true)].concat(), b"XMP GPS".to_vec()];
-        assert_eq!(stripped(&riff(0x1c, &with(1)), Format::Webp).unwrap(), riff(0x10, &[]));
+        assert_eq!(bare(&riff(0x1c, &with(1)), Format::Webp).unwrap(), riff(0x10, &[]));
         let turned = [&b"EXIF"[..], &exif(6)].concat();
-        let small = stripped(&riff(0x1c, &with(6)), Format::Webp).unwrap();
+        let small = bare(&riff(0x1c, &with(6)), Format::Webp).unwrap();
         assert_eq!(small, riff(0x18, &[turned]));
 
         let image = b"\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02ab\0";
@@ -343,8 +391,8 @@ mod tests {
             gif(&[&b"\x21\xfe\x03GPS\0"[..], xmp, b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"]
                 .concat());
         let kept = gif(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0");
-        assert_eq!(stripped(&file, Format::Gif).unwrap(), kept);
-        assert_eq!(stripped(b"GIF89a", Format::Gif), None);
+        assert_eq!(bare(&file, Format::Gif).unwrap(), kept);
+        assert_eq!(bare(b"GIF89a", Format::Gif), None);
     }
 
     #[test]
@@ -354,7 +402,7 @@ mod tests {
         let plain = [&b"\xff\xd8"[..], &scan].concat();
         for end in [&b""[..], b"\xff", b"\xff\xd9", b"\xff\xc4\0\x09GPS"] {
             let file = [b"\xff\xd8\0", &exif[..], b"\0", &scan, end].concat();
-            let small = stripped(&file, Format::Jpeg).unwrap();
+            let small = bare(&file, Format::Jpeg).unwrap();
             assert!(small.starts_with(&plain) && small.ends_with(b"\xff\xd9"), "{end:?}");
             assert!(!has(&small, b"GPS"), "{end:?}");
         }
@@ -365,20 +413,20 @@ mod tests {
         ]
         .concat();
         let plain = b"\x89PNG\r\n\x1a\n\0\0\0\x04IDATdatacrc!";
-        assert_eq!(stripped(&file, Format::Png).unwrap(), plain);
+        assert_eq!(bare(&file, Format::Png).unwrap(), plain);
 
         let webp = |size: u8, more: &[u8]| {
             [&b"RIFF"[..], &[size, 0, 0, 0], b"WEBPVP8L\x03\0\0\0odd\0", more].concat()
         };
         let exif = b"EXIF\x03\0\0\0GPS";
         for file in [webp(27, exif), webp(16, b"\0"), webp(16, b"GPS"), webp(15, b"")] {
-            assert_eq!(stripped(&file, Format::Webp).unwrap(), webp(16, b""), "{file:?}");
+            assert_eq!(bare(&file, Format::Webp).unwrap(), webp(16, b""), "{file:?}");
         }
-        assert_eq!(stripped(&webp(27, &exif[..9]), Format::Webp), None);
+        assert_eq!(bare(&webp(27, &exif[..9]), Format::Webp), None);
 
         let start = b"GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02ab\0";
         for end in [&b"\x21\xfe\x03GPS\0"[..], b"", b";GPS", b"\0GPS"] {
-            let small = stripped(&[start, end].concat(), Format::Gif).unwrap();
+            let small = bare(&[start, end].concat(), Format::Gif).unwrap();
             assert_eq!(small, [&start[..], b";"].concat());
         }
     }
@@ -393,7 +441,7 @@ mod tests {
                 (Format::Webp, b"RIFF\xff\0\0\0WEBP"),
             ] {
                 let file = [start, &bytes].concat();
-                if let Some(once) = stripped(&file, format) {
+                if let Some(once) = bare(&file, format) {
                     proptest::prop_assert!(once.len() <= file.len() + 64);
                 }
             }

@@ -60,18 +60,23 @@ impl Media {
     /// from the file name.
     pub fn store(&self, bytes: &[u8]) -> Result<ImageFile, MediaError> {
         let format = format(bytes).ok_or(MediaError::UnknownFormat)?;
-        let bytes = &image_metadata::stripped(bytes, format).ok_or(MediaError::UnknownFormat)?;
+        let image = image_metadata::stripped(bytes, format).ok_or(MediaError::UnknownFormat)?;
+        let bytes = &image.bytes;
         let size = imagesize::blob_size(bytes).map_err(|_| MediaError::UnknownFormat)?;
         let number = |length: usize| i64::try_from(length).map_err(|_| MediaError::UnknownFormat);
         let sides = [size.width, size.height];
         if !sides.iter().all(|side| (1..=LONGEST_SIDE).contains(side)) {
             return Err(MediaError::UnknownFormat);
         }
+        let (width, height) = match image.is_sideways() {
+            true => (size.height, size.width),
+            false => (size.width, size.height),
+        };
         let file = ImageFile {
             name: file_name(bytes, format),
             format,
-            width: number(size.width)?,
-            height: number(size.height)?,
+            width: number(width)?,
+            height: number(height)?,
             filesize: number(bytes.len())?,
         };
         self.write(&file.name, bytes)?;
@@ -322,6 +327,42 @@ mod tests {
         let stored = media.store(&commented).unwrap();
         assert_eq!(stored, media.store(GIF).unwrap());
         assert_eq!(media.read(&stored.name).unwrap(), GIF);
+    }
+
+    #[test]
+    fn turned_image_has_the_size_in_which_it_is_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let media = Media::new(folder.path().join("media"));
+        for (turn, width, height) in [(1, 7, 5), (3, 7, 5), (6, 5, 7), (8, 5, 7)] {
+            let tiff = [
+                &b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..],
+                &[turn, 0, 0, 0, 0, 0, 0],
+            ]
+            .concat();
+            let jpeg = [
+                &b"\xff\xd8\xff\xe1\0\x22Exif\0\0"[..],
+                &tiff,
+                b"\xff\xc0\0\x0b\x08\0\x05\0\x07\x01\x01\x11\0",
+                b"\xff\xda\0\x08\x01\x01\0\0\x3f\0\x12\xff\xd9",
+            ];
+            let png = [
+                &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0crc!"[..],
+                b"\0\0\0\x1aeXIf",
+                &tiff,
+                b"crc!",
+            ];
+            let webp = [
+                &b"RIFF\x38\0\0\0WEBPVP8X\x0a\0\0\0\x08\0\0\0\x06\0\0\x04\0\0"[..],
+                b"EXIF\x1a\0\0\0",
+                &tiff,
+                b"",
+            ];
+            for parts in [jpeg, png, webp] {
+                let stored = media.store(&parts.concat()).unwrap();
+                let size = (stored.width, stored.height);
+                assert_eq!(size, (width, height), "{:?} {turn}", stored.format);
+            }
+        }
     }
 
     #[test]
