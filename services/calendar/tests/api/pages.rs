@@ -137,6 +137,28 @@ async fn venue_page_matches_its_snapshot() {
     insta::assert_snapshot!("venue_page", stable(&app, &page));
 }
 
+#[actix_web::test]
+async fn tables_of_descriptions_scroll_by_keyboard() {
+    let app = App::new().await;
+    let table = "<table><tbody><tr><td>wide</td></tr></tbody></table>";
+    let focusable = |name: &str| {
+        let open = format!("<table tabindex=\"0\" aria-label=\"{name}\">");
+        table.replace("<table>", &open)
+    };
+    let venue = json!({"venue": "Hall", "description": table});
+    let id = app.event(json!({"title": "A \"B\"", "description": table, "venue": venue})).await;
+    let shown = page(&app, "/event/a-b/").await.expect(200);
+    assert!(shown.text.contains(&focusable("A &quot;B&quot;")), "{}", shown.text);
+    let shown = page(&app, "/venue/hall/").await.expect(200);
+    assert!(shown.text.contains(&focusable("Hall")), "{}", shown.text);
+    // The API responds with the description as it was sent.
+    let event = app.get(&format!("/events/{id}")).await.expect(200).json;
+    assert_eq!(
+        (&event["description"], &event["venue"]["description"]),
+        (&json!(table), &json!(table))
+    );
+}
+
 /// Returns the text between two markers of a page.
 pub fn between<'a>(page: &'a Answer, begin: &str, end: &str) -> &'a str {
     let (_, rest) =

@@ -131,7 +131,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         place: venues.first().map(|venue| place(venue, view.language)).unwrap_or_default(),
         origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
         image,
-        description,
+        description: html::with_focusable(&description, &html::plain(&event.title)),
         summary: summary(event),
         cost: price(event, view),
         website: web(&event.website),

@@ -60,7 +60,7 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
         email: mail(&html::without_tags(&row.email)),
         website: web(&row.website),
         origins: origins(image.as_ref().map(|image| image.src.as_str()), &description),
-        description,
+        description: html::with_focusable(&description, &html::plain(&row.name)),
         image,
     }
 }
