@@ -19,12 +19,25 @@ pub async fn fetch(
     url: &str,
     traceparent: Option<&str>,
 ) -> Result<ImageFile, Error> {
-    let invalid = |why: FetchError| ParameterErrors::one("image", &why.to_string());
-    let bytes = fetcher.fetch(url, traceparent).await.map_err(invalid)?;
+    let fetched = try_fetch(state, fetcher, url, traceparent).await?;
+    fetched.map_err(|why| ParameterErrors::one("image", &why.to_string()).into())
+}
+
+/// Like [`fetch`], but also returns why an image can't be fetched.
+pub async fn try_fetch(
+    state: &State,
+    fetcher: &ImageFetcher,
+    url: &str,
+    traceparent: Option<&str>,
+) -> Result<Result<ImageFile, FetchError>, Error> {
+    let bytes = match fetcher.fetch(url, traceparent).await {
+        Ok(bytes) => bytes,
+        Err(why) => return Ok(Err(why)),
+    };
     let media = state.media.clone();
     match off_worker(move || media.store(&bytes)).await? {
-        Ok(file) => Ok(file),
-        Err(MediaError::UnknownFormat) => Err(invalid(FetchError::MediaType).into()),
+        Ok(file) => Ok(Ok(file)),
+        Err(MediaError::UnknownFormat) => Ok(Err(FetchError::MediaType)),
         Err(MediaError::Folder(error)) => Err(DatabaseError::of_file(&error).into()),
     }
 }

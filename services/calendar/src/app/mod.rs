@@ -46,7 +46,7 @@ pub(crate) mod uploads;
 mod write_context;
 
 pub use delivery::Delivery;
-pub use images::fetch as fetch_image;
+pub use images::try_fetch as try_fetch_image;
 pub use import_overview::Overview;
 pub use import_progress::{ImportLimits, Progress};
 pub use import_writes::trash as trash_by_file;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use outbound::{Download, FetchRules, Fetcher, Reach};
+use reqwest::header::RETRY_AFTER;
 
 use crate::model::image::Format;
 
@@ -19,6 +20,9 @@ pub enum FetchError {
     NotPublic,
     #[error("must be an address that answers with an image in time")]
     Unavailable,
+    /// The response has an error status. The number of seconds is the pause that the host asked for.
+    #[error("must be an address that answers with an image in time")]
+    Refused(u16, Option<u64>),
     #[error("must be the address of a JPEG, PNG, GIF or WebP image")]
     MediaType,
     #[error("must be the address of an image of at most 10 MiB")]
@@ -85,7 +89,8 @@ impl ImageFetcher {
 /// Checks that the response headers announce an image.
 fn check(download: &Download) -> Result<(), FetchError> {
     if !(200..300).contains(&download.status()) {
-        return Err(FetchError::Unavailable);
+        let asked = download.header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+        return Err(FetchError::Refused(download.status(), asked));
     }
     let essence = download.media_type();
     match Format::ALL.iter().any(|format| essence == format.media_type()) {

@@ -444,3 +444,54 @@ async fn parents_follow_changes_of_the_site_only() {
     import(&target, &peer.url(""), &[]);
     assert_eq!(parent().await, 7);
 }
+
+#[actix_web::test]
+async fn image_requests_are_repeated_too() {
+    let calls = AtomicUsize::new(0);
+    let peer = HttpPeer::start(move |request| {
+        let photo =
+            |name: &str| json!({"url": format!("http://{}/{name}", request.header("host"))});
+        if request.target.ends_with("/late.png") {
+            return match calls.fetch_add(1, Ordering::SeqCst) {
+                0 => PeerAnswer::Full(503, vec![("Retry-After", "1".to_owned())], Vec::new()),
+                1 => PeerAnswer::Close,
+                _ => {
+                    let kind = vec![("Content-Type", "image/png".to_owned())];
+                    PeerAnswer::Full(200, kind, PNG.to_vec())
+                }
+            };
+        }
+        if request.target.ends_with(".png") {
+            let status = if request.target.ends_with("/gone.png") { 410 } else { 500 };
+            return PeerAnswer::Body(status, String::new());
+        }
+        let (name, _) = asked(&request.target);
+        let items = match name.as_str() {
+            "venues" => ["late", "gone", "down", "down2"].iter().zip(50..).map(|(image, id)| {
+                let image = photo(&format!("{image}.png"));
+                json!({"id": id, "venue": format!("Hall {id}"), "image": image})
+            }),
+            _ => return empty(&name),
+        };
+        let list = json!({name.as_str(): items.collect::<Vec<_>>(), "total": 4, "total_pages": 1});
+        PeerAnswer::Body(200, list.to_string())
+    });
+    let target = program().with_database();
+    let ran = import(&target, &peer.url(""), &[]);
+    assert_eq!(counts(&ran, 1), [4, 0, 0, 0, 0]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["missing_images"], json!(3));
+    assert!(
+        ran.errors.contains("late.png: the site answers 503; repeated in 1 s"),
+        "{}",
+        ran.errors
+    );
+    let requests = peer.requests();
+    let asked = |name: &str| requests.iter().filter(|one| one.target.ends_with(name)).count();
+    // A host that fails for one image in all attempts is asked once for each other one.
+    let counts = ["/late.png", "/gone.png", "/down.png", "/down2.png"].map(asked);
+    assert_eq!(counts, [3, 1, 6, 1]);
+    let server = target.serve(&[]);
+    let venue = call(&server, "GET", "/venues/50", json!({})).await;
+    assert_eq!(venue["image"]["width"], json!(7));
+}

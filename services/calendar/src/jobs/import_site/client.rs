@@ -12,6 +12,8 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
+use crate::store::remote_images::FetchError as ImageError;
+
 /// Maximum response size in bytes.
 const LONGEST: usize = 64 << 20;
 
@@ -52,7 +54,26 @@ pub enum Reply {
 }
 
 /// Why to retry a request, and the pause that the site asked for.
-struct Failure(String, Option<Duration>);
+pub struct Failure(pub String, pub Option<Duration>);
+
+impl Failure {
+    /// Returns the failure to retry for a response with this status. Returns `None` if retrying would
+    /// not help.
+    pub fn of_status(status: u16, seconds: Option<u64>) -> Option<Failure> {
+        let pause = seconds.map(Duration::from_secs);
+        matches!(status, 408 | 425 | 429 | 500..=599)
+            .then(|| Failure(format!("the site answers {status}"), pause))
+    }
+
+    /// Returns the failure to retry for an image. Returns `None` if retrying would not help.
+    pub fn of_image(why: ImageError) -> Option<Failure> {
+        match why {
+            ImageError::Unavailable => Some(Failure("the image does not arrive".to_owned(), None)),
+            ImageError::Refused(status, seconds) => Failure::of_status(status, seconds),
+            _ => None,
+        }
+    }
+}
 
 impl SiteClient {
     /// Creates a client.
@@ -87,7 +108,7 @@ impl SiteClient {
     }
 
     /// Runs a future on the client's runtime, then pauses before the next request.
-    pub fn run<T>(&self, work: impl Future<Output = T>) -> T {
+    fn run<T>(&self, work: impl Future<Output = T>) -> T {
         let done = self.runtime.block_on(work);
         std::thread::sleep(self.pause);
         done
@@ -99,16 +120,28 @@ impl SiteClient {
     /// We didn't get a usable response in several attempts, or retrying would not help.
     pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
         let address = format!("{}/wp-json/{path}", self.root);
+        match self.repeat(&address, async || self.try_get(&address).await) {
+            Ok(reply) => Ok(reply),
+            Err(Ok(Failure(why, _))) => bail!("{address}: {why}, in {ATTEMPTS} attempts"),
+            Err(Err(error)) => Err(error),
+        }
+    }
+
+    /// Makes a request, again after each [`Failure`] until there were several attempts.
+    ///
+    /// # Errors
+    /// The last failure, or the error of an attempt that must not be repeated.
+    pub fn repeat<T>(
+        &self,
+        address: &str,
+        request: impl AsyncFn() -> Result<T, Result<Failure, anyhow::Error>>,
+    ) -> Result<T, Result<Failure, anyhow::Error>> {
         let mut attempt = 1;
         loop {
-            let Failure(why, asked) = match self.run(self.try_get(&address)) {
-                Ok(reply) => return Ok(reply),
-                Err(Ok(failure)) => failure,
-                Err(Err(error)) => return Err(error),
+            let (why, asked) = match self.run(request()) {
+                Err(Ok(Failure(why, asked))) if attempt < ATTEMPTS => (why, asked),
+                done => return done,
             };
-            if attempt == ATTEMPTS {
-                bail!("{address}: {why}, in {ATTEMPTS} attempts");
-            }
             let pause = asked.unwrap_or(self.pause * 2_u32.pow(attempt)).min(LONGEST_PAUSE);
             log::info!(target: "notice", "{address}: {why}; repeated in {} s", pause.as_secs());
             std::thread::sleep(pause);
@@ -131,10 +164,9 @@ impl SiteClient {
             Err(error) => return again(&error.to_string()),
         };
         let (status, media_type) = (download.status(), download.media_type());
-        if matches!(status, 408 | 425 | 429 | 500..=599) {
-            let asked = download.header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
-            let asked = asked.map(Duration::from_secs);
-            return Err(Ok(Failure(format!("the site answers {status}"), asked)));
+        let asked = download.header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());
+        if let Some(failure) = Failure::of_status(status, asked) {
+            return Err(Ok(failure));
         }
         let body = match download.whole(LONGEST).await {
             Ok(body) => body,

@@ -16,13 +16,14 @@ use database::{Db, WriterQueue};
 use serde_json::{Map, Value};
 
 pub use self::client::SiteAccess;
-use self::client::{Reply, SiteClient};
+use self::client::{Failure, Reply, SiteClient};
 use self::items::{ItemKind, id_of, image_url, number, objects, parent_of};
 use self::report::TakenOver;
 use super::load::first_user;
 use super::writer_queue::writer_queue;
 use crate::app::{self, SiteWrite, SiteWritten, Undone};
 use crate::error::Error;
+use crate::model::image::web_url;
 use crate::model::linked::Kind;
 use crate::model::role::User;
 use crate::model::term::Taxonomy;
@@ -51,6 +52,7 @@ pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOv
         state,
         client: SiteClient::new(access)?,
         images,
+        lost_hosts: HashSet::new(),
         queue: writer_queue(&state.pools),
         user: state.pools.read_blocking(first_user)?,
         authors: HashMap::new(),
@@ -87,6 +89,8 @@ struct Site<'a> {
     state: &'a State,
     client: SiteClient,
     images: ImageFetcher,
+    /// Hosts that failed to send an image in all attempts. We ask them only once for each other one.
+    lost_hosts: HashSet<String>,
     queue: WriterQueue<'a, Error>,
     user: User,
     /// Our user ids, by the author ids of the other site.
@@ -349,14 +353,27 @@ impl Site<'_> {
         if let Some(id) = self.state.pools.read_blocking(|db| images::fetched_from(db, url))? {
             return Ok(ImageHere::Id(id));
         }
-        let file = match self.client.run(app::fetch_image(self.state, &self.images, url, None)) {
-            Ok(file) => file,
-            Err(Error::Parameters(_)) => {
+        let host = web_url(url).and_then(|url| Some(url.host_str()?.to_owned()));
+        let is_lost = host.as_ref().is_some_and(|host| self.lost_hosts.contains(host));
+        let fetched = self.client.repeat(url, async || {
+            match app::try_fetch_image(self.state, &self.images, url, None).await {
+                Ok(Ok(file)) => Ok(Some(file)),
+                Ok(Err(why)) => match Failure::of_image(why).filter(|_| !is_lost) {
+                    Some(failure) => Err(Ok(failure)),
+                    None => Ok(None),
+                },
+                Err(error) => Err(Err(error.into())),
+            }
+        });
+        let file = match fetched {
+            Ok(Some(file)) => file,
+            Ok(None) | Err(Ok(_)) => {
+                self.lost_hosts.extend(host.filter(|_| fetched.is_err()));
                 log::warn!("the image {url} cannot be fetched; its item is taken over without it");
                 self.report.missing_images += 1;
                 return Ok(ImageHere::Missing);
             }
-            Err(error) => return Err(error.into()),
+            Err(Err(error)) => return Err(error),
         };
         let (author, now) = (self.user.id, self.state.clock.unix());
         let wanted = id_of(&item["image"]);
