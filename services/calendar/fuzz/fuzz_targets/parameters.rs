@@ -32,6 +32,7 @@ const NAMES: [&str; 52] = [
     "venue",
     "organizer",
     "password",
+    "context",
     "name",
     "parent",
     "show_map",

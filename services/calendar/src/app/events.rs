@@ -12,7 +12,7 @@ use super::{erasure, event_writes, series_creation, series_writes};
 use crate::error::Error;
 use crate::model::event::Event;
 use crate::model::included::Included;
-use crate::model::role::{self, Action, User};
+use crate::model::role::{self, Action, Actor, User};
 use crate::model::series::Reach;
 use crate::model::slug;
 use crate::state::State;
@@ -96,9 +96,18 @@ fn check_readable(
     if !role::may_read(&context.actor, &event.status, event.author) {
         return Err(Error::NotAccessible("event"));
     }
+    match is_shown(&context.actor, params, event) {
+        true => Ok(()),
+        false => Err(Error::PasswordProtected),
+    }
+}
+
+/// Returns whether a response may show the content of an event: it isn't protected, the password is
+/// right, or the caller may edit the event and asks for that with `context=edit`.
+fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
     let edits = params.text("context") == Some("edit")
-        && context.actor.as_ref().is_some_and(|user| may_edit(user, event));
-    if is_unlocked(event, params) || edits { Ok(()) } else { Err(Error::PasswordProtected) }
+        && actor.as_ref().is_some_and(|user| may_edit(user, event));
+    edits || is_unlocked(event, params)
 }
 
 fn render(context: &mut RequestContext<'_>, event: &Event) -> Result<EventJson, Error> {
@@ -234,8 +243,10 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
             return Err(Error::NoSuchPage("event").into());
         }
         let included = included.readable_by(&context.actor);
-        let extent = |event: &Event| {
-            if is_unlocked(event, params) { Extent::Plain } else { Extent::Protected }
+        let actor = &context.actor;
+        let extent = |event: &Event| match is_shown(actor, params, event) {
+            true => Extent::Plain,
+            false => Extent::Protected,
         };
         let render = context.render();
         // Rows can be long, so drop each one as soon as it has become JSON.

@@ -126,6 +126,27 @@ pub struct EventChange {
 }
 
 impl EventChange {
+    /// Drops empty values of fields that responses leave blank while a password protects the event,
+    /// because sending back such a response must not erase what it didn't show.
+    pub fn keep_blanked(&mut self) {
+        fn keep(text: &mut Option<String>) {
+            *text = text.take().filter(|text| !text.is_empty());
+        }
+        fn keep_all<T>(list: &mut Option<Vec<T>>) {
+            *list = list.take().filter(|list| !list.is_empty());
+        }
+        keep(&mut self.post.description);
+        keep(&mut self.post.excerpt);
+        keep(&mut self.website);
+        keep(&mut self.event_status.reason);
+        self.post.image = self.post.image.take().filter(|image| *image != ImageRef::Clear);
+        keep_all(&mut self.cost);
+        keep_all(&mut self.categories);
+        keep_all(&mut self.tags);
+        keep_all(&mut self.venues);
+        keep_all(&mut self.organizers);
+    }
+
     /// Applies the write to an event. The store takes care of links, image and slug.
     pub fn apply(
         &self,

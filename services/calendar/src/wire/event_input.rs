@@ -33,6 +33,7 @@ pub struct EventInput {
     organizers: Option<Vec<LinkItem>>,
     /// Whether the recurrence is `null`.
     has_null_recurrence: bool,
+    may_be_blanked: bool,
 }
 
 /// A venue or organizer referenced by a write.
@@ -91,7 +92,17 @@ impl EventInput {
         let organizers = link_items(&mut errors, Kind::Organizer, given.organizer.take());
         let sent = params.members().get("recurrence");
         let has_null_recurrence = sent.is_some_and(Value::is_null);
-        EventInput { given, errors, categories, tags, venues, organizers, has_null_recurrence }
+        let may_be_blanked = may_be_blanked(params);
+        EventInput {
+            given,
+            errors,
+            categories,
+            tags,
+            venues,
+            organizers,
+            has_null_recurrence,
+            may_be_blanked,
+        }
     }
 
     /// Decodes a write that creates an event or changes `current`.
@@ -114,7 +125,9 @@ fn decode(
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Result<EventChange, ParameterErrors> {
-    let EventInput { given, mut errors, categories, tags, venues, organizers, .. } = input;
+    let EventInput {
+        given, mut errors, categories, tags, venues, organizers, may_be_blanked, ..
+    } = input;
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
@@ -128,7 +141,7 @@ fn decode(
         all_day: flag(given.all_day),
         zone,
     };
-    let change = EventChange {
+    let mut change = EventChange {
         title: name(e, "title", given.title, writer),
         post: post_change!(e, known, given, writer),
         schedule,
@@ -157,7 +170,20 @@ fn decode(
         parent: None,
         date_slug: None,
     };
+    if may_be_blanked && current.is_some_and(|event| event.password.is_some()) {
+        change.keep_blanked();
+    }
     errors.finish(change)
+}
+
+/// Returns whether a write could be a response in which a protected event was blanked: it has the
+/// identity of a response, but none of the flags, which are null there.
+fn may_be_blanked(params: &Params) -> bool {
+    const IDENTITY: [&str; 3] = ["id", "global_id", "rest_url"];
+    const FLAGS: [&str; 6] =
+        ["all_day", "show_map", "show_map_link", "hide_from_listings", "sticky", "featured"];
+    let has = |name: &&str| params.get(name).is_some();
+    IDENTITY.iter().any(has) && !FLAGS.iter().any(has)
 }
 
 fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<Zone> {

@@ -138,3 +138,54 @@ async fn responses_recreate_terms_that_were_deleted() {
         }
     }
 }
+
+#[actix_web::test]
+async fn protected_event_keeps_what_a_list_does_not_show() {
+    let app = App::new().await;
+    let path = rich(&app).await;
+    let reason = json!({"event_status": "postponed", "event_status_reason": "Rain"});
+    app.patch(&path, &reason).await.expect(200);
+    app.patch(&path, &json!({"password": "secret"})).await.expect(200);
+    let edit = format!("{path}?context=edit");
+    let whole = app.get_as("editor", &edit).await.expect(200).json;
+    let window = "start_date=2027-03-31&end_date=2027-04-02";
+    let listed = async |who: &str, more: &str| {
+        let list = app.get_as(who, &format!("/events?{window}{more}")).await.expect(200).json;
+        (list["events"][0].clone(), list["rest_url"].as_str().unwrap().to_owned())
+    };
+    // Only those who may edit the event see all of it, and only if they ask.
+    for (who, more) in [("editor", ""), ("", "&context=edit"), ("author", "&context=edit")] {
+        assert_eq!(listed(who, more).await.0["description"], "", "{who}{more}");
+    }
+    let (open, address) = listed("editor", "&context=edit").await;
+    assert_eq!(open["description"], whole["description"]);
+    assert!(address.contains("context=edit"), "{address}");
+    for method in ["PUT", "PATCH", "POST"] {
+        app.call("editor", method, &path, &open).await.expect(200);
+        assert_eq!(app.get_as("editor", &edit).await.json, whole, "{method}");
+    }
+    // The rest is not erased by its absence, whether or not the client keeps members without a value.
+    let mut blank = listed("editor", "").await.0;
+    assert_eq!((&blank["website"], &blank["venue"]), (&json!(""), &json!([])));
+    for method in ["PUT", "PATCH", "POST"] {
+        app.call("editor", method, &path, &blank).await.expect(200);
+        assert_eq!(app.get_as("editor", &edit).await.json, whole, "{method}");
+        let members = blank.as_object_mut().unwrap();
+        members.retain(|_, value| !value.is_null());
+    }
+    // A new value counts, and so does an empty one that was not sent back.
+    blank["title"] = json!("New");
+    blank["excerpt"] = json!("New excerpt");
+    app.call("editor", "PUT", &path, &blank).await.expect(200);
+    let after = app.get_as("editor", &edit).await.json;
+    assert_eq!((&after["title"], &after["excerpt"]), (&json!("New"), &json!("<p>New excerpt</p>")));
+    for key in ["description", "cost", "website", "image", "venue", "organizer", "categories"] {
+        assert_eq!(after[key], whole[key], "{key}");
+    }
+    app.patch(&path, &json!({"description": "", "tags": []})).await.expect(200);
+    let mut open = listed("editor", "&context=edit").await.0;
+    assert_eq!((&open["description"], &open["tags"]), (&json!(""), &json!([])));
+    open["venue"] = json!([]);
+    app.call("editor", "PUT", &path, &open).await.expect(200);
+    assert_eq!(app.get_as("editor", &edit).await.json["venue"], json!([]));
+}

@@ -123,8 +123,9 @@ fn decode(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // Only affects how much of an event is shown.
+        // Only affect how much of an event is shown.
         password: _,
+        context: _,
         // Applied to the response.
         fields: _,
     } = given;

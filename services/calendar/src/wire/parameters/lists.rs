@@ -11,7 +11,8 @@ use super::schemas::{
 };
 use crate::wire::values::{
     Collapse, Date, Descending, EventSort, FilledText, Flag, Ids, Latitude, LengthUnit,
-    LenientFlag, Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Texts,
+    LenientFlag, Longitude, Parent, Positive, Radius, ShortText, StrictDates, TermSort, Text,
+    Texts,
 };
 
 list_parameters! {
@@ -118,6 +119,9 @@ list_parameters! {
         /// Shows the full details of events that are protected by this password.
         #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
+        /// `edit` shows protected events in full to callers who may edit them.
+        #[param(value_type = String, default = "view")]
+        pub context: Option<Text>,
         /// Sort direction: `asc` or `desc`.
         #[param(inline, value_type = DirectionWords)]
         pub order: Option<Descending>,
@@ -133,7 +137,7 @@ pub struct FeedParameters;
 
 impl Declared for FeedParameters {
     fn parameters() -> &'static [Parameter] {
-        const OF_LISTS: [&str; 3] = ["modified_after", "after_id", "_fields"];
+        const OF_LISTS: [&str; 4] = ["modified_after", "after_id", "context", "_fields"];
         static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
             let all = EventListParameters::parameters().iter();
             all.filter(|one| !OF_LISTS.contains(&one.name.as_str())).cloned().collect()
