@@ -6,6 +6,7 @@ use super::super::transactions::read_list;
 use super::calendars::kept_since;
 use super::listing::PageRequest;
 use crate::error::Error;
+use crate::model::html;
 use crate::model::month::{DAY, Month, midnight};
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
@@ -47,6 +48,7 @@ pub async fn month_page(
             let words = context.language().words();
             let statuses = event_statuses::of_events(context.db, &ids)?;
             for entry in rows.first.iter_mut().chain(&mut rows.lasting) {
+                entry.title = html::plain(&entry.title);
                 if let Some(status) = statuses.get(&entry.id) {
                     let status = status.occurring.word(words);
                     entry.title = (words.status_and_title)(status, &entry.title);

@@ -2,7 +2,6 @@
 
 use jiff::civil::Date;
 
-use crate::model::html;
 use crate::model::language::{Language, capitalized};
 use crate::model::month::{Month, MonthEntry, midnight};
 use crate::model::schedule::wall_from_seconds;
@@ -185,7 +184,7 @@ fn shown(frame: Frame<'_>, entry: &MonthEntry, day: Date) -> DayEntry {
     let has_time = !entry.all_day && start(entry) == day;
     let at = wall_from_seconds(entry.start_local);
     DayEntry {
-        title: html::plain(&entry.title),
+        title: entry.title.clone(),
         href: urls.event_page(&entry.slug),
         time: if has_time { language.time(at) } else { String::new() },
         lasting: entry.is_lasting() || start(entry) != day,
@@ -194,7 +193,7 @@ fn shown(frame: Frame<'_>, entry: &MonthEntry, day: Date) -> DayEntry {
 
 fn long_event(Frame { urls, language, .. }: Frame<'_>, entry: &MonthEntry) -> LongEvent {
     LongEvent {
-        title: html::plain(&entry.title),
+        title: entry.title.clone(),
         href: urls.event_page(&entry.slug),
         when: language.days(start(entry), end(entry)),
     }
