@@ -246,7 +246,7 @@ mod tests {
             (Language::Cs, SECOND_TUESDAY, None, "Každý rok: druhé úterý v březnu"),
             (Language::Uk, SECOND_TUESDAY, None, "Щороку: другий вівторок березня"),
             (Language::Ja, SECOND_TUESDAY, None, "毎年3月の第2火曜日"),
-            (Language::Zh, SECOND_TUESDAY, None, "每年，三月的第二个星期二"),
+            (Language::Zh, SECOND_TUESDAY, None, "每年三月的第二个星期二"),
             (Language::Ar, SECOND_TUESDAY, None, "كل سنة: يوم الثلاثاء الثاني من مارس"),
             (Language::De, FIRST_OF_MAY, None, "Jedes Jahr am 1. Mai"),
             (Language::Fr, FIRST_OF_MAY, None, "Tous les ans, le 1er mai"),
@@ -254,7 +254,7 @@ mod tests {
             (Language::Cs, FIRST_OF_MAY, None, "Každý rok: 1. května"),
             (Language::Uk, FIRST_OF_MAY, None, "Щороку: 1 травня"),
             (Language::Ja, FIRST_OF_MAY, None, "毎年5月1日"),
-            (Language::Zh, FIRST_OF_MAY, None, "每年，5月1日"),
+            (Language::Zh, FIRST_OF_MAY, None, "每年5月1日"),
             (Language::Ar, FIRST_OF_MAY, None, "كل سنة: 1 مايو"),
         ] {
             let start = "2027-03-09T18:00".parse().unwrap();
