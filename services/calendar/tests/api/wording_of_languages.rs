@@ -68,9 +68,11 @@ fn offence(language: Language, text: &str) -> Option<String> {
             }
             (Language::Fr, '«') => !matches!(after, Some('\u{a0}' | '\u{202f}')),
             (Language::De | Language::Cs, '”') | (Language::Pl, '“') => true,
-            // A space precedes times: `2027年3月14日日曜日 19:30`.
+            // A space precedes times: `2027年3月14日日曜日 19:30`. The CLDR has spaces in `€15 ～ €25`.
             (Language::Ja | Language::Zh, ' ') => {
-                is_near(is_ideographic) && !after.is_some_and(|after| after.is_ascii_digit())
+                let is_range = before == Some('～') || after == Some('～');
+                let is_time = after.is_some_and(|after| after.is_ascii_digit());
+                is_near(is_ideographic) && !is_time && !is_range
             }
             (Language::Ja | Language::Zh, ',' | ':' | ';' | '!' | '?') => is_near(is_ideographic),
             (Language::Ja | Language::Zh, '.') => {
