@@ -118,7 +118,7 @@ pub struct MailSettings {
     /// none; emails are written to MAIL_DIR]
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub smtp_url: Option<String>,
-    /// Sender address of emails [default: no-reply@ the host of PUBLIC_URL]
+    /// Sender address of emails [default: no-reply at the host of PUBLIC_URL]
     #[arg(long, env, global = true, value_name = "ADDRESS")]
     pub mail_from: Option<String>,
     /// Folder where outgoing emails are written if SMTP_URL is not set [default: DATA_DIR/mail]

@@ -151,7 +151,7 @@ async fn tables_of_descriptions_scroll_by_keyboard() {
     assert!(shown.text.contains(&focusable("A &quot;B&quot;")), "{}", shown.text);
     let shown = page(&app, "/venue/hall/").await.expect(200);
     assert!(shown.text.contains(&focusable("Hall")), "{}", shown.text);
-    // The API responds with the description as it was sent.
+    // The API responds with the unchanged description.
     let event = app.get(&format!("/events/{id}")).await.expect(200).json;
     assert_eq!(
         (&event["description"], &event["venue"]["description"]),
