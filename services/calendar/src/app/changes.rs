@@ -1,9 +1,9 @@
 //! Change lists: everything that changed since a given time. Mirrors poll these.
 
 use super::context::RequestContext;
+use super::events::is_shown;
 use super::interrupt::ListInterrupt;
 use super::list_permit::ListPermit;
-use super::passwords::is_unlocked;
 use crate::error::Error;
 use crate::store::event_index::EventIndex;
 use crate::store::included::{self, EventSelector};
@@ -36,8 +36,9 @@ pub fn list(
     })?;
     let included = included.readable_by(&context.actor);
     let render = context.render();
+    let actor = &context.actor;
     let event = |row| {
-        let extent = if is_unlocked(row, params) { Extent::Plain } else { Extent::Protected };
+        let extent = if is_shown(actor, params, row) { Extent::Plain } else { Extent::Protected };
         json::event(row, &included, render, extent)
     };
     let gone = changes.iter().filter(|change| change.is_gone);

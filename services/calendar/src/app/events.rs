@@ -104,7 +104,7 @@ fn check_readable(
 
 /// Returns whether a response may show the content of an event: it isn't protected, the password is
 /// right, or the caller may edit the event and asks for that with `context=edit`.
-fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
+pub(super) fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
     let edits = params.text("context") == Some("edit")
         && actor.as_ref().is_some_and(|user| may_edit(user, event));
     edits || is_unlocked(event, params)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use database::Db;
 
 use super::series;
+use super::series_plans::from_on;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
 use crate::model::event::Event;
@@ -76,7 +77,7 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<Written>, Erro
         };
         return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
     };
-    let plan = Plan { exdates: with_trashed(db, &known, plan)?, ..plan.clone() };
+    let plan = Plan { exdates: with_removed(db, &known, plan)?, ..plan.clone() };
     let sequence = known.sequence + i64::from(plan != known.plan);
     let is_planned = plan == known.plan && known.made_until >= *made_until;
     if !is_planned {
@@ -86,12 +87,25 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<Written>, Erro
     Ok(Some(Written { id: known.id, is_new: false }))
 }
 
-/// Returns the file's excluded dates, plus the dates of trashed events.
-fn with_trashed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>, Error> {
+/// Returns the file's excluded dates, plus the dates of trashed events and of events that users
+/// erased.
+fn with_removed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>, Error> {
     let mut excluded = plan.exdates.clone();
+    let members = stored::dated(db, known.id)?;
     if known.plan.all_day == plan.all_day {
-        let trashed = stored::dated(db, known.id)?.into_iter().filter(stored::Dated::is_trashed);
+        let trashed = members.iter().filter(|one| one.is_trashed());
         excluded.extend(trashed.map(|one| plan.key(one.occurrence)));
+    }
+    if let Some(subscription) = subscribed_events::of_series(db, known.id)? {
+        let present: HashSet<i64> = members.iter().map(|one| one.occurrence).collect();
+        for name in subscribed_events::erased_by_users(db, subscription)? {
+            let moment = match Entry::moment_of(&known.uid, &name) {
+                Some(key) => plan.moment(key),
+                None => Some(plan.first()).filter(|_| name == known.uid),
+            };
+            let moment = moment.filter(|at| !present.contains(at) && plan.has(*at));
+            excluded.extend(moment.map(|at| plan.key(at)));
+        }
     }
     excluded.sort_unstable();
     excluded.dedup();
@@ -121,7 +135,7 @@ pub fn join(
         stored::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
             // A user had split it off.
-            stored::remove_empty(db, before.series.id)?;
+            take_out(db, &before)?;
         }
         return Ok(());
     };
@@ -132,6 +146,23 @@ pub fn join(
     stored::join(db, &place)?;
     place.changed = changed(db, &known, &place)?;
     Ok(stored::join(db, &place)?)
+}
+
+/// Takes the date of an event that now belongs to another series out of its former series.
+fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
+    let Some(known) = stored::find(db, before.series.id)? else { return Ok(()) };
+    let members = stored::members(db, known.id)?;
+    let Some(next) = members.first() else { return Ok(stored::remove(db, known.id)?) };
+    let mut plan = known.plan.clone();
+    let key = plan.key(before.membership.occurrence);
+    if let Err(place) = plan.exdates.binary_search(&key) {
+        plan.exdates.insert(place, key);
+    }
+    // A later rule may lack the excluded dates, so the series begins with its first event that is
+    // left.
+    let plan = from_on(&plan, next.occurrence).unwrap_or(plan);
+    let sequence = known.sequence + 1;
+    Ok(stored::update(db, &Series { plan, sequence, ..known })?)
 }
 
 /// Returns the occurrence of a series that an entry overrides.

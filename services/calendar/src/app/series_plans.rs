@@ -156,10 +156,17 @@ impl MonthShift {
     }
 }
 
+/// Returns an occurrence's local start as the plan has it, although clocks may skip that time.
+fn written(plan: &Plan, occurrence: i64) -> DateTime {
+    let wall = plan.wall(occurrence);
+    let planned = wall.date().to_datetime(plan.start().time());
+    if plan.at(planned) == occurrence { planned } else { wall }
+}
+
 impl Shift {
     /// Returns where an occurrence moves to.
     pub fn moved(&self, occurrence: i64) -> i64 {
-        let wall = self.from.wall(occurrence);
+        let wall = written(&self.from, occurrence);
         let by_month = self.by_month.filter(|_| self.from.rules(occurrence));
         let wall = by_month
             .and_then(|shift| shift.moved(wall))
@@ -221,13 +228,16 @@ impl Shift {
         }
         let own_zone = if from.all_day || is_moved { None } else { Some(from.zone.clone()) };
         let start_of = |schedule: &Schedule| match &own_zone {
-            Some(zone) if !schedule.all_day => zone.wall(instant_from_seconds(schedule.start_utc)),
+            Some(zone) if !schedule.all_day && *zone != schedule.zone => {
+                zone.wall(instant_from_seconds(schedule.start_utc))
+            }
             _ => wall_from_seconds(schedule.start_local),
         };
-        let was = from.wall(occurrence);
+        let was = written(&from, occurrence);
         let delta = match (old == new, recurrence) {
             (true, None) => return Ok(None),
             (true, Some(_)) => SignedDuration::ZERO,
+            (false, _) if !is_moved && old.start_utc == new.start_utc => SignedDuration::ZERO,
             (false, _) => start_of(new).duration_since(was),
         };
         let by_month = match (old == new, recurrence) {
@@ -292,7 +302,7 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
         return Err(invalid("scope", text));
     }
     let before = ended_before(plan, moment);
-    let start = plan.wall(moment);
+    let start = written(plan, moment);
     let mut after = Plan {
         start_local: wall_seconds(start),
         end_local: wall_seconds(start) + plan.end_local - plan.start_local,

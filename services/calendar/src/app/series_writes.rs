@@ -168,7 +168,8 @@ fn update_several(
         place.series = Arc::new(split_off(db, &place, &members)?);
         place.membership.series = place.series.id;
     }
-    let dates = (&old_dates, &after.event.schedule);
+    let given = change.schedule.as_given(&after.event.schedule);
+    let dates = (&old_dates, &given);
     let recurrence = change.recurrence.as_ref().filter(|_| is_planned);
     let shift = match is_moved || is_planned {
         true => Shift::of(&place.series, place.membership.occurrence, dates, recurrence)?,

@@ -6,7 +6,7 @@ use crate::model::included::InSeries;
 use crate::model::schedule::wall_seconds;
 use crate::model::series::{DATES, Membership, Series};
 use crate::model::subscription::{Part, Parts};
-use crate::store::{events, imported, series, subscribed_events};
+use crate::store::{events, imported, series, sql, subscribed_events};
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
 /// them to recognise the events, wherever they were moved.
@@ -67,9 +67,19 @@ pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseE
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let new = subscribed_events::unknown_of_series(db, of.id)?;
     for event in events::by_ids(db, &new)? {
-        let Some(name) = &event.external_id else { continue };
-        subscribed_events::note(db, subscription, name, event.id)?;
-        if by_user {
+        let is_named = event.external_id.is_some();
+        let name = match event.external_id {
+            Some(name) => name,
+            // A file gave this name to an event that was moved.
+            None => {
+                let own = sql::random_id(db)?;
+                events::rename(db, event.id, &own)?;
+                own
+            }
+        };
+        subscribed_events::note(db, subscription, &name, event.id)?;
+        // Files never contain the ids that we choose.
+        if by_user || !is_named {
             subscribed_events::note_changed(db, event.id, &Parts::of([Part::Dates]))?;
         }
     }

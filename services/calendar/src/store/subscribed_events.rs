@@ -197,6 +197,14 @@ pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseErr
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
+/// Returns the external ids of events that users erased. Imports do not create them again.
+pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseError> {
+    let mut sql = Sql::new(db, "select name from subscribed_events where event_id is null and ");
+    sql.push("is_vanished = false and subscription_id = ").value(subscription);
+    let rows: Vec<NameRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
+}
+
 /// Deletes the record of an erased event.
 pub fn forget(db: &mut Db, subscription: i64, name: &str) -> Result<(), DatabaseError> {
     diesel::delete(subscribed_events::table.find((subscription, name))).execute(db)?;

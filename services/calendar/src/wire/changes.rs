@@ -12,7 +12,8 @@ use crate::model::list::{Paging, Scope};
 use crate::model::urls::Urls;
 
 /// Parameters that can be combined with `modified_after`.
-const COMBINABLE: [&str; 5] = ["modified_after", "after_id", "per_page", "password", "_fields"];
+const COMBINABLE: [&str; 6] =
+    ["modified_after", "after_id", "per_page", "password", "context", "_fields"];
 
 /// A change list request with its page size.
 pub struct ChangeList {

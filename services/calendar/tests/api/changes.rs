@@ -145,5 +145,6 @@ async fn changes_reject_other_filters() {
     }
     app.get("/events?modified_after=2027-01-01&page=1&status=publish").await.expect(400);
     app.get("/events?modified_after=yesterday&page=1").await.expect(200);
+    app.get("/events?modified_after=2027-01-01&context=view").await.expect(200);
     app.get("/ical?modified_after=2027-01-01").await.expect(400);
 }

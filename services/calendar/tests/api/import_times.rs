@@ -179,3 +179,30 @@ async fn days_after_a_skipped_hour_have_the_written_length() {
         assert_eq!(instants(&other).await, imported, "{case}: {feed}");
     }
 }
+
+#[actix_web::test]
+async fn series_moved_from_or_to_a_skipped_hour_has_the_written_times() {
+    for (from, to, expected) in [
+        (("03-28 02:30", "03-28 03:30"), ("03-28 18:00", "03-28 19:00"), ["16:00 - 17:00"; 2]),
+        (
+            ("03-27 18:00", "03-27 19:00"),
+            ("03-28 02:30", "03-28 03:30"),
+            ["01:30 - 01:30", "00:30 - 01:30"],
+        ),
+    ] {
+        let app = App::new().await;
+        let dates = |(start, end): (&str, &str)| {
+            json!({"timezone": "Europe/Berlin", "start_date": format!("2027-{start}"),
+                "end_date": format!("2027-{end}")})
+        };
+        let mut fields = dates(from);
+        fields["recurrence"] = json!({"rrule": "FREQ=DAILY", "count": 3});
+        let id = app.event(fields).await;
+        let mut change = dates(to);
+        change["scope"] = json!("all");
+        app.patch(&format!("/events/{id}"), &change).await.expect(200);
+        let times = |text: &String| format!("{} - {}", &text[6..11], &text[20..]);
+        let moved: Vec<String> = instants(&app).await.iter().map(times).collect();
+        assert_eq!(moved, [expected[0], expected[1], expected[1]], "{to:?}");
+    }
+}

@@ -231,6 +231,35 @@ fn partitions_are_read_where_they_are_created() {
 }
 
 #[test]
+fn tables_whose_comments_mention_partitions_are_kept() {
+    for words in ["number of the partition of the disk", "attach partition of x for values of y"] {
+        let made = Proposal::sql(&format!(
+            "CREATE TABLE disks (id INT PRIMARY KEY, part INT NOT NULL, -- {words}
+                size INT DEFAULT 0);
+            CREATE TABLE other (id INT PRIMARY KEY);"
+        ));
+        assert_eq!((made.tables(), made.broken.as_str()), (vec!["disks", "other"], ""));
+    }
+}
+
+#[test]
+fn partitions_after_table_options_of_mysql_are_read() {
+    for options in ["\n", " ", " DEFAULT CHARSET=utf8mb4\n"] {
+        let made = Proposal::sql(&format!(
+            "CREATE TABLE t (id int NOT NULL, y int NOT NULL) ENGINE=InnoDB{options}PARTITION BY RANGE (`y`)
+            (PARTITION p0 VALUES LESS THAN (10));"
+        ));
+        assert_eq!((made.tables(), names(made.fields(0))), (vec!["t"], vec!["id", "y"]));
+        assert_eq!(made.broken, "the rows may break t: the partitions by y\n");
+    }
+    // These words are part of a text.
+    let made = Proposal::sql(
+        "CREATE TABLE t (a VARCHAR(9) NOT NULL DEFAULT 'partition by (x)', b INT NOT NULL);",
+    );
+    assert_eq!((names(made.fields(0)), made.broken.as_str()), (vec!["a", "b"], ""));
+}
+
+#[test]
 fn objects_and_arrays_without_a_type_are_recognised() {
     let made = Proposal::json(&json!({"properties": {
         "a": {"properties": {"b": {"type": "integer"}}}, "l": {"items": {"type": "integer"}},
@@ -306,6 +335,15 @@ fn names_that_no_field_can_have_are_cut_or_left_out() {
         "{}",
         made.broken
     );
+    // Names that only become equal by that get a number.
+    let (first, second) = (format!("{long}1"), format!("{long}2"));
+    let made = Proposal::json(&json!({"properties": {
+        "a\"b": {"type": "boolean"}, "ab": {"type": "boolean"},
+        (first.as_str()): {"type": "boolean"}, (second.as_str()): {"type": "boolean"}}}));
+    let short = "x".repeat(50);
+    let numbered = format!("{short}_4");
+    let found = names(&made.schema["fields"]);
+    assert_eq!(found, ["ab_1", "ab", short.as_str(), numbered.as_str()]);
     let made = Proposal::sql("CREATE TABLE t (id INT, \"a\"\"b\" INT);");
     assert_eq!(names(made.fields(0)), ["id"]);
     assert!(made.broken.contains("the column a"), "{}", made.broken);

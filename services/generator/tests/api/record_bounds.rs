@@ -124,9 +124,9 @@ async fn patterns_have_a_bounded_number_of_unicode_classes() {
         r"\w".repeat(21),
         format!("(?i){}(?-u:\\xff)", r"\pL".repeat(160)),
         r"[\pL]".repeat(21),
-        r"[\x00-\u{10ffff}]".repeat(21),
-        r"(?i)[\x00-\u{10ffff}]".repeat(2),
-        r"(?i:[a\W][a\D])".to_owned(),
+        r"(?i)[a\W]".repeat(21),
+        // Each pair of brackets expands the class again.
+        format!("{}\\pL{}", "[a".repeat(11), "]".repeat(11)).repeat(2),
     ] {
         let errors = errors(&app, &table([pattern(regex.clone())])).await;
         let found = message(&errors, "/fields/0/regex");
@@ -137,9 +137,51 @@ async fn patterns_have_a_bounded_number_of_unicode_classes() {
     let errors = errors(&app, &table(fields(26))).await;
     let found = message(&errors, "/fields/25/regex");
     assert!(found.contains("at most 500 Unicode classes in a schema"), "{errors}");
-    for regex in [r"\d".repeat(200), "[A-Z]".repeat(90), r"(?i)[^a][^b]".to_owned()] {
+    for regex in [
+        r"\d".repeat(200),
+        "[A-Z]".repeat(90),
+        r"[\x00-\u{10ffff}]".repeat(21),
+        r"(?i)[^a][^b]".to_owned(),
+    ] {
         assert_eq!(post(&app, "rows=1", &table([pattern(regex)])).await.status, 200);
     }
+}
+
+#[actix_web::test]
+async fn classes_that_ignore_letter_case_are_bounded_by_the_schema() {
+    let app = App::start().await;
+    let email = r"(?i)^[\S]+@[\S]+\.[\S]+$";
+    let fine = [
+        email,
+        r"(?i)[^\W_]+[^\W_]+",
+        "(?i)[一-龥]{2}[一-龥]{2}",
+        r"(?i)[\x00-\u{10ffff}][\x00-\u{10ffff}]",
+    ];
+    let fine = fine.map(|regex| pattern(regex.to_owned()));
+    post(&app, "rows=1", &table(fine)).await.expect(200).json();
+    // How many fields can have such a pattern.
+    for (regex, most) in [(format!("(?i){}", "[Ā-✀]".repeat(62)), 2_usize), (email.to_owned(), 8)]
+    {
+        let fields = vec![pattern(regex.clone()); most + 1];
+        let errors = errors(&app, &table(fields)).await;
+        let found = message(&errors, &format!("/fields/{most}/regex"));
+        assert!(found.contains("at most 500 Unicode classes in a schema"), "{regex}: {errors}");
+        assert_eq!(errors.as_object().unwrap().len(), 1, "{errors}");
+    }
+}
+
+#[actix_web::test]
+async fn more_than_100_unique_sets_of_a_table_are_refused() {
+    let app = App::start().await;
+    let mut schema = table((0..200).map(|_| json!({"type": "integer"})));
+    let pair = |number: usize| [format!("f{}", 2 * number), format!("f{}", 2 * number + 1)];
+    let mut sets: Vec<_> = (0..100).map(pair).collect();
+    schema["uniqueTogether"] = json!(sets);
+    post(&app, "rows=1", &schema).await.expect(200).json();
+    sets.push(pair(0));
+    schema["uniqueTogether"] = json!(sets);
+    let errors = errors(&app, &schema).await;
+    assert!(message(&errors, "/uniqueTogether").contains("at most 100 sets"), "{errors}");
 }
 
 #[actix_web::test]
@@ -185,4 +227,19 @@ async fn parts_past_the_most_rows_are_refused_instead_of_empty() {
     schema["rows"] = 20.into();
     let end = post(&app, "offset=20000000&rows=5", &schema).await.expect(200);
     assert_eq!(end.text(), "[]\n");
+}
+
+#[actix_web::test]
+async fn parts_past_the_most_rows_depend_only_on_the_requested_table() {
+    let app = App::start().await;
+    let fields = json!([{"name": "id", "type": "sequence"}]);
+    let schema = json!({"tables": [
+        {"name": "a", "rows": 3, "fields": fields}, {"name": "b", "fields": fields}]});
+    let part = |table: &str| format!("offset=20000000&rows=2{table}");
+    let end = post(&app, &part("&table=a"), &schema).await.expect(200).json();
+    assert_eq!(end, json!([]));
+    for table in ["&table=b", ""] {
+        let errors = post(&app, &part(table), &schema).await.expect(400).json()["errors"].take();
+        assert!(message(&errors, "offset").contains("at most 10000000 together"), "{errors}");
+    }
 }

@@ -113,11 +113,11 @@ fn recurrence_of(
             found
         }
     };
+    if carrier != Some(membership.event) {
+        return Ok(String::new());
+    }
     let rest = series_plans::from_on(&series.plan, membership.occurrence);
-    Ok(match rest.filter(|_| carrier == Some(membership.event)) {
-        Some(rest) => recurrence::lines(&rest),
-        None => String::new(),
-    })
+    Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
 /// Returns the event whose row has the recurrence of a series: the first one in the table that

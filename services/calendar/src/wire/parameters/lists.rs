@@ -109,7 +109,7 @@ list_parameters! {
         pub ticketed: Option<Flag>,
         /// Only events that changed at or after this time, in chronological order of their changes.
         /// Events that are no longer visible are listed in `deleted`. Can only be combined with
-        /// `after_id`, `per_page`, `password` and `_fields`. Extension.
+        /// `after_id`, `per_page`, `password`, `context` and `_fields`. Extension.
         #[param(value_type = String, min_length = 1)]
         pub modified_after: Option<Date>,
         /// Skips events that changed within the second of `modified_after`, up to and including

@@ -14,6 +14,8 @@ use crate::model::seed::Seed;
 
 /// Maximum name length in characters.
 const NAME: usize = 64;
+/// Maximum sets in `uniqueTogether`. The 200 fields that tables have over HTTP make 100 pairs.
+const SETS: usize = 100;
 /// Maximum rows per table.
 const ROWS: u64 = 1 << 40;
 /// Default row count, if neither the schema nor the caller specifies one.
@@ -130,7 +132,11 @@ fn read_table<'a>(
         let text = "must be the names of two fields";
         sets.extend(read_set(pair, members.at("uniquePair"), (2, text), faults));
     }
-    for (place, set) in members.array("uniqueTogether", faults).into_iter().flatten().enumerate() {
+    let together = members.array("uniqueTogether", faults).unwrap_or_default();
+    if together.len() > SETS {
+        faults.add(members.at("uniqueTogether"), format!("must have at most {SETS} sets of names"));
+    }
+    for (place, set) in together.iter().take(SETS).enumerate() {
         let pointer = format!("{}/{place}", members.at("uniqueTogether"));
         let text = "must be an array of the names of 2 to 8 fields";
         let set = set.as_array().map_or(&[][..], Vec::as_slice);

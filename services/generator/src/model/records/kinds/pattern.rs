@@ -35,8 +35,8 @@ const ALL_CLASSES: u64 = 500;
 const CLASS: u64 = 20;
 /// Cost of a class of most characters if letter case is ignored: each character is looked up.
 const FOLDED_CLASS: u64 = CLASSES * CLASS;
-/// A range with more characters than this costs as much as a Unicode class.
-const RANGE: u32 = 10_000;
+/// Characters of a range that cost 1 if letter case is ignored.
+const LOOKED_UP: u64 = 125;
 
 /// Sums up what the character classes of an expression cost.
 #[derive(Default)]
@@ -45,15 +45,28 @@ struct Costs {
     small: u64,
     /// Number of classes that may have most characters.
     wide: u64,
+    /// Number of characters in ranges.
+    ranged: u64,
+    /// Number of bracketed classes that contain the current bracketed class. Each of them expands
+    /// its characters again.
+    depth: u64,
     ignores_case: bool,
+}
+
+/// Costs of the character classes of an expression.
+struct Cost {
+    /// Cost if letter case mattered, which is limited for each expression.
+    plain: u64,
+    /// Full cost, which is limited for all expressions of a schema.
+    full: u64,
 }
 
 impl Costs {
     fn add_perl(&mut self, class: &ClassPerl, is_inside: bool) {
         match class.kind {
-            _ if class.negated && is_inside => self.wide += 1,
-            ClassPerlKind::Word => self.small += CLASS,
-            ClassPerlKind::Digit | ClassPerlKind::Space => self.small += 1,
+            _ if class.negated && is_inside => self.wide += 1 + self.depth,
+            ClassPerlKind::Word => self.small += CLASS * (1 + self.depth),
+            ClassPerlKind::Digit | ClassPerlKind::Space => self.small += 1 + self.depth,
         }
     }
 
@@ -63,12 +76,16 @@ impl Costs {
 }
 
 impl Visitor for Costs {
-    type Output = u64;
+    type Output = Cost;
     type Err = Infallible;
 
-    fn finish(self) -> Result<u64, Infallible> {
-        let one = if self.ignores_case { FOLDED_CLASS } else { CLASS };
-        Ok(self.wide.saturating_mul(one).saturating_add(self.small))
+    fn finish(self) -> Result<Cost, Infallible> {
+        let plain = self.wide.saturating_mul(CLASS).saturating_add(self.small);
+        if !self.ignores_case {
+            return Ok(Cost { plain, full: plain });
+        }
+        let folded = self.wide.saturating_mul(FOLDED_CLASS).saturating_add(self.small);
+        Ok(Cost { plain, full: folded.saturating_add(self.ranged / LOOKED_UP) })
     }
 
     fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
@@ -84,17 +101,31 @@ impl Visitor for Costs {
     }
 
     fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        let times = 1 + self.depth;
         match item {
-            ClassSetItem::Unicode(class) if class.is_negated() => self.wide += 1,
-            ClassSetItem::Unicode(_) => self.small += CLASS,
+            ClassSetItem::Unicode(class) if class.is_negated() => self.wide += times,
+            ClassSetItem::Unicode(_) => self.small += CLASS * times,
             ClassSetItem::Perl(class) => self.add_perl(class, true),
-            ClassSetItem::Ascii(class) if class.negated => self.wide += 1,
-            ClassSetItem::Bracketed(class) if class.negated => self.wide += 1,
+            ClassSetItem::Ascii(class) if class.negated => self.wide += times,
+            ClassSetItem::Bracketed(class) => {
+                self.wide += if class.negated { times } else { 0 };
+                self.depth += 1;
+            }
             ClassSetItem::Range(range) => {
                 let (first, last) = (u32::from(range.start.c), u32::from(range.end.c));
-                self.wide += u64::from(last.saturating_sub(first) > RANGE);
+                // Looking up characters after the last one with a case costs almost nothing, so a
+                // range costs at most as much as a class of most characters.
+                let count = u64::from(last.saturating_sub(first)).min(FOLDED_CLASS * LOOKED_UP);
+                self.ranged += count * times;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_post(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
+        if matches!(item, ClassSetItem::Bracketed(_)) {
+            self.depth -= 1;
         }
         Ok(())
     }
@@ -287,10 +318,10 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     let ast = ast.map_err(|error| wrong(error.to_string()))?;
     // Classes are expanded and folded below, which takes long for large ones.
     let Ok(cost) = visit(&ast, Costs::default());
-    if cost > CLASSES * CLASS {
+    if cost.plain > CLASSES * CLASS {
         return Err(format!("must use at most {CLASSES} Unicode classes, such as \\pL and \\w"));
     }
-    *classes = classes.saturating_add(cost);
+    *classes = classes.saturating_add(cost.full);
     if *classes > ALL_CLASSES * CLASS {
         let text = format!("is one too many: at most {ALL_CLASSES} Unicode classes in a schema");
         return Err(text);

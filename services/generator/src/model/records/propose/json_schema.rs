@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::existing::is_name;
 use super::names::by_name;
-use super::sample::shortened;
+use super::sample::{distinct, shortened};
 use crate::model::records::kinds::pattern;
 
 /// Maximum nesting depth of objects, arrays and references.
@@ -120,7 +120,7 @@ impl Reader<'_> {
     fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let none = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&none);
-        let names: Vec<_> = properties.keys().map(|name| shortened(name)).collect();
+        let names = distinct(properties.keys().map(String::as_str));
         let all: Vec<_> = names.iter().map(String::as_str).collect();
         let required = schema["required"].as_array();
         let mut fields = Vec::new();

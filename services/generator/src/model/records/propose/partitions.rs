@@ -1,4 +1,4 @@
-//! Partitioned PostgreSQL tables.
+//! Partitioned tables.
 
 use super::column::Column;
 use super::days::moved;
@@ -15,10 +15,11 @@ pub struct Partition {
 /// doesn't support them.
 pub fn attached(statement: &str) -> Option<Partition> {
     let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (before, after) = match divided(&statement, " ATTACH PARTITION ") {
-        Some(parts) => parts,
-        None => divided(&statement, " PARTITION OF ")?,
-    };
+    // Within parentheses, these are words of a comment or text.
+    let outside = |words| divided(&statement, words).filter(|(before, _)| !before.contains('('));
+    let attached = outside(" ATTACH PARTITION ");
+    let is_attached = attached.is_some();
+    let (before, after) = attached.or_else(|| outside(" PARTITION OF "))?;
     let values = divided(after, " FOR VALUES ");
     let (first, bounds) = values.or_else(|| divided(after, " DEFAULT"))?;
     // Constraints may follow the name.
@@ -28,9 +29,9 @@ pub fn attached(statement: &str) -> Option<Partition> {
         Some(word.rsplit('.').next()?.trim_matches('"').to_owned())
     };
     let bounds = bounds.trim().to_owned();
-    let (name, parent) = match divided(&statement, " ATTACH PARTITION ") {
-        Some(_) => (last(first)?, last(before)?),
-        None => (last(before)?, last(first)?),
+    let (name, parent) = match is_attached {
+        true => (last(first)?, last(before)?),
+        false => (last(before)?, last(first)?),
     };
     Some(Partition { name, parent, bounds })
 }
@@ -49,7 +50,15 @@ pub fn key(statement: &str) -> Option<(&str, &str, String)> {
     let before = statement[..at].trim_end();
     let (way, columns) = statement[at + WORDS.len()..].split_once('(')?;
     let column = columns.split([',', ')']).next()?;
-    before.ends_with(')').then(|| (before, way.trim(), column.trim().trim_matches('"').to_owned()))
+    // MySQL's table options come between the columns and the clause. In a comment or text, the
+    // words mean nothing.
+    let (_, options) = before.rsplit_once(')')?;
+    let is_inside = ["(", "--", "/*", "#"].iter().any(|mark| options.contains(mark));
+    let has_end = |quote: char| options.matches(quote).count().is_multiple_of(2);
+    let is_clause = !is_inside
+        && (statement[..at].ends_with('\n') || ['\'', '"', '`'].into_iter().all(has_end));
+    let column = column.trim().trim_matches(['"', '`']);
+    is_clause.then(|| (before, way.trim(), column.to_owned()))
 }
 
 /// Limits the column to values that the partitions accept. Returns false if some rows might not fit

@@ -1,6 +1,8 @@
 //! Proposes a schema for sample data. We detect the columns' names and shapes, but no sample values
 //! end up in the schema.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::column::{Column, Stored};
@@ -22,7 +24,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         return Err("the sample has no header".to_owned());
     }
     let mut fields = Vec::new();
-    let names = distinct(names);
+    let names = distinct(names.iter().map(|name| name.trim()));
     let all: Vec<_> = names.iter().map(String::as_str).collect();
     for (place, name) in names.iter().enumerate() {
         let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
@@ -44,17 +46,25 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
     Ok(json!({"fields": fields}))
 }
 
-/// Returns names that are valid in a schema. Missing and duplicate names get a number.
-fn distinct(names: &[String]) -> Vec<String> {
-    let mut known: Vec<String> = Vec::new();
-    for (place, name) in names.iter().enumerate() {
-        let mut own = cut(name.trim());
-        if own.is_empty() || known.contains(&own) {
-            own = format!("{own}_{}", place + 1);
+/// Returns names that are valid in a schema. Missing and duplicate names get a number, and so do
+/// names that only become equal to others when they are cut.
+pub fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let names: Vec<&str> = names.collect();
+    let wanted: HashSet<&str> = names.iter().copied().collect();
+    let (mut all, mut known) = (Vec::new(), HashSet::new());
+    for (place, name) in names.into_iter().enumerate() {
+        let (mut own, mut number) = (shortened(name), place + 1);
+        let is_taken = |own: &String, known: &HashSet<String>| {
+            own.is_empty() || known.contains(own) || own != name && wanted.contains(own.as_str())
+        };
+        while is_taken(&own, &known) {
+            own = format!("{}_{number}", cut(name));
+            number += 1;
         }
-        known.push(own);
+        known.insert(own.clone());
+        all.push(own);
     }
-    known
+    all
 }
 
 /// Returns a name that a table or field can have.
