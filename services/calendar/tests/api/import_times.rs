@@ -187,7 +187,8 @@ async fn series_moved_from_or_to_a_skipped_hour_has_the_written_times() {
         (
             ("03-27 18:00", "03-27 19:00"),
             ("03-28 02:30", "03-28 03:30"),
-            ["01:30 - 01:30", "00:30 - 01:30"],
+            // The moved event keeps its length after the skipped hour.
+            ["01:30 - 02:30", "00:30 - 01:30"],
         ),
     ] {
         let app = App::new().await;
