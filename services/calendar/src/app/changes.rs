@@ -1,9 +1,9 @@
 //! Change lists: everything that changed since a given time. Mirrors poll these.
 
 use super::context::RequestContext;
-use super::events::is_shown;
 use super::interrupt::ListInterrupt;
 use super::list_permit::ListPermit;
+use super::passwords::is_shown;
 use crate::error::Error;
 use crate::store::event_index::EventIndex;
 use crate::store::included::{self, EventSelector};

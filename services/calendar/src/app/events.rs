@@ -5,14 +5,14 @@ use database::Db;
 use super::changes;
 use super::context::RequestContext;
 use super::list_permit::{ListPermit, ReadList};
-use super::passwords::is_unlocked;
+use super::passwords::is_shown;
 use super::request::Request;
 use super::transactions::{read, write};
 use super::{erasure, event_writes, series_creation, series_writes};
 use crate::error::Error;
 use crate::model::event::Event;
 use crate::model::included::Included;
-use crate::model::role::{self, Action, Actor, User};
+use crate::model::role::{self, Action, User};
 use crate::model::series::Reach;
 use crate::model::slug;
 use crate::state::State;
@@ -100,14 +100,6 @@ fn check_readable(
         true => Ok(()),
         false => Err(Error::PasswordProtected),
     }
-}
-
-/// Returns whether a response may show the content of an event: it isn't protected, the password is
-/// right, or the caller may edit the event and asks for that with `context=edit`.
-pub(super) fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
-    let edits = params.text("context") == Some("edit")
-        && actor.as_ref().is_some_and(|user| may_edit(user, event));
-    edits || is_unlocked(event, params)
 }
 
 fn render(context: &mut RequestContext<'_>, event: &Event) -> Result<EventJson, Error> {

@@ -3,6 +3,7 @@
 use subtle::ConstantTimeEq as _;
 
 use crate::model::event::Event;
+use crate::model::role::{self, Actor};
 use crate::wire::params::Params;
 
 /// Returns whether a password unlocks the event. Events without a password are always unlocked.
@@ -13,6 +14,16 @@ pub fn opens(event: &Event, sent: &str) -> bool {
 }
 
 /// Returns whether the event has no password or the request sent the right one.
-pub fn is_unlocked(event: &Event, params: &Params) -> bool {
+fn is_unlocked(event: &Event, params: &Params) -> bool {
     opens(event, params.text("password").unwrap_or_default())
+}
+
+/// Returns whether a response may show the content of an event: it isn't protected, the password is
+/// right, or the caller may edit the event and asks for that with `context=edit`.
+pub fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
+    let edits = params.text("context") == Some("edit")
+        && actor.as_ref().is_some_and(|user| {
+            role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
+        });
+    edits || is_unlocked(event, params)
 }
