@@ -69,9 +69,9 @@ fn offence(language: Language, text: &str) -> Option<String> {
             (Language::Fr, '«') => !matches!(after, Some('\u{a0}' | '\u{202f}')),
             (Language::De | Language::Cs, '”') | (Language::Pl, '“') => true,
             // A space precedes times: `2027年3月14日日曜日 19:30`. The CLDR has spaces in `€15 ～ €25`,
-            // and pages have them around the dot between two texts.
+            // and pages have them around the dot and before the brackets between two texts.
             (Language::Ja | Language::Zh, ' ') => {
-                let is_separated = is_near(|letter| matches!(letter, '～' | '·'));
+                let is_separated = is_near(|letter| matches!(letter, '～' | '·' | '【'));
                 let is_time = after.is_some_and(|after| after.is_ascii_digit());
                 is_near(is_ideographic) && !is_time && !is_separated
             }
