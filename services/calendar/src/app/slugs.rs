@@ -42,6 +42,11 @@ pub fn assign(
     };
     let candidates = [chosen, slug::slugify(&html::decode(title)), id.to_string()];
     let base = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    // The page with the name of a series leads to its next event.
+    let base = match table == "events" && sent.is_none() && current.is_empty() {
+        true => slugs::free(db, "series", &base, "", 0)?,
+        false => base,
+    };
     let new = slugs::free(db, table, &base, if is_trashed { slug::TRASHED } else { "" }, id)?;
     slugs::forget_former(db, table, &new)?;
     Ok(new)

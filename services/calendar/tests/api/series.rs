@@ -203,6 +203,17 @@ async fn change_of_one_event_stays_when_all_change() {
 }
 
 #[actix_web::test]
+async fn event_with_the_title_of_a_series_has_another_slug() {
+    let app = App::new().await;
+    course(&app, json!({})).await;
+    let id = app.event(json!({"title": "Yoga"})).await;
+    assert_eq!(app.get(&format!("/events/{id}")).await.json["slug"], "yoga-2");
+    // The series has the same slug as before, and another series gets a new one.
+    let other = course(&app, json!({})).await;
+    assert_eq!(texts(&app, other, "slug").await[0], "yoga-3--2027-03-16");
+}
+
+#[actix_web::test]
 async fn sending_an_event_back_changes_nothing() {
     let app = App::new().await;
     let id = course(&app, json!({"venue": {"venue": "Hall"}})).await;
