@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 
 /// Declared parameter names. The first byte of a fuzzed name selects one.
-const NAMES: [&str; 52] = [
+const NAMES: [&str; 53] = [
     "title",
     "description",
     "excerpt",
