@@ -41,7 +41,7 @@ node_with() {
 # twice; SKIP_BUILD=1 skips the build
 build_services() {
     [ -z "${SKIP_BUILD:-}" ] || return 0
-    CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --workspace --bins --tests
+    CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --bins --tests
 }
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
