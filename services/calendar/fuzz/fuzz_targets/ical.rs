@@ -1,7 +1,9 @@
 //! The iCalendar reader neither panics nor loops on any file, and limits the events of an entry.
 #![no_main]
 
-use calendar::{Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, SeriesLimits, Zone};
+use calendar::{
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Reader, SeriesLimits, Zone,
+};
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
     all.iter().filter(|one| one.kind == ComponentKind::Zone).for_each(|zone| zones.add(zone));
     let site = Zone::named("Europe/Vienna").unwrap_or_else(Zone::utc);
     let now = Timestamp::from_second(1_800_000_000).unwrap_or(Timestamp::UNIX_EPOCH);
-    let calendar = Some(&site).filter(|_| data.len() % 2 == 0);
+    let calendar = Some(&site).filter(|_| data.len().is_multiple_of(2));
     let limits = SeriesLimits::IMPORTED;
     let context = EntryContext { zones: &zones, calendar, site: &site, now, limits };
     for component in all.iter().filter(|one| one.kind == ComponentKind::Event) {

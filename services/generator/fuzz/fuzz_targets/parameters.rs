@@ -65,8 +65,11 @@ fn read_body<R: BodyRequest>(query: &str, body: &[u8]) {
     }
 }
 
+/// The choice of a name, another name, and a value.
+type Pair<'a> = (u8, &'a str, &'a str);
+
 /// Builds a query string without escaping.
-fn query(pairs: &[(u8, &str, &str)]) -> String {
+fn query(pairs: &[Pair]) -> String {
     let mut query = String::new();
     for (choice, rest, value) in pairs {
         let name = NAMES.get(usize::from(*choice)).copied().unwrap_or(rest);
@@ -75,7 +78,7 @@ fn query(pairs: &[(u8, &str, &str)]) -> String {
     query
 }
 
-fuzz_target!(|data: (Vec<(u8, &str, &str)>, &str, &[u8])| {
+fuzz_target!(|data: (Vec<Pair>, &str, &[u8])| {
     let (pairs, variable, body) = data;
     let query = query(&pairs);
     read::<AddressRequest>(&query, variable);
