@@ -3,7 +3,7 @@
 # install_tool PACKAGE VERSION [OPTION...]   builds a tool into target/tools unless this version is there
 # run_tool PROGRAM ARGUMENT...               runs a tool
 #
-# Minimal optimisation takes a third of the build time, and the tools run for seconds. Tools in PATH are not used,
+# They are built without optimisation, because they run for seconds only. Tools in PATH are not used,
 # because other versions give other results.
 
 # Also of scripts/advisories.
@@ -16,7 +16,7 @@ install_tool() {
     local package=$1 version=$2
     shift 2
     echo "Building $package $version (once) ..." >&2
-    CARGO_TARGET_DIR=$tools_folder/build CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+    CARGO_TARGET_DIR=$tools_folder/build CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
         CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
         CARGO_PROFILE_RELEASE_DEBUG=false \
         cargo install --quiet --locked --root "$tools_folder" --version "$version" "$@" "$package"
