@@ -77,7 +77,7 @@ fn the_binary_needs_no_openssl_of_the_system() {
     assert!(dockerfile.contains("ARG PROFILE=release\n"), "the profile that is not asked for");
     for command in ["cargo chef cook --profile ${PROFILE}", "cargo build --profile ${PROFILE}"] {
         let line = dockerfile.lines().find(|line| line.contains(command)).unwrap();
-        assert!(line.contains("--workspace"), "{line}");
+        assert!(!line.contains("--workspace"), "the fuzz targets are built too: {line}");
         assert!(line.contains("--features database/vendored-openssl"), "{line}");
     }
 }
