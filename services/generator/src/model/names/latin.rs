@@ -56,7 +56,13 @@ pub fn plain(name: &str, language: &str) -> String {
 }
 
 fn push_word(word: &str, language: &str, out: &mut String) {
-    let capitals: Vec<bool> = word.chars().map(char::is_uppercase).collect();
+    // Georgian is written without capitals.
+    let mut capitals: Vec<bool> = word.chars().map(char::is_uppercase).collect();
+    if language == "ka"
+        && let Some(first) = capitals.first_mut()
+    {
+        *first = true;
+    }
     let letters: Vec<char> = word.chars().filter_map(|c| c.to_lowercase().next()).collect();
     let mut at = 0;
     while at < letters.len() {
@@ -160,7 +166,7 @@ mod tests {
             ("el", "Ελένη Παπαδοπούλου", "Eleni Papadopoulou"),
             ("el", "Αυγερινός", "Avgerinos"),
             ("el", "Ευθύμιος Μπάμπης Άγγελος", "Efthymios Bampis Angelos"),
-            ("ka", "ჭავჭავაძე", "chavchavadze"),
+            ("ka", "ილია ჭავჭავაძე", "Ilia Chavchavadze"),
             ("hy", "Երվանդ Ոսկանյան Հարություն", "Yervand Voskanyan Harutyun"),
         ] {
             assert_eq!(latin(name, language), expected);
@@ -179,6 +185,10 @@ mod tests {
                 for text in [&name.latin, &name.given_latin, &name.surname_latin] {
                     let letters = |c: char| c.is_ascii_alphabetic() || c == ' ' || c == '-';
                     assert!(!text.is_empty() && text.chars().all(letters), "{code} {full} {text}");
+                    assert!(
+                        text.contains(|c: char| c.is_ascii_uppercase()),
+                        "{code} {full} {text}"
+                    );
                 }
                 assert_eq!(name.kana.is_some(), code == "ja");
             }
@@ -198,6 +208,9 @@ mod tests {
             ("ar_DZ", "يوسف", Some("Youcef")),
             ("he", "יצחק", Some("Yitzhak")),
             ("hi", "शर्मा", Some("Sharma")),
+            ("hi", "राजपूत", Some("Rajput")),
+            ("bn_BD", "সুলতানা", Some("Sultana")),
+            ("ta_IN", "சசிகுமார்", Some("Sasikumar")),
         ] {
             assert_eq!(names::find(code).unwrap().data().latin_of(name), expected, "{code} {name}");
         }
