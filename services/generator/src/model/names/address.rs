@@ -216,6 +216,27 @@ mod tests {
     }
 
     #[test]
+    fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
+        for address in addresses("fi", 500) {
+            // Those of post boxes end with 1.
+            assert!(address.postcode.as_deref().unwrap().ends_with('0'), "{}", address.line);
+        }
+        for (city, blocks) in
+            [("Piła", &["64-9"][..]), ("Konin", &["62-5"]), ("Sopot", &["81-7", "81-8"])]
+        {
+            let places = find("pl").unwrap().data();
+            let (.., postcodes) = places.places().find(|(name, ..)| *name == city).unwrap();
+            assert!(postcodes.iter().next().is_some());
+            for postcode in postcodes.iter() {
+                assert!(
+                    blocks.iter().any(|block| postcode.starts_with(block)),
+                    "{city} {postcode}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn postcodes_are_those_of_the_town_where_they_are_known() {
         for code in [
             "de", "nl", "en_US", "fr", "it", "de_AT", "fi", "da", "sv", "pl", "es", "en_GB",
