@@ -6,7 +6,7 @@ use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
 /// Country, town and code, for Chinese counties and Italian municipalities. If the code used to be
-/// different, the first birth year with the new one follows.
+/// different, the first birth year with the new one follows, then the code before it, and so on.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
 /// The first and last area number that each US state issued until 2011.
@@ -78,9 +78,14 @@ pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
             town.then_some(cells)
         });
         let mut cells = towns.next()?;
-        let code = cells.next();
-        let since = cells.next().and_then(|year| year.parse().ok());
-        code.filter(|_| since.is_none_or(|year: i16| born.year() >= year))
+        let mut code = cells.next()?;
+        while let (Some(since), Some(before)) = (cells.next(), cells.next()) {
+            if since.parse().is_ok_and(|year: i16| born.year() >= year) {
+                break;
+            }
+            code = before;
+        }
+        Some(code)
     };
     match country {
         "CN" | "IT" => PlaceCode::new(listed()?),
@@ -124,13 +129,22 @@ mod tests {
     }
 
     #[test]
-    fn births_before_a_county_had_its_code_have_none() {
+    fn births_before_a_county_had_its_code_have_an_earlier_one_of_the_city() {
         let culture = names::find("zh_CN").unwrap();
         let mut random = crate::model::Seed::parse("places").unwrap().random("test", "county");
         let mut address = culture.address(&mut random);
-        address.city = "兰州市城关区".into();
-        assert!(code("CN", &address, date(1982, 12, 31)).is_none());
-        assert!(code("CN", &address, date(1983, 1, 1)).is_some());
+        for (town, year, expected) in [
+            ("兰州市城关区", 1982, "620120"),
+            ("兰州市城关区", 1983, "620102"),
+            ("无锡市梁溪区", 2014, "320202"),
+            ("渝中区", 1983, "510202"),
+            ("渝中区", 1960, "510220"),
+            ("海淀区", 1940, "110108"),
+        ] {
+            address.city = town.into();
+            let place = code("CN", &address, date(year, 5, 1)).unwrap();
+            assert_eq!(place.as_bytes(), expected.as_bytes(), "{town} {year}");
+        }
     }
 
     #[test]
