@@ -417,3 +417,59 @@ async fn archives_of_rows_that_compress_well_are_complete() {
     archive.by_index(0).unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text.lines().count(), 20_001);
 }
+
+#[actix_web::test]
+async fn fields_take_the_parameters_of_the_operations_that_generate_their_values() {
+    let app = App::start().await;
+    let schema = json!({"fields": [
+        {"name": "national", "type": "phone", "country": "FR", "format": "national"},
+        {"name": "fiction", "type": "phone", "country": "FR", "fictional": true},
+        {"name": "iban", "type": "iban", "country": "DE", "format": "pretty"},
+        {"name": "card", "type": "card", "brand": "Visa", "format": "pretty"},
+        {"name": "digits", "type": "card"},
+        {"name": "number", "type": "socialNumber", "country": "SE", "sex": "female", "birthDate": "1984-02-29"},
+        {"name": "born", "type": "person", "part": "birthDate", "birthDate": "1984-02-29"},
+        {"name": "tax", "type": "person", "part": "nationalNumber", "locale": "sv", "birthDate": "1984-02-29"}]});
+    for row in rows(&app, "rows=200", &schema).await {
+        let text = |name: &str| row[name].as_str().unwrap();
+        assert!(text("national").starts_with('0') && text("national").contains(' '), "{row}");
+        assert!(
+            ["19900", "26191", "35301", "46571", "53649", "63998"]
+                .iter()
+                .any(|range| text("fiction")[3..].starts_with(range)),
+            "{row}"
+        );
+        assert_eq!(text("iban").split(' ').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 4, 4, 2]);
+        assert_eq!(text("card").split(' ').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 4]);
+        // Both are the card of the row.
+        assert_eq!(text("card").replace(' ', ""), text("digits"));
+        assert!(text("number").starts_with("19840229"), "{row}");
+        assert!((text("number").as_bytes()[10] - b'0').is_multiple_of(2), "{row}");
+        assert_eq!(text("born"), "1984-02-29");
+        assert!(text("tax").starts_with("19840229"), "{row}");
+    }
+    let broken = json!({"fields": [
+        {"name": "a", "type": "phone", "country": "JP", "fictional": true},
+        {"name": "b", "type": "phone", "country": "ZZ", "format": "pretty"},
+        {"name": "c", "type": "card", "part": "cvv", "format": "pretty"},
+        {"name": "d", "type": "socialNumber", "birthDate": "2100-01-01"},
+        {"name": "e", "type": "vat", "birthDate": "1984-02-29"},
+        {"name": "f", "type": "uuid", "version": 3}]});
+    let answer = post(&app, "rows=1", &broken).await.expect(400).json();
+    let faults: Vec<_> = answer["errors"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        faults,
+        [
+            "/fields/0/fictional",
+            "/fields/1/country",
+            "/fields/1/format",
+            "/fields/2/format",
+            "/fields/3/birthDate",
+            "/fields/4/birthDate",
+            "/fields/5/version",
+        ]
+    );
+    let only = answer["errors"]["/fields/0/fictional"][0].as_str().unwrap();
+    assert!(only.contains("AU, CA, DE, FR, GB"), "{only}");
+    assert_eq!(answer["errors"]["/fields/5/version"][0], "must be 4 or 7");
+}

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::fault::Faults;
 use super::field::FieldKey;
 use super::kinds::cards::{self, CardPart, Cards};
+use super::kinds::made;
 use super::kinds::people::{PARTS, People, PersonPart};
 use super::members::Members;
 use super::tables::{Bounds, RawTable, culture};
 use crate::model::card::{self, CardType};
-use crate::model::numbers::Sex;
 use crate::model::person::{Limits, Maker, OLDEST};
 
 /// The people and cards of all tables, by their requested properties.
@@ -83,8 +83,8 @@ impl<'a> Groups<'a> {
         Some(PersonPart::new(people?, place?))
     }
 
-    /// Reads `locale`, `minAge`, `maxAge`, `sex` and `household`. Also reads `of`, which
-    /// distinguishes several people in a row.
+    /// Reads `locale`, `minAge`, `maxAge`, `sex`, `birthDate` and `household`. Also reads `of`,
+    /// which distinguishes several people in a row.
     fn people(
         &mut self,
         members: &mut Members<'_>,
@@ -100,21 +100,24 @@ impl<'a> Groups<'a> {
         if least > most {
             faults.add(members.at("maxAge"), "must be at least minAge");
         }
-        let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
-        let sex = members.word("sex", &sexes, faults).flatten();
+        let sex = made::sex(members, faults);
+        let born = made::birth(members, bounds.day, faults);
         let household = members.integer("household", 1, (1, 8), faults).unsigned_abs();
         let of = members.text("of", faults).unwrap_or_default();
         if faults.count() > before {
             return None;
         }
         // Fields in a row with the same requirements refer to the same person.
-        let group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
+        let mut group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
+        if let Some(born) = born {
+            group.push_str(&format!(" {born}"));
+        }
         let name = format!("{place} {group}");
         if let Some(people) = self.people.get(&name) {
             return Some(Rc::clone(people));
         }
         let age = |age: i64| u8::try_from(age).ok();
-        let limits = Limits { least: age(least), most: age(most), sex, born: None };
+        let limits = Limits { least: age(least), most: age(most), sex, born };
         let Ok(maker) = Maker::new(culture, bounds.day, limits) else {
             faults.add(members.at("locale"), "has telephone numbers that cannot be read");
             return None;
@@ -126,8 +129,8 @@ impl<'a> Groups<'a> {
         Some(people)
     }
 
-    /// Reads the type `card`: `part` (number), `brand` (by market share), and `of` to distinguish
-    /// several cards in a row. `items` is how many indexes the arrays around the field reserve per
+    /// Reads the type `card`: `part` (number), for numbers `format` (plain), `brand` (by market
+    /// share), and `of` to distinguish several cards in a row. `items` is how many indexes the arrays around the field reserve per
     /// row.
     pub fn card(
         &mut self,
@@ -138,6 +141,8 @@ impl<'a> Groups<'a> {
         faults: &mut Faults,
     ) -> Option<CardPart> {
         let part = members.word("part", &cards::PARTS, faults);
+        let is_number = members.value("part").is_none_or(|part| part == "number");
+        let spelling = is_number.then(|| members.word("format", &made::SPELLINGS, faults));
         let of = members.text("of", faults);
         let stated = members.text("brand", faults);
         let payers = self.payers.entry(place).or_insert_with(|| {
@@ -158,6 +163,7 @@ impl<'a> Groups<'a> {
             known => known.and_then(|(_, brand)| brand),
         };
         let part = part?;
+        let is_pretty = spelling.unwrap_or(Some(false))?;
         let group = format!("card {} {}", of.unwrap_or_default(), brand.map_or("", name_of));
         let name = format!("{place} {group}");
         let cards = match self.cards.get(&name) {
@@ -171,7 +177,7 @@ impl<'a> Groups<'a> {
                 cards
             }
         };
-        Some(CardPart { cards, part, items })
+        Some(CardPart { cards, part, is_pretty, items })
     }
 
     /// Returns the people that a field of the cardholder belongs to.

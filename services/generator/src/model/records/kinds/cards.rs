@@ -5,7 +5,7 @@ use std::rc::Rc;
 use jiff::civil::Date;
 
 use super::people::People;
-use crate::model::card::{Card, CardType};
+use crate::model::card::{Card, CardType, grouped};
 use crate::model::names::Culture;
 use crate::model::random::Random;
 use crate::model::records::cell::{Cell, Shape};
@@ -58,6 +58,8 @@ pub const PARTS: [(&str, Part); 6] = [
 pub struct CardPart {
     pub cards: Rc<Cards>,
     pub part: Part,
+    /// Whether to split the card number into groups.
+    pub is_pretty: bool,
     /// Number of indexes that the arrays around the field reserve per row.
     pub items: u64,
 }
@@ -72,7 +74,10 @@ impl Make for CardPart {
             Some(paid) if paid.index == index => paid.card,
             _ => self.cards.make(index, index / self.items, row),
         };
-        (self.part)(&card, cell);
+        match self.is_pretty {
+            true => cell.set_text(Some(&grouped(&card.number))),
+            false => (self.part)(&card, cell),
+        }
         row.cards[slot] = Some(Paid { index, card });
     }
 }

@@ -1,6 +1,8 @@
 //! Types for values that the service's other operations generate.
 
-use crate::model::numbers::{self, Kind, Wanted};
+use jiff::civil::Date;
+
+use crate::model::numbers::{self, FIRST_BIRTH, Kind, Sex, Wanted};
 use crate::model::random::Random;
 use crate::model::records::cell::Cell;
 use crate::model::records::fault::Faults;
@@ -63,20 +65,53 @@ fn named<T>(
     found
 }
 
-/// Reads the type `iban`: `country` (DE).
+/// Whether card numbers and IBANs are split into groups.
+pub const SPELLINGS: [(&str, bool); 2] = [("plain", false), ("pretty", true)];
+
+/// Reads the type `iban`: `country` (DE) and `format` (plain).
 pub fn ibans(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    let country = named(members, "country", "DE", "/api/Finance/Countries", faults, iban::find)?;
-    Some(plain(move |random, out| country.write(random, out)))
+    let country = named(members, "country", "DE", "/api/Finance/Countries", faults, iban::find);
+    let is_pretty = members.word("format", &SPELLINGS, faults);
+    let (country, is_pretty) = (country?, is_pretty?);
+    Some(plain(move |random, out| {
+        country.write(random, out);
+        if is_pretty {
+            *out = iban::grouped(out);
+        }
+    }))
 }
 
-/// Reads the type `phone`: `country` (US). Numbers are in E.164 format.
+/// Formats of the type `phone`.
+const PHONE_FORMATS: [(&str, phone::Format); 4] = [
+    ("e164", phone::Format::E164),
+    ("international", phone::Format::International),
+    ("national", phone::Format::National),
+    ("rfc3966", phone::Format::Rfc3966),
+];
+
+/// Reads the type `phone`: `country` (US), `format` (e164) and `fictional` (false).
 pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    let region = named(members, "country", "US", "/api/Phone/Countries", faults, phone::find)?;
-    let Ok(numbers) = region.numbers() else {
-        faults.add(members.at("country"), "has a numbering plan that cannot be read");
-        return None;
+    let region = named(members, "country", "US", "/api/Phone/Countries", faults, phone::find);
+    let format = members.word("format", &PHONE_FORMATS, faults);
+    let is_fictional = members.flag("fictional", faults);
+    let (region, format) = (region?, format?);
+    let numbers = match is_fictional {
+        true => region.fictional_numbers(),
+        false => region.numbers().map(Some),
     };
-    Some(plain(move |random, out| numbers.write(random, phone::Format::E164, out)))
+    match numbers {
+        Ok(Some(numbers)) => Some(plain(move |random, out| numbers.write(random, format, out))),
+        Ok(None) => {
+            let known: Vec<_> = phone::regions_with_fiction().collect();
+            let text = format!("is only possible for {}", known.join(", "));
+            faults.add(members.at("fictional"), text);
+            None
+        }
+        Err(_) => {
+            faults.add(members.at("country"), "has a numbering plan that cannot be read");
+            None
+        }
+    }
 }
 
 /// Returns the generator for the type `imei`.
@@ -84,21 +119,48 @@ pub fn imeis() -> Box<dyn Make> {
     plain(imei::write)
 }
 
-/// Reads the types `socialNumber` and `vat`: `country`.
+/// Reads `sex` (any).
+pub fn sex(members: &mut Members<'_>, faults: &mut Faults) -> Option<Sex> {
+    let sexes = [("any", None), ("female", Some(Sex::Female)), ("male", Some(Sex::Male))];
+    members.word("sex", &sexes, faults).flatten()
+}
+
+/// Reads `birthDate` (any), a date up to `day`.
+pub fn birth(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Date> {
+    let text = members.text("birthDate", faults)?;
+    let born = text.parse().ok().filter(|born| (FIRST_BIRTH..=day).contains(born));
+    if born.is_none() {
+        let text = format!("must be a date from {FIRST_BIRTH} to {day}");
+        faults.add(members.at("birthDate"), text);
+    }
+    born
+}
+
+/// Reads the types `socialNumber` and `vat`: `country`. For `socialNumber`, also reads `sex` and
+/// `birthDate`.
 pub fn national(
     members: &mut Members<'_>,
     kind: Kind,
+    day: Date,
     faults: &mut Faults,
 ) -> Option<Box<dyn Make>> {
+    let before = faults.count();
+    let wanted = match kind {
+        Kind::Person => {
+            Wanted { sex: sex(members, faults), born: birth(members, day, faults), place: None }
+        }
+        Kind::Vat => Wanted::default(),
+    };
     let find = |code: &str| numbers::find(code, kind);
     let (default, list) = match kind {
         Kind::Person => ("SE", "the document of /api/SocialNumber"),
         Kind::Vat => ("DE", "the document of /api/Finance/Vat"),
     };
     let schemes = named(members, "country", default, list, faults, find)?;
-    Some(Box::new(Set(move |random: &mut Random, cell: &mut Cell| {
-        cell.set_text(schemes.make(random, Wanted::default()).as_deref());
-    })))
+    let make = move |random: &mut Random, cell: &mut Cell| {
+        cell.set_text(schemes.make(random, wanted).as_deref());
+    };
+    (faults.count() == before).then(|| Box::new(Set(make)) as _)
 }
 
 /// Reads the type `crypto`: `coin` (Bitcoin).

@@ -66,9 +66,23 @@ impl Make for Ordered {
     }
 }
 
+/// Reads `version`, which must be one of two numbers. Defaults to the first.
+fn version(
+    members: &mut Members<'_>,
+    [first, second]: [i64; 2],
+    faults: &mut Faults,
+) -> Option<i64> {
+    let Some(value) = members.value("version") else { return Some(first) };
+    let found = value.as_i64().filter(|found| [first, second].contains(found));
+    if found.is_none() {
+        faults.add(members.at("version"), format!("must be {first} or {second}"));
+    }
+    found
+}
+
 /// Reads the type `uuid`: `version` 4 or 7 (4).
 pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    match members.integer("version", 4, (4, 7), faults) {
+    match version(members, [4, 7], faults)? {
         4 => Some(Box::new(Written {
             write: |_, random, cell| {
                 let bits = u128::from(random.bits()) << 64 | u128::from(random.bits());
@@ -76,12 +90,8 @@ pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Optio
             },
             is_unique: true,
         })),
-        7 => {
-            Some(Box::new(Ordered { first: days(day).max(0).unsigned_abs() * DAY as u64 * 1_000 }))
-        }
         _ => {
-            faults.add(members.at("version"), "must be 4 or 7");
-            None
+            Some(Box::new(Ordered { first: days(day).max(0).unsigned_abs() * DAY as u64 * 1_000 }))
         }
     }
 }
@@ -89,21 +99,17 @@ pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Optio
 /// Reads the type `ip`: `version` 4 or 6 (4). All addresses are from networks reserved for
 /// documentation.
 pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    match members.integer("version", 4, (4, 6), faults) {
+    match version(members, [4, 6], faults)? {
         4 => Some(plain(|_, random, cell| {
             let network = random.pick(&[[192, 0, 2], [198, 51, 100], [203, 0, 113]]);
             let host = random.between(1, 254) as u8;
             cell.set(Shape::Text, Ipv4Addr::new(network[0], network[1], network[2], host));
         })),
-        6 => Some(plain(|_, random, cell| {
+        _ => Some(plain(|_, random, cell| {
             let prefix = 0x2001_0db8_u128 << 96;
             let rest = u128::from(random.bits()) << 32 | u128::from(random.below(1 << 32));
             cell.set(Shape::Text, Ipv6Addr::from(prefix | rest));
         })),
-        _ => {
-            faults.add(members.at("version"), "must be 4 or 6");
-            None
-        }
     }
 }
 
