@@ -98,6 +98,8 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
             "fives": {"type": "integer", "multipleOf": 5, "minimum": 7, "maximum": 20},
             "cents": {"type": "number", "multipleOf": 0.001},
             "host": {"type": "string", "format": "hostname"},
+            "lasts": {"type": "string", "format": "duration"},
+            "where": {"type": "string", "format": "json-pointer"},
             "loop": {"$ref": "#/$defs/loop"},
             "small": {"$ref": "#/$defs/number", "maximum": 2},
             "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
@@ -106,6 +108,7 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
     });
     let (schema, rows) = proposed("person.json", &document.to_string(), &[]);
     assert_eq!(schema["name"], "Person");
+    let duration = regex_automata::meta::Regex::new("^P([0-9]+[DMWY])?(T[0-9]+[HM])?$").unwrap();
     let sku = regex_automata::meta::Regex::new("^[A-Z]{3}[0-9]{4}$").unwrap();
     for row in serde_json::from_str::<Vec<Value>>(&rows).unwrap() {
         assert!([7, 8, 9].contains(&row["age"].as_i64().unwrap()), "{row}");
@@ -120,6 +123,8 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
         assert!(row["either"].is_null() || row["either"].is_boolean(), "{row}");
         assert!(row["pair"][0].is_i64() && row["pair"][1].is_null(), "{row}");
         assert!([10, 15, 20].contains(&row["fives"].as_i64().unwrap()), "{row}");
+        assert!(duration.is_match(row["lasts"].as_str().unwrap()), "{row}");
+        assert!(row["where"].as_str().unwrap().starts_with('/'), "{row}");
         assert!(row["host"].as_str().unwrap().ends_with(".example"), "{row}");
         assert!((1..=2).contains(&row["small"].as_i64().unwrap()), "{row}");
         let share = row["share"].as_f64().unwrap();
@@ -162,6 +167,8 @@ fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
     let types: Vec<_> =
         numbers["fields"].as_array().unwrap().iter().map(|field| field["type"].clone()).collect();
     assert_eq!(types, ["sequence", "person", "colour", "integer"]);
+    let (codes, _) = proposed("code.csv", "Rufnr\n+4930111222\n+4940333444\n", &[]);
+    assert_eq!(codes["fields"][0]["regex"], "\\+[0-9]{10}");
     assert_eq!(schema["fields"][2]["max"], 100.0);
     assert_eq!(schema["fields"][4]["nulls"], 0.1);
 }

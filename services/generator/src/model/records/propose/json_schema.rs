@@ -239,12 +239,21 @@ impl Reader<'_> {
             (_, "time") => known(
                 json!({"type": "pattern", "regex": "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"}),
             ),
+            (_, "duration") => known(
+                json!({"type": "pattern", "regex": "P[1-9][DMWY]|P[1-9]DT[1-9]H|PT[1-9][HM]"}),
+            ),
+            (_, "json-pointer") => known(json!({"type": "pattern", "regex": "(/[a-z]{3,8}){1,3}"})),
+            (_, "relative-json-pointer") => {
+                known(json!({"type": "pattern", "regex": "[0-3](/[a-z]{3,8}){1,2}"}))
+            }
             (_, "hostname" | "idn-hostname") => {
                 known(json!({"type": "pattern", "regex": "[a-z]{3,10}\\.example"}))
             }
             (_, "uuid") => Stored::Uuid,
             (_, "email" | "idn-email") => known(json!({"type": "person", "part": "email"})),
-            (_, "uri" | "url" | "uri-reference" | "iri") => known(json!({"type": "url"})),
+            (_, "uri" | "url" | "uri-reference" | "uri-template" | "iri" | "iri-reference") => {
+                known(json!({"type": "url"}))
+            }
             (_, "ipv4") => known(json!({"type": "ip"})),
             (_, "ipv6") => known(json!({"type": "ip", "version": 6})),
             _ if by_name(name).is_none()

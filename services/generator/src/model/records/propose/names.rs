@@ -2,42 +2,131 @@
 
 use serde_json::{Value, json};
 
-/// Column names, with the type and detail of the field to use.
+/// Column names in English, and the usual ones in French, German, Italian and Spanish, with the type
+/// and detail of the field to use.
 const NAMES: [(&[&str], &str, &str); 36] = [
     (&["email", "mail", "email_address", "e_mail"], "person", "email"),
-    (&["first_name", "firstname", "given_name", "forename"], "person", "givenName"),
-    (&["last_name", "lastname", "surname", "family_name"], "person", "surname"),
+    (
+        &["first_name", "firstname", "given_name", "forename", "vorname", "prénom", "prenom"],
+        "person",
+        "givenName",
+    ),
+    (
+        &[
+            "last_name",
+            "lastname",
+            "surname",
+            "family_name",
+            "nachname",
+            "familienname",
+            "nom",
+            "nom_de_famille",
+            "apellido",
+            "apellidos",
+            "cognome",
+        ],
+        "person",
+        "surname",
+    ),
     (
         &["full_name", "fullname", "display_name", "customer_name", "contact_name"],
         "person",
         "fullName",
     ),
     (&["username", "user_name", "login", "nickname"], "person", "username"),
-    (&["phone", "phone_number", "telephone", "tel", "mobile", "fax"], "person", "phone"),
-    (&["sex", "gender"], "person", "sex"),
     (
-        &["birth_date", "birthdate", "birthday", "date_of_birth", "dob", "born"],
+        &[
+            "phone",
+            "phone_number",
+            "telephone",
+            "tel",
+            "mobile",
+            "fax",
+            "telefon",
+            "telefonnummer",
+            "handy",
+            "téléphone",
+            "portable",
+            "teléfono",
+            "telefono",
+            "móvil",
+        ],
+        "person",
+        "phone",
+    ),
+    (&["sex", "gender", "geschlecht", "sexe", "sexo", "sesso"], "person", "sex"),
+    (
+        &[
+            "birth_date",
+            "birthdate",
+            "birthday",
+            "date_of_birth",
+            "dob",
+            "born",
+            "geburtsdatum",
+            "geboren",
+            "geburtstag",
+            "date_de_naissance",
+            "fecha_de_nacimiento",
+            "data_di_nascita",
+        ],
         "person",
         "birthDate",
     ),
     (&["national_number", "national_id", "ssn", "personal_number"], "person", "nationalNumber"),
     (&["iban", "bank_account", "account_iban"], "person", "iban"),
     (
-        &["address", "address_line", "address_line1", "address1", "full_address"],
+        &[
+            "address",
+            "address_line",
+            "address_line1",
+            "address1",
+            "full_address",
+            "anschrift",
+            "dirección",
+            "indirizzo",
+        ],
         "person",
         "address",
     ),
-    (&["street", "street_name"], "person", "street"),
-    (&["house_number", "street_number"], "person", "houseNumber"),
-    (&["city", "town"], "person", "city"),
-    (&["zip", "zip_code", "zipcode", "postcode", "postal_code", "plz"], "person", "postcode"),
+    (&["street", "street_name", "straße", "strasse", "rue", "via"], "person", "street"),
+    (&["house_number", "street_number", "hausnummer", "hausnr"], "person", "houseNumber"),
+    (&["city", "town", "ort", "stadt", "wohnort", "ville", "ciudad", "città"], "person", "city"),
+    (
+        &[
+            "zip",
+            "zip_code",
+            "zipcode",
+            "postcode",
+            "postal_code",
+            "plz",
+            "postleitzahl",
+            "code_postal",
+            "código_postal",
+            "codigo_postal",
+            "cap",
+        ],
+        "person",
+        "postcode",
+    ),
     (&["state", "region", "province", "county"], "person", "region"),
     (&["country", "country_code", "country_iso"], "person", "countryCode"),
     (&["card_number", "credit_card", "cc_number"], "person", "cardNumber"),
     (&["card_type", "card_brand"], "person", "cardType"),
     (&["cvv", "cvc"], "person", "cardCvv"),
     (
-        &["company", "company_name", "employer", "organisation", "organization", "supplier"],
+        &[
+            "company",
+            "company_name",
+            "employer",
+            "organisation",
+            "organization",
+            "supplier",
+            "firma",
+            "unternehmen",
+            "empresa",
+            "azienda",
+        ],
         "company",
         "",
     ),
@@ -100,6 +189,18 @@ mod tests {
     fn names_are_recognised_in_every_spelling() {
         for name in ["first_name", "firstName", "FirstName", "FIRST_NAME", "first-name"] {
             assert_eq!(by_name(name).unwrap()["part"], "givenName", "{name}");
+        }
+        for (name, part) in [
+            ("Vorname", "givenName"),
+            ("Nachname", "surname"),
+            ("Telefonnummer", "phone"),
+            ("Ort", "city"),
+            ("Straße", "street"),
+            ("Prénom", "givenName"),
+            ("Code postal", "postcode"),
+            ("Apellidos", "surname"),
+        ] {
+            assert_eq!(by_name(name).unwrap()["part"], part, "{name}");
         }
         assert_eq!(by_name("User Agent").unwrap()["type"], "userAgent");
         assert_eq!(by_name("frobnication"), None);

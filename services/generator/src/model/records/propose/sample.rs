@@ -87,10 +87,10 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     let known = |field: Value| Stored::Known(field);
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    // Numbers with a leading zero are codes, and so are those too long for a JSON parser.
+    // Numbers with a leading zero or plus are codes, and so are those too long for a JSON parser.
     let is_digits = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
     let is_code = values.iter().any(|value| {
-        value.len() > 1 && value.starts_with('0') && !value.contains('.')
+        value.len() > 1 && value.starts_with(['0', '+']) && !value.contains('.')
             || value.len() > LONGEST_NUMBER && is_digits(value)
     });
     let words = ["true", "false", "yes", "no", "t", "f"];
