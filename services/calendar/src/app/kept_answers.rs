@@ -5,34 +5,47 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::state::State;
+pub use crate::store::kept_answers::Kept;
 use crate::store::kept_answers::{KeptAnswers, Moment};
 
-/// The kept responses that match the current content and time.
+/// The kept responses, with the content version that a request has read.
 #[derive(Clone)]
 pub struct PresentAnswers {
     answers: Arc<KeptAnswers>,
-    moment: Moment,
+    version: i64,
 }
 
 impl PresentAnswers {
-    /// Reads the content version. Returns `None` if responses are not kept. `period` is a number
-    /// that changes when time alone makes a response outdated.
+    /// Reads the content version. Returns `None` if responses are not kept.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn of(state: &State, period: i64) -> Result<Option<PresentAnswers>, Error> {
+    pub async fn of(state: &State) -> Result<Option<PresentAnswers>, Error> {
         let Some(answers) = &state.answers else { return Ok(None) };
-        let moment = Moment { version: answers.version().await?, period };
-        Ok(Some(PresentAnswers { answers: Arc::clone(answers), moment }))
+        let version = answers.version().await?;
+        Ok(Some(PresentAnswers { answers: Arc::clone(answers), version }))
     }
 
-    /// Returns the kept response to a request, if any.
-    pub fn get<T: Any + Send + Sync>(&self, request: &str) -> Option<Arc<T>> {
-        self.answers.get(request, self.moment)
+    /// Returns whether a kept response matches the current content. `period` is a number that
+    /// changes when time alone makes the response outdated.
+    pub fn is_current<T>(&self, kept: &Kept<T>, period: i64) -> bool {
+        kept.moment == Moment { version: self.version, period }
     }
 
     /// Keeps the response to a request. `bytes` is its size in memory.
-    pub fn put<T: Any + Send + Sync>(&self, request: String, answer: Arc<T>, bytes: usize) {
-        self.answers.put(request, self.moment, answer, bytes);
+    pub fn put<T: Any + Send + Sync>(
+        &self,
+        request: String,
+        period: i64,
+        answer: Arc<T>,
+        bytes: usize,
+    ) {
+        let moment = Moment { version: self.version, period };
+        self.answers.put(request, moment, answer, bytes);
     }
+}
+
+/// Returns the kept response to a request, which may be outdated.
+pub fn kept_answer<T: Any + Send + Sync>(state: &State, request: &str) -> Option<Kept<T>> {
+    state.answers.as_ref()?.get(request)
 }

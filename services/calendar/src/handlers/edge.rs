@@ -10,7 +10,7 @@ use shell::params::{Input, Repeated, Rules};
 use shell::{Next, TraceContext, base_url};
 
 use super::input::ByAlias;
-use super::reuse::keep_packed;
+use super::reuse::{answer_early, keep_packed};
 use super::{pages, reply};
 use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
@@ -32,7 +32,10 @@ pub async fn around(
         None => {
             override_method(&mut request);
             match request.method() {
-                &Method::GET | &Method::HEAD => keep_packed(next.call(request).await?),
+                &Method::GET | &Method::HEAD => match answer_early(request.request()).await {
+                    Some(answer) => request.into_response(answer),
+                    None => keep_packed(next.call(request).await?),
+                },
                 _ => to_its_end(next.call(request)).await?,
             }
         }

@@ -10,16 +10,17 @@ use actix_web::http::header::{
     IF_MODIFIED_SINCE, IF_NONE_MATCH,
 };
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse};
-use shell::{EntityTag, is_known};
+use actix_web::web::{Bytes, Data};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
+use shell::{EntityTag, base_url, is_known};
 
-use crate::app::{PresentAnswers, Request};
+use super::input::ByAlias;
+use crate::app::{Kept, PresentAnswers, Request, kept_answer};
 use crate::error::Error;
 use crate::metrics::{self, AnswerSource};
-use crate::model::language::Language;
 use crate::model::month::{DAY, midnight};
 use crate::model::urls::Urls;
+use crate::policy::CREDENTIALS;
 use crate::state::State;
 use crate::wire::params::Params;
 
@@ -139,7 +140,8 @@ impl<'a> Reuse<'a> {
         lasting: Lasting,
     ) -> Reuse<'a> {
         let is_kept = state.answers.is_some() && may_be_kept(http);
-        Reuse { http, state, key: is_kept.then(|| key(http, login, urls)), lasting }
+        let key = is_kept.then(|| key(http, login, (&urls.base, urls.alias)));
+        Reuse { http, state, key, lasting }
     }
 
     /// Returns the response from memory, or makes a new one.
@@ -149,15 +151,51 @@ impl<'a> Reuse<'a> {
     ) -> Result<HttpResponse, Error> {
         let Reuse { http, state, key, lasting } = self;
         let Some(mut key) = key else { return make.await };
-        let kept = PresentAnswers::of(state, lasting.period(state)).await?;
-        let Some(kept) = kept else { return make.await };
-        if let Some(answer) = find(&kept, &mut key, http.headers()) {
+        let known = http.extensions().get::<PresentAnswers>().cloned();
+        let present = match known {
+            Some(known) => Some(known),
+            None => PresentAnswers::of(state).await?,
+        };
+        let Some(present) = present else { return make.await };
+        let kept = Keeper { present, period: lasting.period(state), lasting };
+        let current = |request: &str| {
+            kept_answer(state, request).filter(|found| kept.present.is_current(found, kept.period))
+        };
+        if let Some(found) = find(&mut key, http.headers(), current) {
             metrics::count_answer(AnswerSource::Memory);
-            return Ok(respond(kept, key, answer, http.headers()));
+            return Ok(respond(kept, key, found.answer, http.headers()));
         }
         metrics::count_answer(AnswerSource::Made);
         Ok(keep(&kept, key, make.await?))
     }
+}
+
+/// Answers a request from memory before it is routed. Returns `None` if the request must be routed,
+/// for example because its response isn't in memory or is outdated.
+///
+/// This saves most of the work for requests that we have answered before. Requests with credentials
+/// are always routed.
+pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
+    let state = http.app_data::<Data<State>>()?;
+    let headers = http.headers();
+    let has_credentials = CREDENTIALS.iter().any(|name| headers.contains_key(name));
+    if state.answers.is_none() || has_credentials || !may_be_kept(http) {
+        return None;
+    }
+    let is_alias = http.extensions().contains::<ByAlias>();
+    let mut key = key(http, None, (&base_url(http), is_alias));
+    let found = find(&mut key, headers, |request| kept_answer::<Answer>(state, request))?;
+    let form = found.answer.form(headers)?;
+    // If this fails, the handler tries again and responds with the error.
+    state.gate.admit(http).await.ok()?;
+    let present = PresentAnswers::of(state).await.ok()??;
+    if !present.is_current(&found, found.answer.lasting.period(state)) {
+        // The handler does not have to read the content version again.
+        http.extensions_mut().insert(present);
+        return None;
+    }
+    metrics::count_answer(AnswerSource::Memory);
+    Some(found.answer.respond(form))
 }
 
 /// Returns whether the response may be kept. Clients rarely send dates, so those aren't worth it,
@@ -169,13 +207,14 @@ fn may_be_kept(http: &HttpRequest) -> bool {
 }
 
 /// Returns everything in a request that its response depends on, except for conditional headers.
-fn key(http: &HttpRequest, login: Option<&str>, urls: &Urls) -> String {
+///
+/// Before routing, the path may still have a trailing slash.
+fn key(http: &HttpRequest, login: Option<&str>, (base, is_alias): (&str, bool)) -> String {
     let caller = login.unwrap_or_default();
-    let prefix = if urls.alias { "alias" } else { "" };
-    let language = urls.language.map_or("", Language::code);
-    let (base, path, query) = (&urls.base, http.path(), http.query_string());
+    let prefix = if is_alias { "alias" } else { "" };
+    let (path, query) = (http.path().trim_end_matches('/'), http.query_string());
     // None of these can contain a line feed.
-    format!("{caller}\n{prefix}\n{language}\n{base}\n{path}\n{query}")
+    [caller, prefix, base, path, query].join("\n")
 }
 
 /// Key suffix for responses to clients that already have the content.
@@ -186,6 +225,7 @@ const UNCHANGED: &str = "\n304";
 struct Answer {
     status: StatusCode,
     tag: Option<EntityTag>,
+    lasting: Lasting,
     plain: Form,
     /// Compressed versions, with the `Accept-Encoding` of the clients they are for.
     packed: Vec<(HeaderValue, Form)>,
@@ -200,24 +240,37 @@ struct Form {
 
 /// Finds the response to a request with these headers. Afterwards `key` is the key of the response
 /// that was found.
-fn find(kept: &PresentAnswers, key: &mut String, headers: &HeaderMap) -> Option<Arc<Answer>> {
+fn find(
+    key: &mut String,
+    headers: &HeaderMap,
+    get: impl Fn(&str) -> Option<Kept<Answer>>,
+) -> Option<Kept<Answer>> {
     if !headers.contains_key(IF_NONE_MATCH) {
-        return kept.get(key);
+        return get(key);
     }
-    let is_known =
-        |answer: &Arc<Answer>| answer.tag.as_ref().is_some_and(|tag| is_known(headers, tag, None));
+    let is_known = |found: &Kept<Answer>| {
+        found.answer.tag.as_ref().is_some_and(|tag| is_known(headers, tag, None))
+    };
     let length = key.len();
     key.push_str(UNCHANGED);
-    if let Some(answer) = kept.get(key).filter(is_known) {
-        return Some(answer);
+    if let Some(found) = get(key).filter(is_known) {
+        return Some(found);
     }
     key.truncate(length);
-    kept.get(key).filter(|answer| !is_known(answer))
+    get(key).filter(|found| !is_known(found))
+}
+
+/// The kept responses, and for how long the current one stays valid.
+#[derive(Clone)]
+struct Keeper {
+    present: PresentAnswers,
+    period: i64,
+    lasting: Lasting,
 }
 
 /// A response from memory that may be compressed for this client. We don't have that version yet.
 struct Unpacked {
-    kept: PresentAnswers,
+    kept: Keeper,
     key: String,
     answer: Arc<Answer>,
     accepted: HeaderValue,
@@ -225,22 +278,14 @@ struct Unpacked {
 
 /// Responds from memory, with the compressed version for the client's `Accept-Encoding` if we have
 /// one.
-fn respond(
-    kept: PresentAnswers,
-    key: String,
-    answer: Arc<Answer>,
-    headers: &HeaderMap,
-) -> HttpResponse {
-    let mut accepted = headers.get_all(ACCEPT_ENCODING);
-    let (Some(accepted), None) = (accepted.next(), accepted.next()) else {
-        return answer.respond(&answer.plain);
-    };
-    if let Some((_, form)) = answer.packed.iter().find(|(known, _)| known == accepted) {
+fn respond(kept: Keeper, key: String, answer: Arc<Answer>, headers: &HeaderMap) -> HttpResponse {
+    if let Some(form) = answer.form(headers) {
         return answer.respond(form);
     }
     let mut response = answer.respond(&answer.plain);
+    let Some(accepted) = only(headers, &ACCEPT_ENCODING) else { return response };
     let has_room = answer.packed.len() < MAX_FORMS && accepted.len() <= LONGEST_ACCEPTED;
-    if has_room && !answer.plain.body.is_empty() {
+    if has_room {
         let accepted = accepted.clone();
         response.extensions_mut().insert(Unpacked { kept, key, answer, accepted });
     }
@@ -270,7 +315,7 @@ pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
 }
 
 /// Keeps a new response if its body is short and in memory.
-fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpResponse {
+fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
     match status {
         StatusCode::OK => {}
@@ -285,7 +330,8 @@ fn keep(kept: &PresentAnswers, mut key: String, response: HttpResponse) -> HttpR
     if body.len() <= LONGEST && !is_private(head.headers()) {
         let tag = head.headers().get(ETAG).and_then(tag);
         let plain = Form::new(head.headers(), body.clone());
-        put(kept, key, Answer { status, tag, plain, packed: Vec::new() });
+        let lasting = kept.lasting;
+        put(kept, key, Answer { status, tag, lasting, plain, packed: Vec::new() });
     }
     head.set_body(BoxBody::new(body))
 }
@@ -296,9 +342,15 @@ fn split(response: HttpResponse) -> (HttpResponse<()>, Result<Bytes, BoxBody>) {
     (head, body.try_into_bytes())
 }
 
-fn put(kept: &PresentAnswers, key: String, answer: Answer) {
+fn put(kept: &Keeper, key: String, answer: Answer) {
     let bytes = answer.bytes();
-    kept.put(key, Arc::new(answer), bytes);
+    kept.present.put(key, kept.period, Arc::new(answer), bytes);
+}
+
+/// Returns the value of a header that the request has exactly once.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    let mut values = headers.get_all(name);
+    values.next().filter(|_| values.next().is_none())
 }
 
 fn is_private(headers: &HeaderMap) -> bool {
@@ -310,6 +362,16 @@ impl Answer {
     fn bytes(&self) -> usize {
         let packed: usize = self.packed.iter().map(|(_, form)| form.bytes()).sum();
         size_of::<Answer>() + self.plain.bytes() + packed
+    }
+
+    /// Returns the form for a client. `None` if the response may have to be compressed first.
+    fn form(&self, headers: &HeaderMap) -> Option<&Form> {
+        if self.plain.body.is_empty() || !headers.contains_key(ACCEPT_ENCODING) {
+            return Some(&self.plain);
+        }
+        let accepted = only(headers, &ACCEPT_ENCODING)?;
+        let form = self.packed.iter().find(|(known, _)| known == accepted);
+        form.map(|(_, form)| form)
     }
 
     fn respond(&self, form: &Form) -> HttpResponse {

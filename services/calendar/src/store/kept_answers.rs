@@ -28,6 +28,12 @@ pub struct Moment {
     pub period: i64,
 }
 
+/// A cached response, which may be outdated.
+pub struct Kept<T> {
+    pub moment: Moment,
+    pub answer: Arc<T>,
+}
+
 /// Caches responses by request. A response is valid until its period ends or until an event, or
 /// anything shown with events, changes.
 ///
@@ -85,10 +91,10 @@ impl KeptAnswers {
         self.reader.read(true, version).await
     }
 
-    /// Returns the cached response to a request, if it is valid for this moment.
-    pub fn get<T: Any + Send + Sync>(&self, request: &str, moment: Moment) -> Option<Arc<T>> {
-        let entry = self.answers.get(request).filter(|entry| entry.moment == moment)?;
-        entry.answer.downcast().ok()
+    /// Returns the cached response to a request. The caller compares its moment.
+    pub fn get<T: Any + Send + Sync>(&self, request: &str) -> Option<Kept<T>> {
+        let Entry { moment, answer, .. } = self.answers.get(request)?;
+        Some(Kept { moment, answer: answer.downcast().ok()? })
     }
 
     /// Caches a response of this size in bytes. Replaces any earlier response to the same request.

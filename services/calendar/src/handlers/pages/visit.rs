@@ -126,28 +126,26 @@ impl Visit {
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
     ) -> HttpResponse {
         let Visit { state, urls, http, query } = self;
-        let state_of_failure = state.clone();
-        let settings = &state_of_failure.site.settings;
+        let settings = &state.site.settings;
         let language = urls.language.unwrap_or(settings.site_locale);
-        let frame_of_failure = Frame::new(&urls, language);
         let answered = async {
-            let frame = Frame::new(&urls, language);
             let query = query?;
             let lasting = lasting(&query);
-            let request = PageRequest { urls, query };
-            let reader = Reader { state, request, frame, http };
+            // Not needed for a response from memory.
+            let show = async {
+                let frame = Frame::new(&urls, language);
+                let request = PageRequest { urls: urls.clone(), query };
+                let reader = Reader { state: state.clone(), request, frame, http: http.clone() };
+                show(&reader).await
+            };
             match lasting {
-                Some(lasting) => {
-                    let Reader { state, request, http, .. } = &reader;
-                    let reuse = Reuse::of_page(http, state, &request.urls, lasting);
-                    reuse.answer(show(&reader)).await
-                }
-                None => show(&reader).await,
+                Some(lasting) => Reuse::of_page(&http, &state, &urls, lasting).answer(show).await,
+                None => show.await,
             }
         };
-        answered
-            .await
-            .unwrap_or_else(|error| failure(&error, &settings.site_name, &frame_of_failure))
+        answered.await.unwrap_or_else(|error| {
+            failure(&error, &settings.site_name, &Frame::new(&urls, language))
+        })
     }
 }
 
