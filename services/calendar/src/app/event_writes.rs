@@ -65,7 +65,7 @@ pub fn create_in(
 }
 
 /// Builds the new event. The id, slug, image and links are still missing.
-fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<Event, Error> {
+pub fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<Event, Error> {
     check_author(change, write.user, None)?;
     let schedule = schedule_of(site, change)?;
     let mut event = Event::draft(write.user.id, schedule, write.now, write.now_local);

@@ -128,17 +128,7 @@ fn load_event(
         (None, None) => None,
     };
     let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
-        let input = EventInput::read(params, old.is_none());
-        let decoded = context
-            .decode_write(user, input, |input, known, options| input.decode(known, options, old));
-        decoded.map(|change| {
-            // A recurrence always applies to the whole series.
-            let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
-            let known = old.and_then(|old| old.external_id.clone());
-            let external_id =
-                external_id.as_ref().map(|sent| known.unwrap_or_else(|| sent.clone()));
-            EventChange { external_id, reach, ..change }
-        })
+        decode_event(context, user, params, external_id.as_deref(), old)
     };
     let old = match named {
         Some(found) => found,
@@ -181,6 +171,24 @@ fn load_event(
     let outcome = changed((&old, &before), (&new, &after))?;
     warn_of_dates(params, &change, &new, warnings);
     Ok(outcome)
+}
+
+/// Decodes the line of a new event, or of one that exists.
+pub fn decode_event(
+    context: &mut RequestContext<'_>,
+    user: &User,
+    params: &Params,
+    external_id: Option<&str>,
+    old: Option<&Event>,
+) -> Result<EventChange, Error> {
+    let input = EventInput::read(params, old.is_none());
+    let change = context
+        .decode_write(user, input, |input, known, options| input.decode(known, options, old))?;
+    // A recurrence always applies to the whole series.
+    let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
+    let known = old.and_then(|old| old.external_id.clone());
+    let external_id = external_id.map(|sent| known.unwrap_or_else(|| sent.to_owned()));
+    Ok(EventChange { external_id, reach, ..change })
 }
 
 /// Finds an event by external id. If the first dates of its series had been removed before it was
@@ -228,7 +236,12 @@ fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<Ev
 
 /// Warns about an end before the start, and about days that do not exist. A load accepts both, just
 /// like the API.
-fn warn_of_dates(params: &Params, change: &EventChange, new: &Event, warnings: &mut Vec<String>) {
+pub fn warn_of_dates(
+    params: &Params,
+    change: &EventChange,
+    new: &Event,
+    warnings: &mut Vec<String>,
+) {
     let Schedule { start_local, end_local, .. } = new.schedule;
     for (name, local) in [("start_date", start_local), ("end_date", end_local)] {
         let text = params.text(name).unwrap_or_default();
@@ -250,7 +263,8 @@ fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undo
     }
 }
 
-fn external_id(params: &Params) -> Result<Option<String>, Undone> {
+/// Reads the external id of a line.
+pub fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     const WRONG: &str =
         "external_id must be a text of 1 to 200 characters without control characters";
     let Some(id) = params.get("external_id") else { return Ok(None) };

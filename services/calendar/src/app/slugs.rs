@@ -16,6 +16,28 @@ pub struct SlugSource<'a> {
     pub is_trashed: bool,
 }
 
+impl<'a> SlugSource<'a> {
+    /// Returns the slug sent with the write. `None` if it is the current one, because clients may
+    /// send back the slug they read, even that of a trashed resource.
+    fn new_one(&self) -> Option<&'a str> {
+        self.sent.filter(|sent| !sent.eq_ignore_ascii_case(self.current))
+    }
+}
+
+/// Returns the slug that a resource would have if it were free. Empty if neither the write nor the
+/// title has a usable one.
+pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
+    let SlugSource { current, title, was_trashed, .. } = *source;
+    let untrashed =
+        if was_trashed { current.strip_suffix(slug::TRASHED).unwrap_or(current) } else { current };
+    let chosen = match source.new_one() {
+        Some(sent) if table == "events" => slug::slugify_dated(sent),
+        Some(sent) => slug::slugify(sent),
+        None => untrashed.to_owned(),
+    };
+    if chosen.is_empty() { slug::slugify(&html::decode(title)) } else { chosen }
+}
+
 /// Returns a resource's slug after a write. Slugs are unique per table. If the new slug used to
 /// redirect to a different row, that redirect is removed.
 ///
@@ -27,21 +49,15 @@ pub fn assign(
     id: i64,
     source: SlugSource<'_>,
 ) -> Result<String, DatabaseError> {
-    let SlugSource { sent, current, title, was_trashed, is_trashed } = source;
-    // Clients may send back the slug they read, even that of a trashed resource.
-    let sent = sent.filter(|sent| !sent.eq_ignore_ascii_case(current));
+    let SlugSource { current, was_trashed, is_trashed, .. } = source;
+    let sent = source.new_one();
     if sent.is_none() && !current.is_empty() && was_trashed == is_trashed {
         return Ok(current.to_owned());
     }
-    let untrashed =
-        if was_trashed { current.strip_suffix(slug::TRASHED).unwrap_or(current) } else { current };
-    let chosen = match sent {
-        Some(sent) if table == "events" => slug::slugify_dated(sent),
-        Some(sent) => slug::slugify(sent),
-        None => untrashed.to_owned(),
+    let base = match wanted(table, &source) {
+        base if base.is_empty() => id.to_string(),
+        base => base,
     };
-    let candidates = [chosen, slug::slugify(&html::decode(title)), id.to_string()];
-    let base = candidates.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     // The page with the name of a series leads to its next event.
     let base = match table == "events" && sent.is_none() && current.is_empty() {
         true => slugs::free(db, "series", &base, "", 0)?,

@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::dry_run::dry_run;
 use super::spreadsheet::TableRows;
 use super::writer_queue::writer_queue;
-use crate::app::{Loading, Undone, load_line, with_context};
+use crate::app::{LoadedLine, Loading, Undone, load_line, load_new_events, with_context};
 use crate::error::Error;
 use crate::model::role::User;
 use crate::state::State;
@@ -323,7 +323,10 @@ pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))
 }
 
-/// Writes a batch inside a transaction, using a savepoint for each line.
+/// Writes a batch inside a transaction.
+///
+/// New events are stored together as far as possible. After a line that must be loaded on its own,
+/// the next attempt is for one line, and each success doubles the number.
 fn write(
     state: &State,
     db: &mut Db,
@@ -333,30 +336,65 @@ fn write(
 ) -> Result<Loaded, Error> {
     sql::one_writer(db)?;
     let mut loaded = Loaded::default();
-    for (number, parsed) in batch {
-        let params = match parsed {
-            Ok(params) => params,
-            Err(message) => {
-                loaded.note(*number, message.clone());
-                continue;
+    let (mut rest, mut attempt) = (batch, BATCH);
+    while !rest.is_empty() {
+        let lines = rest.iter().take(attempt).map_while(|(_, parsed)| parsed.as_ref().ok());
+        let lines: Vec<&Params> = lines.collect();
+        let done = load_new_events(state, db, writer, &lines, options.upsert)?;
+        let (stored, others) = rest.split_at(done.len());
+        for ((number, _), line) in stored.iter().zip(done) {
+            match line {
+                LoadedLine::Unchanged => loaded.unchanged += 1,
+                LoadedLine::Created(warnings) => {
+                    loaded.created += 1;
+                    warnings.into_iter().for_each(|message| loaded.warn(*number, message));
+                }
             }
+        }
+        rest = others;
+        attempt = match rest.split_first() {
+            Some((line, others)) if stored.len() < attempt => {
+                write_line(state, db, writer, line, options, &mut loaded)?;
+                rest = others;
+                1
+            }
+            _ => attempt.saturating_mul(2).min(BATCH),
         };
-        let mut warnings = Vec::new();
-        let outcome = transaction(db, |db| {
-            with_context(state, db, writer, params, |context| {
-                load_line(context, params, options.upsert, &mut warnings)
-            })
-        });
-        if outcome.is_ok() {
-            warnings.into_iter().for_each(|message| loaded.warn(*number, message));
-        }
-        match outcome {
-            Ok(Loading::Created) => loaded.created += 1,
-            Ok(Loading::Updated) => loaded.updated += 1,
-            Err(Undone::Unchanged) => loaded.unchanged += 1,
-            Err(Undone::Faulty(message)) => loaded.note(*number, message),
-            Err(Undone::Failed(error)) => return Err(error),
-        }
     }
     Ok(loaded)
+}
+
+/// Writes a line, using a savepoint.
+fn write_line(
+    state: &State,
+    db: &mut Db,
+    writer: &User,
+    (number, parsed): &Parsed,
+    options: LoadOptions,
+    loaded: &mut Loaded,
+) -> Result<(), Error> {
+    let params = match parsed {
+        Ok(params) => params,
+        Err(message) => {
+            loaded.note(*number, message.clone());
+            return Ok(());
+        }
+    };
+    let mut warnings = Vec::new();
+    let outcome = transaction(db, |db| {
+        with_context(state, db, writer, params, |context| {
+            load_line(context, params, options.upsert, &mut warnings)
+        })
+    });
+    if outcome.is_ok() {
+        warnings.into_iter().for_each(|message| loaded.warn(*number, message));
+    }
+    match outcome {
+        Ok(Loading::Created) => loaded.created += 1,
+        Ok(Loading::Updated) => loaded.updated += 1,
+        Err(Undone::Unchanged) => loaded.unchanged += 1,
+        Err(Undone::Faulty(message)) => loaded.note(*number, message),
+        Err(Undone::Failed(error)) => return Err(error),
+    }
+    Ok(())
 }

@@ -19,6 +19,20 @@ pub fn allocate(db: &mut Db, kind: i32) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
+/// Allocates ids for several new rows, in ascending order.
+pub fn allocate_all(db: &mut Db, kind: i32, count: usize) -> Result<Vec<i64>, DatabaseError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let text = format!(
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < {count}) \
+         insert into entities (kind) select {kind} from n returning id"
+    );
+    let mut ids = Sql::new(db, &text).load_ids(db)?;
+    ids.sort_unstable();
+    Ok(ids)
+}
+
 /// The largest id we keep when importing from another site. Without a limit, a site could exhaust
 /// the id space.
 const LARGEST_KEPT: i64 = 1 << 40;

@@ -1,15 +1,15 @@
 //! Event rows. Whenever a row changes, data derived from it is updated in the same transaction.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
 use super::among_ids::among;
-use super::event_index::log_change;
+use super::event_index::{log_change, log_new};
 use super::schema::events;
-use super::sql::{Sql, TextRow};
+use super::sql::{Sql, TEXTS, TextRow};
 use super::{changes, entities, imported, links, series, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -230,6 +230,21 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
     sql.push(" and ical_uid ").push(is_below).bind(below);
 }
 
+/// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
+const ROWS: usize = 500;
+
+/// Returns those of the external ids that events have.
+pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
+    let mut known = HashSet::new();
+    for ids in ids.chunks(TEXTS) {
+        let mut sql = Sql::new(db, "select id, ical_uid as text from events where ical_uid in ");
+        sql.texts(ids.iter().copied());
+        let rows: Vec<TextRow> = sql.load(db)?;
+        known.extend(rows.into_iter().map(|row| row.text));
+    }
+    Ok(known)
+}
+
 /// Length of the indexed prefix of case-folded titles in characters. See the `title_heads`
 /// migration.
 const TITLE_HEAD: usize = 200;
@@ -297,6 +312,30 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     webhooks::post(db, None, event)?;
     links::replace(db, event, &Links::default(), with)?;
     terms::recount(db, None, Some((event, with)))
+}
+
+/// Inserts new events, with fewer statements than one by one. The ids must already be allocated.
+pub fn insert_all(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseError> {
+    let rows = new.iter().map(|(event, _)| (row(event), events::search_ci.eq(event.searched())));
+    match db {
+        // SQLite is fastest with a short statement that it prepares only once.
+        Db::Sqlite(conn) => {
+            for row in rows {
+                diesel::insert_into(events::table).values(row).execute(conn)?;
+            }
+        }
+        Db::Pg(conn) => {
+            let rows: Vec<_> = rows.collect();
+            for rows in rows.chunks(ROWS) {
+                diesel::insert_into(events::table).values(rows).execute(conn)?;
+            }
+        }
+    }
+    let ids: Vec<i64> = new.iter().map(|(event, _)| event.id).collect();
+    log_new(db, &ids)?;
+    webhooks::post_new(db, new.iter().map(|(event, _)| event))?;
+    links::insert_all(db, new)?;
+    terms::count_new(db, new)
 }
 
 pub fn update(
@@ -370,6 +409,11 @@ pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError
 
 pub fn allocate(db: &mut Db) -> Result<i64, DatabaseError> {
     entities::allocate(db, entities::EVENT)
+}
+
+/// Allocates ids for several new events, in ascending order.
+pub fn allocate_all(db: &mut Db, count: usize) -> Result<Vec<i64>, DatabaseError> {
+    entities::allocate_all(db, entities::EVENT, count)
 }
 
 /// Allocates an id for a new event, preferring the id it has on another site.

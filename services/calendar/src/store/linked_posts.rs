@@ -10,7 +10,7 @@ use super::among_ids::among;
 use super::event_index::ListError;
 use super::read_transactions::read_transaction;
 use super::schema::{organizers, venues};
-use super::sql::{Sql, head};
+use super::sql::{Sql, TEXTS, TextRow, head};
 use super::{conditions, entities, links, text_lengths};
 use crate::model::geo::Point;
 use crate::model::html;
@@ -236,6 +236,29 @@ pub fn named(
     sql.push(table).push(" v where v.id in ").ids(&ids).push(" and v.description = ");
     sql.bind(text).push(" order by v.id");
     sql.load_ids(db)
+}
+
+/// Returns the ids of the first rows with these case-folded names, by name. Only includes rows that
+/// the caller can see.
+pub fn ids_by_name(
+    db: &mut Db,
+    kind: Kind,
+    folded: &[&str],
+    scope: &Scope,
+) -> Result<HashMap<String, i64>, DatabaseError> {
+    let mut ids = HashMap::new();
+    for names in folded.chunks(TEXTS) {
+        let heads: Vec<String> = names.iter().map(|name| head(name)).collect();
+        let mut sql = Sql::new(db, "select min(v.id) as id, v.name_ci as text from ");
+        sql.push(kind.collection()).push(" v where substr(v.name_ci, 1, 200) in ");
+        sql.texts(heads.iter().map(String::as_str)).push(" and v.name_ci in ");
+        sql.texts(names.iter().copied()).push(" and ");
+        conditions::statuses(&mut sql, "v", scope);
+        sql.push(" group by v.name_ci");
+        let rows: Vec<TextRow> = sql.load(db)?;
+        ids.extend(rows.into_iter().map(|row| (row.text, row.id)));
+    }
+    Ok(ids)
 }
 
 /// Returns which of the ids exist as rows of this kind.

@@ -19,6 +19,9 @@ use crate::model::term::Taxonomy;
 /// For up to this number of links, we use prepared inserts, one for each number.
 const FEW: usize = 8;
 
+/// Maximum number of links to insert per statement.
+const ROWS: usize = 1000;
+
 const TABLES: [&str; 3] = ["event_terms", "event_venues", "event_organizers"];
 
 /// Selects event links. `IDS` is a placeholder for the condition on event ids.
@@ -101,7 +104,7 @@ pub fn crowded_events(
     db: &mut Db,
     kind: Kind,
     id: i64,
-    others: i64,
+    others: usize,
 ) -> Result<Vec<i64>, DatabaseError> {
     let text = "select e.event_id as id from ";
     let mut sql = Sql::new(db, text);
@@ -110,7 +113,7 @@ pub fn crowded_events(
         " and (select count(*) from event_venues v where v.event_id = e.event_id) \
          + (select count(*) from event_organizers o where o.event_id = e.event_id) > ",
     );
-    sql.value(others);
+    sql.push(&others.to_string());
     sql.load_ids(db)
 }
 
@@ -177,6 +180,28 @@ fn write(
         sql.value(event.schedule.start_utc).push(")");
     }
     sql.execute(db).map(drop)
+}
+
+/// Inserts the links of new events.
+pub fn insert_all(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseError> {
+    let lists: [fn(&Links) -> Vec<i64>; 3] = [
+        |links| [links.categories.as_slice(), &links.tags].concat(),
+        |links| links.venues.clone(),
+        |links| links.organizers.clone(),
+    ];
+    for (table, list) in TABLES.into_iter().zip(lists) {
+        let rows = new.iter().flat_map(|(event, links)| {
+            let numbered = (0_i64..).zip(list(links));
+            numbered.map(|(position, other)| [event.id, other, position, event.schedule.start_utc])
+        });
+        let rows: Vec<[i64; 4]> = rows.collect();
+        for rows in rows.chunks(ROWS) {
+            let mut sql = Sql::new(db, "insert into ");
+            sql.push(table).push(" (event_id, other_id, position, start_utc) values ");
+            sql.rows(rows).execute(db)?;
+        }
+    }
+    Ok(())
 }
 
 /// If an event's start has changed, updates the copies in its links.

@@ -1,10 +1,12 @@
 //! Finds free slugs, and keeps track of former ones.
 
+use std::collections::HashSet;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::former_slugs;
-use super::sql::Sql;
+use super::sql::{Sql, TEXTS, TextRow};
 use crate::model::slug;
 
 /// Returns a slug that isn't used by any other row in the table.
@@ -18,12 +20,37 @@ pub fn free(
     except: i64,
 ) -> Result<String, DatabaseError> {
     let free = slug::free(base, |candidate| {
-        let mut sql = Sql::prepared(db, "select count(*) as n from ");
-        sql.push(table).push(" where slug = ").bind(slug::with_suffix(candidate, suffix));
-        sql.push(" and id <> ").value(except);
-        Ok::<bool, DatabaseError>(sql.number(db)? > 0)
+        is_taken(db, table, &slug::with_suffix(candidate, suffix), except)
     })?;
     Ok(slug::with_suffix(&free, suffix))
+}
+
+/// Returns whether a row other than `except` uses this slug.
+pub fn is_taken(
+    db: &mut Db,
+    table: &'static str,
+    slug: &str,
+    except: i64,
+) -> Result<bool, DatabaseError> {
+    let mut sql = Sql::prepared(db, "select count(*) as n from ");
+    sql.push(table).push(" where slug = ").bind(slug).push(" and id <> ").value(except);
+    Ok(sql.number(db)? > 0)
+}
+
+/// Returns those of the slugs that rows of the table use.
+pub fn taken(
+    db: &mut Db,
+    table: &'static str,
+    slugs: &[&str],
+) -> Result<HashSet<String>, DatabaseError> {
+    let mut taken = HashSet::new();
+    for slugs in slugs.chunks(TEXTS) {
+        let mut sql = Sql::new(db, "select id, slug as text from ");
+        sql.push(table).push(" where slug in ").texts(slugs.iter().copied());
+        let rows: Vec<TextRow> = sql.load(db)?;
+        taken.extend(rows.into_iter().map(|row| row.text));
+    }
+    Ok(taken)
 }
 
 /// Records a slug that a row just stopped using.
@@ -42,6 +69,20 @@ pub fn note_former(
 /// Removes the redirect for a slug because a row is using it again.
 pub fn forget_former(db: &mut Db, collection: &str, slug: &str) -> Result<(), DatabaseError> {
     diesel::delete(former_slugs::table.find((collection, slug))).execute(db)?;
+    Ok(())
+}
+
+/// Removes the redirects for several slugs because rows are using them again.
+pub fn forget_former_ones(
+    db: &mut Db,
+    collection: &str,
+    slugs: &[&str],
+) -> Result<(), DatabaseError> {
+    for slugs in slugs.chunks(TEXTS) {
+        let mut sql = Sql::new(db, "delete from former_slugs where collection = ");
+        sql.bind(collection).push(" and slug in ").texts(slugs.iter().copied());
+        sql.execute(db)?;
+    }
     Ok(())
 }
 

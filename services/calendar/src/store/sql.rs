@@ -21,6 +21,10 @@ enum Bound {
     Number(i64),
 }
 
+/// Maximum number of strings in the lists of a statement. Databases limit the number of bound
+/// values.
+pub const TEXTS: usize = 500;
+
 /// A row from a statement that selects `id` and `text`.
 #[derive(QueryableByName)]
 pub struct TextRow {
@@ -84,6 +88,15 @@ impl Sql {
     /// anything.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
+    }
+
+    /// Appends rows of integers, such as `(1, 2), (3, 4)`.
+    pub fn rows<const COLUMNS: usize>(mut self, rows: &[[i64; COLUMNS]]) -> Sql {
+        for (at, row) in rows.iter().enumerate() {
+            let separator = if at == 0 { "(" } else { ", (" };
+            self.push(separator).push(&joined(row)).push(")");
+        }
+        self
     }
 
     /// Appends a condition such as `in (1, 2, 3)`.

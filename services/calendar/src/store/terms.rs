@@ -1,6 +1,6 @@
 //! Categories and tags.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use super::among_ids::among;
 use super::read_transactions::read_transaction;
 use super::schema::terms;
-use super::sql::{Sql, TextRow, head, head_of_names};
+use super::sql::{Sql, TEXTS, TextRow, head, head_of_names};
 use super::{entities, links, site_items, slugs};
 use crate::model::event::{Event, Links};
 use crate::model::list::{Paging, TermFilter, TermOrder};
@@ -120,6 +120,26 @@ pub fn ids_by_slug(
     sql.texts(slugs.iter().map(String::as_str));
     let found: Vec<TextRow> = sql.load(db)?;
     Ok(found.into_iter().map(|row| (row.text, row.id)).collect())
+}
+
+/// Returns the ids of the first terms with these case-folded names, by name.
+pub fn ids_by_name(
+    db: &mut Db,
+    taxonomy: Taxonomy,
+    folded: &[&str],
+) -> Result<HashMap<String, i64>, DatabaseError> {
+    let mut ids = HashMap::new();
+    for names in folded.chunks(TEXTS) {
+        let heads: Vec<String> = names.iter().map(|name| head(name)).collect();
+        let mut sql =
+            Sql::new(db, "select min(id) as id, name_ci as text from terms where taxonomy = ");
+        sql.value(taxonomy.code().into()).push(" and substr(name_ci, 1, 200) in ");
+        sql.texts(heads.iter().map(String::as_str)).push(" and name_ci in ");
+        sql.texts(names.iter().copied()).push(" group by name_ci");
+        let rows: Vec<TextRow> = sql.load(db)?;
+        ids.extend(rows.into_iter().map(|row| (row.text, row.id)));
+    }
+    Ok(ids)
 }
 
 /// Returns terms by id, along with all their ancestors.
@@ -248,6 +268,28 @@ pub fn recount(
                 .set(terms::count.eq(terms::count + change))
                 .execute(conn)?);
         }
+    }
+    Ok(())
+}
+
+/// Updates the stored counts of published events after these events are created.
+pub fn count_new(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseError> {
+    let mut gained: BTreeMap<i64, i64> = BTreeMap::new();
+    for (event, links) in new {
+        let ids = links.categories.iter().chain(&links.tags);
+        for id in ids.filter(|_| event.status.is_published()) {
+            *gained.entry(*id).or_default() += 1;
+        }
+    }
+    // Terms that gained the same number share a statement.
+    let mut alike: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for (id, number) in gained {
+        alike.entry(number).or_default().push(id);
+    }
+    for (number, ids) in alike {
+        on_backend!(db, conn => diesel::update(terms::table.filter(among(terms::id, &ids)))
+            .set(terms::count.eq(terms::count + number))
+            .execute(conn)?);
     }
     Ok(())
 }

@@ -68,6 +68,18 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
     Ok(())
 }
 
+/// Adds messages about new events to the outbox, one per webhook and event. Must run in the same
+/// transaction as the write.
+pub fn post_new<'e>(
+    db: &mut Db,
+    mut new: impl Iterator<Item = &'e Event>,
+) -> Result<(), DatabaseError> {
+    match Sql::new(db, "select count(*) as n from webhooks").number(db)? {
+        0 => Ok(()),
+        _ => new.try_for_each(|event| post(db, None, event)),
+    }
+}
+
 /// Replaces all messages after `last` with a single one, or does nothing if there aren't any. Must
 /// run in the transaction that added them.
 pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(), DatabaseError> {

@@ -16,6 +16,9 @@ const KEPT_BYTES: i64 = 32 << 20;
 /// A writer prunes the log whenever this number of bytes of old search text has been added.
 const PRUNED_EVERY: i64 = 4 << 20;
 
+/// Maximum number of changes to log per statement.
+const ROWS: usize = 1000;
+
 /// Logged in place of an event id when all links to a term, venue or organizer were removed.
 pub const LINKS_REMOVED: i64 = 0;
 
@@ -67,6 +70,19 @@ pub fn log_change(db: &mut Db, event: i64, was: Option<&str>) -> Result<(), Data
         true => Ok(()),
         false => prune(db),
     }
+}
+
+/// Logs that these events were created. Must run in the same transaction.
+pub fn log_new(db: &mut Db, events: &[i64]) -> Result<(), DatabaseError> {
+    let last = event_changes::table.order(event_changes::seq.desc()).select(event_changes::bytes);
+    let bytes: Option<i64> = on_backend!(db, conn => last.first(conn).optional()?);
+    let bytes = bytes.unwrap_or(0);
+    let rows: Vec<[i64; 2]> = events.iter().map(|event| [*event, bytes]).collect();
+    for rows in rows.chunks(ROWS) {
+        let sql = Sql::new(db, "insert into event_changes (event_id, bytes) values ");
+        sql.rows(rows).execute(db)?;
+    }
+    Ok(())
 }
 
 /// Removes an event's old search text from the log when the event is erased. Indexes that haven't

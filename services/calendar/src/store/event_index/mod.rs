@@ -20,6 +20,6 @@ mod titles;
 mod vocabulary;
 mod words;
 
-pub use change_log::{LINKS_REMOVED, forget_texts, log_change, prune, rebuild_everywhere};
+pub use change_log::{LINKS_REMOVED, forget_texts, log_change, log_new, prune, rebuild_everywhere};
 pub use deadline::{Deadline, ListError};
 pub use live_index::{EventIndex, IndexAccess, Peeked};
