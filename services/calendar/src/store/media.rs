@@ -109,12 +109,12 @@ impl Media {
         Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
     }
 
-    /// Calls `use_it` with the name of every file that wasn't stored just now. A missing folder
-    /// counts as empty.
+    /// Calls `use_it` with the name of every file, and whether it was stored just now. A missing
+    /// folder counts as empty.
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn each_settled(&self, now: i64, mut use_it: impl FnMut(&str)) -> io::Result<()> {
+    pub fn each_file(&self, now: i64, mut use_it: impl FnMut(&str, bool)) -> io::Result<()> {
         let entries = match fs::read_dir(self.folder()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
@@ -126,8 +126,8 @@ impl Media {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 about => about?,
             };
-            if about.is_file() && !is_recent(&about, now)? {
-                use_it(&entry.file_name().to_string_lossy());
+            if about.is_file() {
+                use_it(&entry.file_name().to_string_lossy(), is_recent(&about, now)?);
             }
         }
         Ok(())

@@ -37,7 +37,7 @@ async fn sound_calendar_has_no_findings() {
         (&found["is_sound"], &found["events"], &found["terms"]),
         (&json!(true), &json!(1), &json!(2))
     );
-    assert!(program.done(&["doctor"]).contains("media: 0 files, 0 missing, 0 damaged, 0 without"));
+    assert!(program.done(&["doctor"]).contains("media: 1 files, 0 missing, 0 damaged, 0 without"));
 }
 
 #[actix_web::test]
