@@ -35,6 +35,8 @@ pub struct Included {
     pub images: HashMap<i64, Image>,
     /// Statuses by event id. There is no entry for events that are going ahead as announced.
     pub statuses: HashMap<i64, EventStatus>,
+    /// Former starts of rescheduled events in Unix seconds, by event id.
+    pub previous_starts: HashMap<i64, i64>,
     /// Series by event id. There is no entry for events without a series.
     pub series: HashMap<i64, InSeries>,
 }

@@ -13,7 +13,7 @@ use super::{events, schema};
 const ROWS: i64 = 50;
 
 /// Foreign keys, as (table, column, referenced table).
-const REFERENCES: [(&str, &str, &str); 30] = [
+const REFERENCES: [(&str, &str, &str); 31] = [
     ("images", "id", "entities"),
     ("events", "id", "entities"),
     ("venues", "id", "entities"),
@@ -27,6 +27,7 @@ const REFERENCES: [(&str, &str, &str); 30] = [
     ("organizers", "image_id", "images"),
     ("events", "parent_id", "events"),
     ("event_statuses", "event_id", "events"),
+    ("event_moves", "event_id", "events"),
     ("imported_events", "event_id", "events"),
     ("series_events", "event_id", "events"),
     ("series_events", "series_id", "series"),

@@ -10,7 +10,7 @@ use super::among_ids::among;
 use super::event_index::{log_change, log_new};
 use super::schema::events;
 use super::sql::{Sql, TEXTS, TextRow};
-use super::{changes, entities, imported, links, series, terms, webhooks};
+use super::{changes, entities, event_moves, imported, links, series, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::schedule::Schedule;
@@ -352,6 +352,7 @@ pub fn update(
         imported::forget_trash(db, new.id)?;
         series::note_trash(db, new)?;
     }
+    event_moves::note(db, old, new)?;
     changes::note(db, old, new)?;
     webhooks::post(db, Some(old), new)?;
     links::refresh_copies(db, old, new)?;

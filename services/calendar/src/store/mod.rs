@@ -8,6 +8,7 @@ pub(crate) mod entities;
 pub(crate) mod erasure;
 pub(crate) mod event_index;
 pub(crate) mod event_list;
+pub(crate) mod event_moves;
 pub(crate) mod event_statuses;
 pub(crate) mod events;
 pub(crate) mod feeds;

@@ -79,6 +79,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    event_moves (event_id) {
+        event_id -> BigInt,
+        previous_start -> BigInt,
+    }
+}
+
+diesel::table! {
     series (id) {
         id -> BigInt,
         uid -> Text,

@@ -31,6 +31,9 @@ pub struct LinkedData {
     pub event_status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_date: Option<String>,
+    /// The former start of a rescheduled event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_start_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,6 +154,7 @@ pub fn of_event(
         event_attendance_mode: Some("https://schema.org/OfflineEventAttendanceMode"),
         event_status: Some(included.occurring(event.id).schema()),
         start_date: Some(iso(zone, event.schedule.start_utc)),
+        previous_start_date: included.previous_starts.get(&event.id).map(|start| iso(zone, *start)),
         end_date: Some(iso(zone, event.schedule.end_utc)),
         location: venue.map(|row| Box::new(of_linked(row, view))),
         organizer: organizer.map(|row| Box::new(of_linked(row, view))),

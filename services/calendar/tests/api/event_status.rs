@@ -1,6 +1,6 @@
 //! Cancelled, postponed and rescheduled events.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::app::{App, send};
 use crate::imports::counts;
@@ -57,6 +57,59 @@ async fn status_is_shown_in_answers_and_pages() {
     }
     let wrong = app.patch("/events/1", &json!({"event_status": "maybe"})).await;
     assert!(wrong.status == 400 || wrong.status == 404);
+}
+
+#[actix_web::test]
+async fn rescheduled_event_names_its_former_start() {
+    let app = App::new().await;
+    let id = event(&app, "scheduled").await;
+    let path = format!("/events/{id}");
+    let previous = async || {
+        let shown = app.get(&path).await.expect(200).json;
+        let former = shown["json_ld"]["previousStartDate"].as_str().unwrap_or_default().to_owned();
+        let page = send(app.server.get("/event/show/")).await.expect(200).text;
+        let on_page = page.split_once("\"previousStartDate\":\"");
+        let on_page =
+            on_page.and_then(|(_, rest)| rest.split_once('"')).map_or("", |(date, _)| date);
+        (former, on_page.to_owned())
+    };
+    let both = |date: &str| (date.to_owned(), date.to_owned());
+    let move_to = async |day: &str, status: &str| {
+        let dates = json!({"start_date": format!("{day} 10:00"), "end_date": format!("{day} 11:00"),
+            "event_status": status});
+        app.patch(&path, &dates).await.expect(200)
+    };
+    let moved = move_to("2027-04-08", "rescheduled").await;
+    assert_eq!(moved.json["json_ld"]["previousStartDate"], "2027-04-01T10:00:00+00:00");
+    assert_eq!(previous().await, both("2027-04-01T10:00:00+00:00"));
+    app.patch(&path, &json!({"title": "Other"})).await.expect(200);
+    assert_eq!(previous().await, both("2027-04-01T10:00:00+00:00"));
+    move_to("2027-04-09", "scheduled").await;
+    assert_eq!(previous().await, both(""));
+    // The date may change before the status does.
+    app.patch(&path, &json!({"event_status": "rescheduled"})).await.expect(200);
+    assert_eq!(previous().await, both("2027-04-08T10:00:00+00:00"));
+    app.patch(&path, &json!({"all_day": true})).await.expect(200);
+    assert_eq!(previous().await.1, "2027-04-09");
+}
+
+#[actix_web::test]
+async fn new_dates_of_a_series_have_no_former_start() {
+    let app = App::new().await;
+    let recurrence = json!({"rrule": "FREQ=DAILY", "count": 2});
+    let id = event(&app, "scheduled").await;
+    let path = format!("/events/{id}");
+    app.patch(
+        &path,
+        &json!({"event_status": "rescheduled", "start_date": "2027-04-02 10:00",
+        "end_date": "2027-04-02 11:00"}),
+    )
+    .await
+    .expect(200);
+    app.patch(&path, &json!({"recurrence": recurrence, "scope": "all"})).await.expect(200);
+    let list = app.get("/events?start_date=2027-04-01").await.expect(200).json;
+    let former = |at: usize| list["events"][at]["json_ld"]["previousStartDate"].clone();
+    assert_eq!((former(0), former(1)), (json!("2027-04-01T10:00:00+00:00"), Value::Null));
 }
 
 #[actix_web::test]

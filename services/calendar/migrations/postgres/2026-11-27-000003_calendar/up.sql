@@ -81,6 +81,12 @@ CREATE TABLE event_statuses (
     reason TEXT NOT NULL
 );
 
+-- The starts in UTC that events had before they were last moved.
+CREATE TABLE event_moves (
+    event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    previous_start BIGINT NOT NULL
+);
+
 -- State that imports keep for events that they wrote, if it differs from the default.
 CREATE TABLE imported_events (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,

@@ -10,7 +10,7 @@ use crate::model::list::{EventFilter, Paging, Unpublished};
 use crate::store::event_index::{IndexAccess, ListError, Peeked};
 use crate::store::included::{EventSelector, LONGEST_ANSWER};
 use crate::store::read_transactions::read_transaction;
-use crate::store::{included, text_lengths};
+use crate::store::{event_moves, included, text_lengths};
 
 /// Events on a page, their included resources, and the total for the list.
 pub type Page = (Vec<Event>, Included, i64);
@@ -39,7 +39,9 @@ pub fn page_with_included(
     if let Db::Pg(conn) = db
         && let Some(page) = page_of_one_state(conn, access, filter, paging, room)?
     {
-        return Ok(page);
+        let (events, mut included, total) = page;
+        included.previous_starts = event_moves::of_rescheduled(db, &included.statuses)?;
+        return Ok((events, included, total));
     }
     read_transaction(db, |db| {
         let (ids, total) = page_of(db, access, filter, paging)?;

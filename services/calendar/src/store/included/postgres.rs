@@ -257,6 +257,8 @@ fn gathered(answer: Answer) -> (Vec<Event>, Included) {
         organizers: by_id(plain(organizers).map(Linked::from), |row| row.id),
         images: by_id(plain(images).map(Image::from), |image| image.id),
         statuses: event_statuses::by_event(plain(statuses)),
+        // Read by the caller if there are any.
+        previous_starts: HashMap::new(),
         series: series::by_event(plain(members), plain(series)),
     };
     (plain(found).map(Event::from).collect(), included)

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::{Carried, ROWS, carried};
 use crate::store::schema::{
-    entities, event_organizers, event_statuses, event_terms, event_tombstones, event_venues,
-    events, former_slugs, images, imported_events, imported_revisions, organizers, series,
-    series_events, site_items, subscribed_events, subscriptions, terms, users, venues,
+    entities, event_moves, event_organizers, event_statuses, event_terms, event_tombstones,
+    event_venues, events, former_slugs, images, imported_events, imported_revisions, organizers,
+    series, series_events, site_items, subscribed_events, subscriptions, terms, users, venues,
 };
 use crate::store::sql::Sql;
 
@@ -64,6 +64,8 @@ carried!(EventRow in events by (id) {
 carried!(StatusRow in event_statuses by (event_id) {
     event_id: i64, status: String, reason: String,
 });
+
+carried!(MoveRow in event_moves by (event_id) { event_id: i64, previous_start: i64 });
 
 carried!(SeriesRow in series by (id) {
     id: i64, uid: String, slug: String, timezone: String, all_day: bool, start_local: i64,
@@ -287,6 +289,7 @@ records! {
     Event(EventRow) is "events", "events";
     Parent(ParentRow) is "event_parents", "events where parent_id is not null";
     Status(StatusRow) is "event_statuses", "event_statuses";
+    Move(MoveRow) is "event_moves", "event_moves";
     Series(SeriesRow) is "series", "series";
     SeriesEvent(SeriesEventRow) is "series_events", "series_events";
     Imported(ImportedRow) is "imported_events", "imported_events";

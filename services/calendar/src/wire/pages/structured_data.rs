@@ -11,6 +11,7 @@ use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
+use crate::model::schedule::instant_from_seconds;
 use crate::model::spoken;
 use crate::wire::dates::{iso, written_in};
 use crate::wire::render_context::RenderContext;
@@ -30,6 +31,10 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
         true => (first.date().to_string(), last.date().to_string()),
         false => (iso(&schedule.zone, schedule.start_utc), iso(&schedule.zone, schedule.end_utc)),
     };
+    let previous = included.previous_starts.get(&event.id).map(|start| match schedule.all_day {
+        true => schedule.zone.wall(instant_from_seconds(*start)).date().to_string(),
+        false => iso(&schedule.zone, *start),
+    });
     let url = view.urls.event_page(&event.slug);
     let described = [&event.description, &event.excerpt].map(|text| words(text));
     let places = links.venues.iter().filter_map(|id| included.venues.get(id));
@@ -43,6 +48,7 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
         ("url", &url),
         ("image", &image_of(event.image, included, view)),
         ("startDate", &start),
+        ("previousStartDate", previous.as_deref().unwrap_or_default()),
         ("endDate", &end),
         ("eventStatus", included.occurring(event.id).schema()),
         ("eventAttendanceMode", "https://schema.org/OfflineEventAttendanceMode"),
