@@ -87,6 +87,7 @@ fn add_pages(routes: &mut Routes<'_>) {
         ("/events/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
         ("/events/list/page/{number:[0-9]{1,9}}", get().to(recorded::page)),
         ("/events/today", get().to(recorded::today)),
+        ("/feed", get().to(recorded::feed)),
         ("/events/atom.xml", get().to(atom::feed)),
         ("/events/{day}", get().to(recorded::day)),
         ("/embed/list", get().to(embed::list)),

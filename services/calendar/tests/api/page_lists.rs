@@ -47,6 +47,81 @@ async fn each_page_offers_its_calendar_file() {
 }
 
 #[actix_web::test]
+async fn past_events_are_listed_newest_first() {
+    let app = with_events().await;
+    for (title, day) in [("Oldest", "2026-12-30"), ("Older", "2027-01-05"), ("Old", "2027-03-09")] {
+        let (start, end) = (format!("{day} 10:00"), format!("{day} 11:00"));
+        app.event(json!({"title": title, "start_date": start, "end_date": end})).await;
+    }
+    let titles = |page: &Answer| -> Vec<String> {
+        let cards = page.text.split("<article class=\"event").skip(1);
+        let links = cards.map(|card| between_tags(card.split("<a ").nth(1).unwrap()));
+        links.collect()
+    };
+    let past = page(&app, "/events/?eventDisplay=past").await.expect(200);
+    assert_eq!(titles(&past), ["Over", "Old", "Older", "Oldest"]);
+    assert!(past.text.contains("<h1>Past events</h1>"), "{}", past.text);
+    assert!(past.text.contains("<input type=\"hidden\" name=\"eventDisplay\" value=\"past\">"));
+    let found = page(&app, "/events/?search=old&eventDisplay=past").await.expect(200);
+    assert_eq!(titles(&found), ["Old", "Older", "Oldest"]);
+    assert!(found.text.contains("<a href=\"/events/?eventDisplay=past\">Show all</a>"));
+    let none = page(&app, "/events/?search=nothing&eventDisplay=past").await.expect(200);
+    assert_eq!(titles(&none), [""; 0]);
+    let german = page(&app, "/events/?eventDisplay=past&lang=de").await.expect(200);
+    assert!(german.text.contains("<h1>Vergangene Veranstaltungen</h1>"), "{}", german.text);
+    // The list of upcoming events, a day, and calendar files are not affected.
+    let day = page(&app, "/events/?date=2027-03-14&eventDisplay=past").await.expect(200);
+    assert_eq!(titles(&day).len(), 3);
+    let feed = page(&app, "/events/?ical=1&eventDisplay=past").await.expect(200);
+    assert!(feed.text.contains("SUMMARY:Two days"), "{}", feed.text);
+    let frame = page(&app, "/embed/list?eventDisplay=past").await.expect(200);
+    assert!(frame.text.contains("Two days") && !frame.text.contains("Older"));
+}
+
+/// Returns the text of the first element, whose name has been cut off.
+fn between_tags(element: &str) -> String {
+    let (_, rest) = element.split_once('>').unwrap();
+    rest.split_once('<').unwrap().0.trim().to_owned()
+}
+
+#[actix_web::test]
+async fn past_events_have_pages() {
+    let app = App::new().await;
+    for day in 1..=9 {
+        for hour in [10, 12] {
+            let date = format!("2027-02-0{day} {hour}:00");
+            app.event(
+                json!({"title": format!("{day}-{hour}"), "start_date": date, "end_date": date}),
+            )
+            .await;
+        }
+    }
+    let first = page(&app, "/events/?eventDisplay=past").await.expect(200);
+    assert!(
+        first.text.contains("href=\"/events/?eventDisplay=past&#38;page=2\""),
+        "{}",
+        first.text
+    );
+    let second = page(&app, "/events/?eventDisplay=past&page=2").await.expect(200);
+    assert!(first.text.contains("9-12") && !first.text.contains("1-10"));
+    assert!(second.text.contains("1-10") && !second.text.contains("9-12"));
+}
+
+#[actix_web::test]
+async fn category_below_a_renamed_parent_redirects_to_its_new_path() {
+    let app = with_events().await;
+    page(&app, "/events/category/culture/concert/").await.expect(200);
+    app.patch("/categories/1", &json!({"slug": "arts"})).await.expect(200);
+    for path in ["/events/category/culture/concert/", "/events/category/x/y/concert/"] {
+        let moved = page(&app, &format!("{path}?page=1")).await.expect(301);
+        assert_eq!(moved.header("location"), "/events/category/arts/concert/?page=1", "{path}");
+    }
+    // The path without the parent, and calendar files, continue to be answered.
+    page(&app, "/events/category/concert/").await.expect(200);
+    page(&app, "/events/category/culture/concert/?ical=1").await.expect(200);
+}
+
+#[actix_web::test]
 async fn list_page_filters_and_pages() {
     let app = with_events().await;
     let count = |page: &Answer| page.text.matches("<article class=\"event").count();

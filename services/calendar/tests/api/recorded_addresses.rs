@@ -13,6 +13,7 @@ async fn addresses_of_the_recorded_system_redirect() {
     app.make("/categories", json!({"name": "Jazz"})).await;
     app.make("/tags", json!({"name": "Late"})).await;
     let draft = app.event(json!({"title": "Draft", "status": "draft"})).await;
+    let past_of_category = "/events/category/jazz/?eventDisplay=past";
     let month_of_root = "/?post_type=tribe_events&eventDisplay=month&tribe-bar-date=2027-03";
     for (path, status, location) in [
         ("/", 302, "/events/"),
@@ -41,6 +42,19 @@ async fn addresses_of_the_recorded_system_redirect() {
         ("/events/list/?tribe-bar-date=2027-03&ical=1", 301, "/events/month/2027-03/?ical=1"),
         (month_of_root, 302, "/events/month/2027-03/"),
         ("/events/list/?outlook-ical=1", 301, "/events/?outlook-ical=1"),
+        ("/events/list/?eventDisplay=past", 301, "/events/?eventDisplay=past"),
+        ("/events/page/2/?tribe_event_display=past", 301, "/events/?eventDisplay=past&page=2"),
+        ("/?post_type=tribe_events&eventDisplay=past", 302, "/events/?eventDisplay=past"),
+        (past_of_category, 301, "/events/?category=jazz&eventDisplay=past"),
+        ("/tag/late/?eventDisplay=past", 301, "/events/?tag=late&eventDisplay=past"),
+        ("/events/feed/", 301, "/events/atom.xml"),
+        ("/feed/?post_type=tribe_events", 301, "/events/atom.xml"),
+        ("/events/category/jazz/feed/", 301, "/events/atom.xml?category=jazz"),
+        ("/events/category/jazz/2027-03-05/", 301, "/events/day/2027-03-05/?category=jazz"),
+        ("/events/week/2027-03-05/", 301, "/events/week/2027-W09/"),
+        ("/events/photo/?tribe-bar-search=show", 301, "/events/?search=show"),
+        ("/events/map/", 301, "/events/"),
+        ("/events/summary/", 301, "/events/"),
         ("/events/list/?ical=1&outlook-ical=1", 301, "/events/?outlook-ical=1"),
         ("/?post_type=tribe_events&outlook-ical=1", 302, "/events/?outlook-ical=1"),
         (&post, 301, "/event/show/"),
@@ -60,7 +74,8 @@ async fn addresses_of_the_recorded_system_redirect() {
     page(&app, "/events/category/rock/list/").await.expect(301);
     page(&app, "/events/category/list/").await.expect(404);
     app.make("/categories", json!({"name": "List"})).await;
-    page(&app, "/events/category/jazz/list/").await.expect(200);
+    let moved = page(&app, "/events/category/jazz/list/").await.expect(301);
+    assert_eq!(moved.header("location"), "/events/category/list/");
     for path in ["/events/tomorrow/", "/events/2027-13-05/", &format!("/?p={draft}"), "/?p=99999"] {
         page(&app, path).await.expect(404);
     }

@@ -143,7 +143,7 @@ async fn first(
     events: i64,
     order: &[(&'static str, &str)],
 ) -> Result<ListView, Error> {
-    let mut pairs = request.query.list();
+    let mut pairs = PageQuery { is_past: false, ..request.query.clone() }.list();
     pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
     pairs.extend(order.iter().map(|(name, text)| (*name, (*text).to_owned())));
     Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)

@@ -10,6 +10,7 @@ use crate::app::pages::{self, site_map};
 use crate::error::Error;
 use crate::model::language::{Language, sentences};
 use crate::wire::pages::card::EventCard;
+use crate::wire::pages::query::ATOM;
 
 /// Number of events in the feed.
 const ENTRIES: i64 = 50;
@@ -80,7 +81,7 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let feed = AtomFeed {
         name: &reader.state.site.settings.site_name,
         language: reader.language().code(),
-        url: format!("{base}{}", query.href("/events/atom.xml", 1)),
+        url: format!("{base}{}", query.href(ATOM, 1)),
         page: format!("{base}{}", query.href("/events/", 1)),
         updated: changes.max().unwrap_or("1970-01-01T00:00:00Z").to_owned(),
         entries,

@@ -61,6 +61,9 @@ struct ListPage<'a> {
     advice: String,
     /// The path of this page without its query.
     action: String,
+    /// The URL of the same list without a search.
+    all: String,
+    past: bool,
     title: &'a str,
     search: &'a str,
     narrowed: bool,
@@ -127,12 +130,14 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
     let (language, words) = (reader.language(), reader.words());
     let title = match query.period {
         Some(period) => capitalized(&period.name(language)),
+        None if query.is_past => words.past.to_owned(),
         None => words.events.to_owned(),
     };
     let name = &state.site.settings.site_name;
     let current = match query.period {
         Some(Period::Week(_)) => "events/week/",
         Some(Period::Day(_)) => "",
+        None if query.is_past => "",
         None => "events/",
     };
     let head = Head {
@@ -151,6 +156,9 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
         words.month_pages
     );
     let advice = if query.is_narrowed() { words.try_other_words } else { words.will_appear };
+    let action = format!("{}{path}", reader.root().trim_end_matches('/'));
+    let (is_past, page_language) = (query.is_past, query.language);
+    let all = PageQuery { is_past, language: page_language, ..PageQuery::default() };
     let page = ListPage {
         root: reader.root(),
         lang: reader.page_query(),
@@ -158,7 +166,9 @@ pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Er
         words,
         found: (words.found)(language.count(list.total)),
         advice: sentences(advice, &(words.past_events)(&months)),
-        action: format!("{}{path}", reader.root().trim_end_matches('/')),
+        all: all.href(&action, 1),
+        past: is_past,
+        action,
         title: &head.title,
         search: &query.search,
         narrowed: query.is_narrowed(),

@@ -5,6 +5,7 @@ use actix_web::web::Path;
 
 use super::super::reuse::Lasting;
 use super::list;
+use super::recorded::{list_of, permanent};
 use super::visit::{Reader, Visit};
 use crate::error::Error;
 use crate::model::period::Period;
@@ -18,11 +19,19 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows the events in a week.
+/// Shows the events in a week. Old URLs have a day of the week, and redirect.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Day, async |reader| {
-            let week = Period::parse_week(&text, reader.language().first_weekday());
+            let first_weekday = reader.language().first_weekday();
+            if let Some(day) = Period::parse_day(&text) {
+                let week = Period::week_of(day.first(), first_weekday);
+                return permanent(list_of(&PageQuery {
+                    period: Some(week),
+                    ..reader.query().clone()
+                }));
+            }
+            let week = Period::parse_week(&text, first_weekday);
             shown(reader, week.ok_or(Error::NoRoute)?).await
         })
         .await

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::month::Month;
 use crate::model::period::Period;
 use crate::model::slug::lookup_form;
-use crate::wire::pages::query::{LIST, PageQuery};
+use crate::wire::pages::query::{ATOM, LIST, PageQuery};
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
@@ -55,8 +55,18 @@ pub async fn today(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Redirects an old day or month URL to the page we have for it.
+/// Redirects to the Atom feed.
+pub async fn feed(visit: Visit) -> HttpResponse {
+    visit.answer(async |reader| permanent(reader.query().href(ATOM, 1))).await
+}
+
+/// Redirects an old URL of a day, a month, a feed or a view to the page we have for it.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
+    match text.as_str() {
+        "feed" => return feed(visit).await,
+        "photo" | "map" | "summary" => return list(visit).await,
+        _ => {}
+    }
     visit
         .answer(async |reader| {
             if let Some(month) = Month::parse(&text) {
@@ -78,11 +88,22 @@ pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
     visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
 }
 
-/// Strips a view name such as `list` from a category path. Returns `None` if the path does not have
-/// one.
-pub fn without_view(path: &str) -> Option<&str> {
+/// Returns the page for an old URL of a category, whose path ends with the name of a view such as
+/// `list`, with a day, or with `feed`. Returns `None` for other paths.
+pub fn view_of_category(path: &str, reader: &Reader) -> Option<String> {
     let (rest, view) = path.rsplit_once('/')?;
-    matches!(view, "list" | "month" | "today" | "day" | "week" | "photo" | "map").then_some(rest)
+    let (_, category) = rest.rsplit_once('/').unwrap_or(("", rest));
+    let query = PageQuery { category: lookup_form(category), ..reader.query().clone() };
+    match view {
+        "list" | "month" | "today" | "day" | "week" | "photo" | "map" | "summary" => {
+            Some(reader.with_query(format!("/events/category/{rest}/")))
+        }
+        "feed" => Some(query.href(ATOM, 1)),
+        day => {
+            let period = Some(Period::parse_day(day)?);
+            Some(list_of(&PageQuery { period, ..query }))
+        }
+    }
 }
 
 /// Redirects to the site icon.

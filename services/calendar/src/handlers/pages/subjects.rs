@@ -7,12 +7,13 @@ use askama::Template;
 use super::super::reuse::Lasting;
 use super::head::Head;
 use super::list::EventList;
-use super::recorded::{permanent, without_view};
+use super::recorded::{list_of, permanent, view_of_category};
 use super::visit::{Reader, Subscription, Visit};
 use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
 use crate::model::language::Words;
 use crate::model::linked::Kind;
+use crate::model::slug::lookup_form;
 use crate::model::term::Taxonomy;
 use crate::wire::pages::linked::LinkedView;
 use crate::wire::pages::query::PageQuery;
@@ -51,33 +52,35 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
-/// Shows a category. Only the last slug in the path matters.
+/// Shows a category. The last slug in the path selects it. If the others aren't its ancestors, for
+/// example because an ancestor was renamed, redirects to its current path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
-    show(visit, Named::Term(Taxonomy::Category), slug, without_view(&path)).await
+    show(visit, Named::Term(Taxonomy::Category), slug, Some(&path)).await
 }
 
 pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page for a slug, or redirects if it is a former slug. If neither exists and the path
-/// ends with a view name such as `list`, redirects to the category.
+/// Shows the page for a slug, or redirects if it is a former slug. If neither exists and the path of
+/// a category ends with a view name such as `list`, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {
             let shown = match named {
                 Named::Linked(kind) => linked(reader, kind, slug).await,
-                Named::Term(taxonomy) => term(reader, taxonomy, slug).await,
+                Named::Term(taxonomy) => term(reader, taxonomy, slug, category).await,
                 Named::Event => Err(Error::NoRoute),
             };
             match shown {
-                Err(Error::NoRoute) => match (reader.moved(named, slug).await, category) {
-                    (Err(Error::NoRoute), Some(path)) => {
-                        permanent(reader.with_query(format!("/events/category/{path}/")))
+                Err(Error::NoRoute) => {
+                    let view = || view_of_category(category?, reader);
+                    match reader.moved(named, slug).await {
+                        Err(Error::NoRoute) => permanent(view().ok_or(Error::NoRoute)?),
+                        outcome => outcome,
                     }
-                    (outcome, _) => outcome,
-                },
+                }
                 outcome => outcome,
             }
         })
@@ -121,13 +124,28 @@ async fn linked(reader: &Reader, kind: Kind, slug: &str) -> Result<HttpResponse,
     Ok(reader.show(&head, &page))
 }
 
-async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpResponse, Error> {
+async fn term(
+    reader: &Reader,
+    taxonomy: Taxonomy,
+    slug: &str,
+    category: Option<&str>,
+) -> Result<HttpResponse, Error> {
     let (state, request) = (&reader.state, &reader.request);
     if reader.query().as_calendar {
         let feed = pages::calendar_of_term(state, request, taxonomy, slug).await?;
         return reader.calendar(feed).await;
     }
     let (subject, list) = pages::term_page(state, request, taxonomy, slug).await?;
+    if category.is_some_and(|path| is_below_others(path, &subject.path)) {
+        return permanent(reader.with_query(subject.path));
+    }
+    if reader.query().is_past {
+        let (category, tag) = match taxonomy {
+            Taxonomy::Category => (subject.parameter.1, String::new()),
+            Taxonomy::Tag => (String::new(), subject.parameter.1),
+        };
+        return permanent(list_of(&PageQuery { category, tag, ..reader.query().clone() }));
+    }
     let (words, term) = (reader.words(), &subject.view);
     let calendar = format!("{}?ical=1", subject.path);
     let head = Head {
@@ -147,6 +165,13 @@ async fn term(reader: &Reader, taxonomy: Taxonomy, slug: &str) -> Result<HttpRes
         subscription: reader.subscription(&calendar).of(list.total),
     };
     Ok(reader.show(&head, &page))
+}
+
+/// Returns whether the path of a category has ancestors other than its page. A path may leave them
+/// out.
+fn is_below_others(path: &str, page: &str) -> bool {
+    let slugs: Vec<String> = path.split('/').map(lookup_form).collect();
+    slugs.len() > 1 && format!("/events/category/{}/", slugs.join("/")) != page
 }
 
 /// Returns the query for the other pages of the list. It only keeps the language.

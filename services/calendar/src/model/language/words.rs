@@ -120,6 +120,8 @@ pub struct Words {
     pub none_found: &'static str,
     /// Advice when nothing was found.
     pub try_other_words: &'static str,
+    /// Title of the list of past events.
+    pub past: &'static str,
     /// Sentence that contains a link to the month pages. The link text is `month_pages`.
     pub past_events: With,
     /// Link text in `past_events`.

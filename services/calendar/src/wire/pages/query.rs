@@ -13,6 +13,12 @@ use crate::wire::values::LARGEST_INTEGER;
 /// Path of the list page.
 pub const LIST: &str = "/events/";
 
+/// The parameter that selects past events, as in the original plugin.
+pub const PAST: (&str, &str) = ("eventDisplay", "past");
+
+/// Path of the Atom feed.
+pub const ATOM: &str = "/events/atom.xml";
+
 /// Error message for an invalid day.
 pub const DAY: &str = "must be a day such as 2027-03-14";
 
@@ -31,6 +37,8 @@ pub struct PageQuery {
     pub period: Option<Period>,
     /// Whether this is a request for a month, in the URL format of the original plugin.
     pub is_month: bool,
+    /// Whether this is a request for past events, newest first.
+    pub is_past: bool,
     /// Page number, starting at 1. 0 if the parameter is invalid.
     pub page: i64,
     /// Event slug, from a URL in the original plugin's format.
@@ -73,6 +81,8 @@ impl PageQuery {
         }
         let page = either(["page", "paged"]);
         let outlook = is_on("outlook-ical");
+        let as_calendar = is_on("ical") || outlook;
+        let is_past = [PAST.0, "tribe_event_display"].iter().any(|name| text(name) == PAST.1);
         let embed = EmbedQuery::read(params)?;
         Ok(PageQuery {
             search,
@@ -83,7 +93,9 @@ impl PageQuery {
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
-            as_calendar: is_on("ical") || outlook,
+            // Calendar files have recent past events anyway.
+            is_past: is_past && period.is_none() && !as_calendar,
+            as_calendar,
             outlook,
             embed,
             language: None,
@@ -107,11 +119,16 @@ impl PageQuery {
         }
     }
 
-    /// Returns API list parameters for the events in the period, or for current and upcoming events
-    /// if there is no period.
+    /// Returns API list parameters for the events in the period. Without a period, they are for past
+    /// events, or for current and upcoming ones.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut pairs = match self.period {
             Some(period) => within(period.first(), period.last()),
+            None if self.is_past => {
+                [("ends_before", "now"), ("strict_dates", "true"), ("order", "desc")]
+                    .map(|(name, text)| (name, text.to_owned()))
+                    .to_vec()
+            }
             None => vec![("ends_after", "now".to_owned()), ("strict_dates", "true".to_owned())],
         };
         pairs.extend(self.filters());
@@ -139,6 +156,7 @@ impl PageQuery {
     /// Returns the URL of another page of the same list.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
+        pairs.extend(self.is_past.then(|| (PAST.0, PAST.1.to_owned())));
         pairs.extend(self.language.map(|language| ("lang", language.code().to_owned())));
         pairs.extend((page > 1).then(|| ("page", page.to_string())));
         address(path, &pairs)

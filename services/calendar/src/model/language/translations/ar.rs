@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "عرض الكل",
     none_found: "لا توجد فعاليات مطابقة",
     try_other_words: "جرّب كلمات أخرى أو كلمات أقل.",
+    past: "الفعاليات السابقة",
     past_events: |months| format!("تجد الفعاليات السابقة في {months}."),
     month_pages: "صفحات الشهور",
     empty_day: "لا توجد فعاليات في هذا اليوم",

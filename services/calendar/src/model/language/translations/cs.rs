@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "Zobrazit vše",
     none_found: "Žádné odpovídající akce",
     try_other_words: "Zkuste jiná slova nebo méně slov.",
+    past: "Minulé akce",
     past_events: |months| format!("Minulé akce najdete na {months}."),
     month_pages: "stránkách jednotlivých měsíců",
     empty_day: "Na tento den není nic naplánováno",

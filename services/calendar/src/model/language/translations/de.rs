@@ -38,6 +38,7 @@ pub static WORDS: Words = Words {
     show_all: "Alle anzeigen",
     none_found: "Keine passenden Veranstaltungen",
     try_other_words: "Versuchen Sie es mit anderen oder weniger Wörtern.",
+    past: "Vergangene Veranstaltungen",
     past_events: |months| format!("Vergangene Veranstaltungen finden Sie auf den {months}."),
     month_pages: "Monatsseiten",
     empty_day: "An diesem Tag ist nichts geplant",

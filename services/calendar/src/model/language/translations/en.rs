@@ -38,6 +38,7 @@ pub static WORDS: Words = Words {
     show_all: "Show all",
     none_found: "No matching events",
     try_other_words: "Try other words, or fewer of them.",
+    past: "Past events",
     past_events: |months| format!("Past events are on the {months}."),
     month_pages: "month pages",
     empty_day: "Nothing is planned for this day",

@@ -39,6 +39,7 @@ pub static WORDS: Words = Words {
     show_all: "Mostrar todos",
     none_found: "No hay eventos que coincidan",
     try_other_words: "Prueba con otras palabras o con menos.",
+    past: "Eventos pasados",
     past_events: |months| format!("Los eventos pasados están en las {months}."),
     month_pages: "páginas mensuales",
     empty_day: "No hay nada previsto para este día",

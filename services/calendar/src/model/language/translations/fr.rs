@@ -39,6 +39,7 @@ pub static WORDS: Words = Words {
     show_all: "Tout afficher",
     none_found: "Aucun événement ne correspond",
     try_other_words: "Essayez avec d’autres mots, ou moins de mots.",
+    past: "Événements passés",
     past_events: |months| format!("Retrouvez les événements passés dans les {months}."),
     month_pages: "pages mensuelles",
     empty_day: "Rien n’est prévu ce jour-là",

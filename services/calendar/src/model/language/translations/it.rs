@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "Mostra tutti",
     none_found: "Nessun evento corrispondente",
     try_other_words: "Prova con altre parole o con meno parole.",
+    past: "Eventi passati",
     past_events: |months| format!("Gli eventi passati sono nelle {months}."),
     month_pages: "pagine mensili",
     empty_day: "Per questo giorno non c’è nulla in programma",

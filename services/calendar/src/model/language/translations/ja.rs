@@ -37,6 +37,7 @@ pub static WORDS: Words = Words {
     show_all: "すべて表示",
     none_found: "該当するイベントはありません",
     try_other_words: "別のキーワードにするか、キーワードを減らしてください。",
+    past: "過去のイベント",
     past_events: |months| format!("過去のイベントは{months}でご覧いただけます。"),
     month_pages: "月別ページ",
     empty_day: "この日の予定はありません",

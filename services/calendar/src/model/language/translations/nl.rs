@@ -38,6 +38,7 @@ pub static WORDS: Words = Words {
     show_all: "Alles tonen",
     none_found: "Geen evenementen gevonden",
     try_other_words: "Probeer andere of minder woorden.",
+    past: "Eerdere evenementen",
     past_events: |months| format!("Eerdere evenementen staan op de {months}."),
     month_pages: "maandpagina’s",
     empty_day: "Er is niets gepland op deze dag",

@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "Pokaż wszystkie",
     none_found: "Brak pasujących wydarzeń",
     try_other_words: "Spróbuj użyć innych słów lub mniejszej ich liczby.",
+    past: "Minione wydarzenia",
     past_events: |months| format!("Minione wydarzenia znajdziesz na {months}."),
     month_pages: "stronach miesięcy",
     empty_day: "Na ten dzień nic nie zaplanowano",

@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "Mostrar todos",
     none_found: "Nenhum evento encontrado",
     try_other_words: "Tente outras palavras ou menos palavras.",
+    past: "Eventos passados",
     past_events: |months| format!("Os eventos passados estão nas {months}."),
     month_pages: "páginas mensais",
     empty_day: "Não há nada programado para este dia",

@@ -62,6 +62,7 @@ pub static WORDS: Words = Words {
     show_all: "Visa alla",
     none_found: "Inga evenemang hittades",
     try_other_words: "Prova med andra eller färre ord.",
+    past: "Tidigare evenemang",
     past_events: |months| format!("Tidigare evenemang finns på {months}."),
     month_pages: "månadssidorna",
     empty_day: "Inget är planerat den här dagen",

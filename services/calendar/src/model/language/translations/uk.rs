@@ -41,6 +41,7 @@ pub static WORDS: Words = Words {
     show_all: "Показати всі",
     none_found: "Подій не знайдено",
     try_other_words: "Спробуйте інші слова або менше слів.",
+    past: "Минулі події",
     past_events: |months| format!("Минулі події шукайте на {months}."),
     month_pages: "сторінках місяців",
     empty_day: "На цей день нічого не заплановано",

@@ -37,6 +37,7 @@ pub static WORDS: Words = Words {
     show_all: "显示全部",
     none_found: "没有符合条件的活动",
     try_other_words: "请换用其他关键词，或减少关键词。",
+    past: "往期活动",
     past_events: |months| format!("往期活动请查看{months}。"),
     month_pages: "各月页面",
     empty_day: "这一天没有活动安排",
