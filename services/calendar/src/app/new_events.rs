@@ -187,6 +187,9 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
         new.push((event, links));
         lines.push(LoadedLine::Created(warnings));
     }
+    if new.is_empty() {
+        return Ok(lines);
+    }
     let ids = events::allocate_all(db, new.len())?;
     for ((event, _), id) in new.iter_mut().zip(&ids) {
         event.id = *id;

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use calendar::{
@@ -10,7 +12,9 @@ use calendar::{
     list_events, list_with_included,
 };
 use clap::Parser;
-use database::{DatabaseError, Db, Pools};
+use database::{DatabaseError, DatabaseSettings, Db, Pools};
+use diesel::Connection;
+use diesel::connection::InstrumentationEvent;
 use domain::{Clock, ManualClock};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -249,6 +253,26 @@ impl App {
     pub fn access(&self) -> IndexAccess<'_> {
         let deadline = Deadline(Instant::now() + Duration::from_secs(60));
         IndexAccess { index: &self.state.index, deadline }
+    }
+
+    /// Opens the database again, and counts the statements of reads and writes.
+    pub async fn counted(&self) -> (Pools, Arc<AtomicUsize>) {
+        let one = DatabaseSettings { db_pool: 1, ..self.database.settings() };
+        let migrations = [&auth::MIGRATIONS, &calendar::MIGRATIONS];
+        let pools = one.open(self.database.folder(), "test", &migrations).unwrap();
+        let statements = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&statements);
+        let instrument = move |db: &mut Db| -> Result<(), DatabaseError> {
+            db.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+                if let InstrumentationEvent::StartQuery { .. } = event {
+                    counter.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            Ok(())
+        };
+        pools.read(instrument.clone()).await.unwrap();
+        pools.write(instrument).await.unwrap();
+        (pools, statements)
     }
 
     /// Returns the number of files in the media folder.

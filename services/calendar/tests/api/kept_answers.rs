@@ -346,7 +346,61 @@ async fn roles_of_a_caller_take_effect_at_once() {
     }
 }
 
+#[actix_web::test]
+async fn answers_from_memory_count_towards_the_rate_limit() {
+    for path in ["/calendar/events/v1/tags", "/events/month/"] {
+        let app = App::with(&["--render-cache-mb=4", "--rate-read-rpm=5"]).await;
+        for reads in 0..7 {
+            let answer = send(app.server.get(path)).await;
+            assert_eq!(answer.status, if reads < 5 { 200 } else { 429 }, "{path} {reads}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn wrong_key_is_rejected_even_if_the_answer_is_in_memory() {
+    let app = App::with(&["--render-cache-mb=4"]).await;
+    for path in ["/calendar/events/v1/tags", "/events/month/"] {
+        for (key, status) in [("", 200), ("", 200), ("0".repeat(32).as_str(), 401), ("", 200)] {
+            let request = app.server.get(path);
+            let request = if key.is_empty() { request } else { request.header("X-API-Key", key) };
+            send(request).await.expect(status);
+        }
+    }
+}
+
 const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+#[actix_web::test]
+async fn answers_from_memory_are_counted_under_their_route() {
+    let program =
+        Program::new(env!("CARGO_BIN_EXE_calendar")).with_database().setting("ADMIN_KEY", KEY);
+    let served = program.serve(&[]);
+    for (path, route) in [
+        ("/events/month/2027-03/", "/events/month/{month}"),
+        ("/events", "/events"),
+        ("/wp-json/tribe/events/v1/tags/", "/calendar/events/v1/tags"),
+    ] {
+        let mut etag = "\"none\"".to_owned();
+        for status in [200, 200, 304, 304] {
+            let request = served.request(Method::GET, path).header("If-None-Match", &etag);
+            let answer = request.answer().await;
+            if answer.header("etag").is_empty() {
+                assert_eq!(answer.status, 200, "{path}");
+                continue;
+            }
+            assert_eq!(answer.status, status, "{path}");
+            if status == 200 {
+                etag = answer.header("etag").to_owned();
+            }
+        }
+        let count = |status: u16| {
+            format!("http_requests_total{{method=\"GET\",route=\"{route}\",status=\"{status}\"}}")
+        };
+        let total = served.metric(&count(200)).await + served.metric(&count(304)).await;
+        assert!((total - 4.0).abs() < 0.1, "{path} {total}");
+    }
+}
 
 async fn counts(served: &Served) -> [f64; 2] {
     let count = |source: &str| format!("calendar_kept_answers_total{{source=\"{source}\"}}");

@@ -38,6 +38,7 @@ mod kept_answers;
 mod languages;
 mod linked;
 mod loading;
+mod loading_together;
 mod log;
 mod long_pages;
 mod markup;

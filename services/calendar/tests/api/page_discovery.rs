@@ -1,12 +1,9 @@
 //! Sitemap, `robots.txt`, the Atom feed, and pages for frames of other sites.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use calendar::{Calendar, Links, State};
-use database::{DatabaseError, DatabaseSettings, Db};
-use diesel::Connection;
-use diesel::connection::InstrumentationEvent;
+use database::Db;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use serde_json::json;
@@ -186,21 +183,7 @@ async fn sitemap_skips_gaps_between_ids() {
     let insert = |db: &mut Db| plant(db, author, times, &Links::default(), |event| event.id = far);
     app.state.pools.write_blocking(insert).unwrap();
 
-    let one = DatabaseSettings { db_pool: 1, ..app.database.settings() };
-    let migrations = [&auth::MIGRATIONS, &calendar::MIGRATIONS];
-    let pools = one.open(app.database.folder(), "test", &migrations).unwrap();
-    let statements = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&statements);
-    let count = move |event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::StartQuery { .. } = event {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-    };
-    let instrument = move |db: &mut Db| -> Result<(), DatabaseError> {
-        db.set_instrumentation(count);
-        Ok(())
-    };
-    pools.read(instrument).await.unwrap();
+    let (pools, statements) = app.counted().await;
     let media = app.state.media.clone();
     let state = State::new(pools, app.clock.shared(), settings(&[]), media);
     let server = TestServer::start(Calendar { state }).await;
