@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::state::State;
-pub use crate::store::kept_answers::Kept;
-use crate::store::kept_answers::{KeptAnswers, Moment};
+use crate::store::kept_answers::{Kept, KeptAnswers, Moment};
 
 /// The kept responses, with the content version that a request has read.
 #[derive(Clone)]
@@ -28,7 +27,7 @@ impl PresentAnswers {
 
     /// Returns whether a kept response matches the current content. `period` is a number that
     /// changes when time alone makes the response outdated.
-    pub fn is_current<T>(&self, kept: &Kept<T>, period: i64) -> bool {
+    pub fn is_current<T>(&self, kept: &KeptAnswer<T>, period: i64) -> bool {
         kept.moment == Moment { version: self.version, period }
     }
 
@@ -45,7 +44,14 @@ impl PresentAnswers {
     }
 }
 
-/// Returns the kept response to a request, which may be outdated.
-pub fn kept_answer<T: Any + Send + Sync>(state: &State, request: &str) -> Option<Kept<T>> {
-    state.answers.as_ref()?.get(request)
+/// A kept response, which may be outdated.
+pub struct KeptAnswer<T> {
+    pub answer: Arc<T>,
+    moment: Moment,
+}
+
+/// Returns the kept response to a request, whether or not it is outdated.
+pub fn kept_answer<T: Any + Send + Sync>(state: &State, request: &str) -> Option<KeptAnswer<T>> {
+    let Kept { moment, answer } = state.answers.as_ref()?.get(request)?;
+    Some(KeptAnswer { answer, moment })
 }

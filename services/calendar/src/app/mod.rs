@@ -52,7 +52,7 @@ pub use import_overview::Overview;
 pub use import_progress::{ImportLimits, Progress};
 pub use import_writes::trash as trash_by_file;
 pub use imports::Import;
-pub use kept_answers::{Kept, PresentAnswers, kept_answer};
+pub use kept_answers::{KeptAnswer, PresentAnswers, kept_answer};
 pub use list_permit::ReadList;
 pub use loading::{Loading, Undone, load_line};
 pub use new_events::{LoadedLine, load_new_events};

@@ -30,7 +30,7 @@ use crate::store::{self, event_statuses, events, linked_posts, terms};
 use crate::wire::params::Params;
 use crate::wire::term_input::plain_name;
 
-/// What became of a line.
+/// The outcome for a line.
 pub enum LoadedLine {
     /// An event was created, with these warnings.
     Created(Vec<String>),
@@ -54,7 +54,7 @@ struct NewEvent {
 }
 
 /// Loads lines from the first one on, up to a line that needs [`load_line`](super::load_line).
-/// Returns what became of each of them.
+/// Returns the outcome for each of them.
 ///
 /// # Errors
 /// The database failed.
@@ -246,8 +246,8 @@ impl Found {
         Ok(found)
     }
 
-    /// Returns the links of an event. Returns `None` if one of them does not exist yet, or if there
-    /// are so many that their texts could exceed the limit.
+    /// Returns the links of an event. Returns `None` if one of them does not exist yet, or if
+    /// there are more than [`CROWD`], whose texts could exceed the limit.
     fn links(&self, change: &EventChange) -> Option<Links> {
         let ids_of = |kind| {
             let ids = linked(change, kind).into_iter().flatten().map(|link| match link {

@@ -15,7 +15,7 @@ use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use shell::{EntityTag, base_url, is_known};
 
 use super::input::ByAlias;
-use crate::app::{Kept, PresentAnswers, Request, kept_answer};
+use crate::app::{KeptAnswer, PresentAnswers, Request, kept_answer};
 use crate::error::Error;
 use crate::metrics::{self, AnswerSource};
 use crate::model::month::{DAY, midnight};
@@ -243,12 +243,12 @@ struct Form {
 fn find(
     key: &mut String,
     headers: &HeaderMap,
-    get: impl Fn(&str) -> Option<Kept<Answer>>,
-) -> Option<Kept<Answer>> {
+    get: impl Fn(&str) -> Option<KeptAnswer<Answer>>,
+) -> Option<KeptAnswer<Answer>> {
     if !headers.contains_key(IF_NONE_MATCH) {
         return get(key);
     }
-    let is_known = |found: &Kept<Answer>| {
+    let is_known = |found: &KeptAnswer<Answer>| {
         found.answer.tag.as_ref().is_some_and(|tag| is_known(headers, tag, None))
     };
     let length = key.len();

@@ -382,17 +382,12 @@ async fn answers_from_memory_are_counted_under_their_route() {
         ("/wp-json/tribe/events/v1/tags/", "/calendar/events/v1/tags"),
     ] {
         let mut etag = "\"none\"".to_owned();
-        for status in [200, 200, 304, 304] {
+        for reads in 0..4 {
             let request = served.request(Method::GET, path).header("If-None-Match", &etag);
             let answer = request.answer().await;
-            if answer.header("etag").is_empty() {
-                assert_eq!(answer.status, 200, "{path}");
-                continue;
-            }
-            assert_eq!(answer.status, status, "{path}");
-            if status == 200 {
-                etag = answer.header("etag").to_owned();
-            }
+            let is_known = reads > 0 && !answer.header("etag").is_empty();
+            assert_eq!(answer.status, if is_known { 304 } else { 200 }, "{path}");
+            answer.header("etag").clone_into(&mut etag);
         }
         let count = |status: u16| {
             format!("http_requests_total{{method=\"GET\",route=\"{route}\",status=\"{status}\"}}")
