@@ -17,6 +17,7 @@ use crate::model::event_status::{EventStatus, Occurring};
 use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
+use crate::model::series::Shared;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::Parts;
 use crate::model::term::{Taxonomy, TermRef};
@@ -57,8 +58,13 @@ pub fn create_in(
     event.id = events::allocate_as(context.db, write.wanted_id)?;
     event.slug = slug(context.db, &event, change, false)?;
     let links = named.store(context.db, &mut event, Links::default(), write)?;
-    events::insert(context.db, &event, &links)?;
     let status = change.event_status.over(&EventStatus::default());
+    let mut new = Shared { event, links, status };
+    if let Some(taken) = &change.taken {
+        taken.replace_in(&mut new);
+    }
+    let Shared { event, links, status } = new;
+    events::insert(context.db, &event, &links)?;
     event_statuses::replace(context.db, event.id, &status)?;
     check_texts(context.db, event.id, change)?;
     Ok(event)

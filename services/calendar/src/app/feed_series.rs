@@ -14,7 +14,7 @@ use crate::model::series::Series;
 use crate::model::window::Window;
 use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
-use crate::store::events::ZoneSpan;
+use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
 use crate::store::series::Dated;
@@ -115,7 +115,8 @@ pub fn written(
     included.links.insert(own, template.links.clone());
     included.statuses.insert(own, template.status.clone());
     let included = included.readable_by(&None);
-    write_event(&mut text, &template.event, &included, feed, Form::Series(&series));
+    let page = page(db, &series, &all)?;
+    write_event(&mut text, &template.event, &included, feed, Form::Series(&series, &page));
     let is_different =
         |one: &&Dated| one.is_public == 1 && (!one.changed.is_empty() || one.has_status == 1);
     let different: Vec<&Dated> = all.iter().filter(is_different).collect();
@@ -130,4 +131,17 @@ pub fn written(
         }
     }
     Ok((text, modified))
+}
+
+/// Returns the slug of a series' page. The name of a series leads to its next event. If a later part
+/// of a split series has this name too, the page is that of the first event.
+fn page(db: &mut Db, series: &Series, all: &[Dated]) -> Result<String, DatabaseError> {
+    if stored::is_last_of_slug(db, series)? {
+        return Ok(series.slug.clone());
+    }
+    let first = match all.iter().find(|one| one.is_public == 1) {
+        Some(first) => events::find(db, first.id)?,
+        None => None,
+    };
+    Ok(first.map_or_else(|| series.slug.clone(), |first| first.slug))
 }

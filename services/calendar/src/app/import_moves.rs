@@ -22,6 +22,8 @@ struct Known {
     /// The key of its start in the last file.
     key: String,
     is_past: bool,
+    /// Whether the event is in the stored series.
+    is_member: bool,
 }
 
 /// Gives the known events of a series the external ids that they have in the file now, along with
@@ -29,10 +31,11 @@ struct Known {
 /// subscription's events.
 ///
 /// An event belongs to the occurrence with its original start, or else to one of the same local
-/// day. If no event is found by either, events and occurrences are matched in order.
+/// day. If no event is found by either, the events of the stored series and the occurrences are
+/// matched in order. Entries of their own, whose UIDs are in `listed`, do not belong to the series.
 pub fn rename(
     db: &mut Db,
-    entry: &Entry,
+    (entry, listed): (&Entry, &HashSet<String>),
     subscriber: Option<&mut Subscriber>,
     now: i64,
 ) -> Result<(), Error> {
@@ -41,7 +44,8 @@ pub fn rename(
         return Ok(());
     }
     let stored = series::find_by_uid(db, &entry.uid)?;
-    let known = known(db, entry, (stored.as_ref(), subscriber.as_deref()), now)?;
+    let mut known = known(db, entry, (stored.as_ref(), subscriber.as_deref()), now)?;
+    known.retain(|one| !listed.contains(&one.name));
     let matches = matched(&known, &entry.occurrences, now);
     if let Some(stored) = &stored {
         move_members(db, entry, stored, (&known, &matches), now)?;
@@ -118,6 +122,11 @@ fn known(
     now: i64,
 ) -> Result<Vec<Known>, Error> {
     let uid = &entry.uid;
+    let members = match stored {
+        Some(stored) => series::members(db, stored.id)?,
+        None => Vec::new(),
+    };
+    let members: HashSet<i64> = members.iter().map(|member| member.event).collect();
     let mut known = Vec::new();
     for (id, name, start_utc) in events::of_uid(db, uid)? {
         let key = match Entry::moment_of(uid, &name) {
@@ -129,7 +138,8 @@ fn known(
             None => true,
         };
         if let Some(key) = key.filter(|_| is_own) {
-            known.push(Known { id: Some(id), name, key, is_past: start_utc <= now });
+            let is_member = members.is_empty() || members.contains(&id);
+            known.push(Known { id: Some(id), name, key, is_past: start_utc <= now, is_member });
         }
     }
     let erased = match subscriber {
@@ -141,7 +151,7 @@ fn known(
         let key = Entry::moment_of(uid, &name).map(str::to_owned).or_else(first);
         if let Some(key) = key {
             let is_past = Entry::seconds_of(&key).is_some_and(|at| at <= now);
-            known.push(Known { id: None, name, key, is_past });
+            known.push(Known { id: None, name, key, is_past, is_member: true });
         }
     }
     known.sort_by(|a, b| a.key.cmp(&b.key));
@@ -186,7 +196,7 @@ fn matched<'o>(
     if matches.is_empty() { in_order(known, occurrences, now) } else { matches }
 }
 
-/// Matches events and occurrences in order. If some are over, the next occurrence belongs to the
+/// Matches the events of the series and the occurrences in order. If some are over, the next occurrence belongs to the
 /// event that is nearest to it. An event that is over doesn't move into the future, or back.
 fn in_order<'o>(
     known: &[Known],
@@ -200,13 +210,14 @@ fn in_order<'o>(
         let at = Entry::seconds_of(&one.key).unwrap_or(i64::MAX);
         at.abs_diff(occurrences[next].original.seconds())
     };
-    let nearest = match next == 0 && known.iter().all(|one| !one.is_past) {
+    let members: Vec<usize> = (0..known.len()).filter(|index| known[*index].is_member).collect();
+    let nearest = match next == 0 && members.iter().all(|index| !known[*index].is_past) {
         true => Some(0),
-        false => (0..known.len()).min_by_key(|index| distance(&known[*index])),
+        false => (0..members.len()).min_by_key(|place| distance(&known[members[*place]])),
     };
     let Some(nearest) = nearest else { return HashMap::new() };
-    let pairs = (nearest.saturating_sub(next)..known.len())
-        .zip(&occurrences[next.saturating_sub(nearest)..]);
+    let later = members.iter().skip(nearest.saturating_sub(next)).copied();
+    let pairs = later.zip(occurrences.iter().skip(next.saturating_sub(nearest)));
     pairs.filter(|(index, one)| known[*index].is_past == is_over(one)).collect()
 }
 

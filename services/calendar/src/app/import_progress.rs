@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::import_edits::SeriesEdits;
 use super::import_series::Written;
 use super::import_writes::Outcome;
 use crate::ical::{Component, Entry, Warning};
@@ -74,6 +75,9 @@ pub struct Progress {
     /// Number of events of a subscription that were trashed because their series no longer has
     /// them.
     pub trashed: usize,
+    /// Messages about events of a subscription that stay although their series no longer has them,
+    /// up to 1000.
+    pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
     /// Steps that are ready to be written.
@@ -98,6 +102,12 @@ impl Progress {
     pub fn warn(&mut self, component: &Component, warning: impl Into<Warning>) {
         self.report.warned += 1;
         add(&mut self.report.warnings, component, warning.into());
+    }
+
+    /// Adds messages about events that stay although their series no longer has them.
+    pub fn note_staying(&mut self, messages: Vec<ImportErrorJson>) {
+        let room = MAX_ERRORS.saturating_sub(self.staying.len());
+        self.staying.extend(messages.into_iter().take(room));
     }
 
     /// Counts events that their series no longer has.
@@ -147,6 +157,8 @@ pub struct EntryProgress {
     pub overridden: HashSet<String>,
     /// The series, if the rule is stored.
     pub series: Option<Written>,
+    /// The values that new dates of the series get. A series that this import stored has none.
+    pub edits: Option<Arc<SeriesEdits>>,
 }
 
 /// State of a series that has overrides.

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use database::Db;
 
+use super::import_edits::SeriesEdits;
 use super::series;
 use super::series_plans::from_on;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
 use crate::model::event::Event;
 use crate::model::included::InSeries;
-use crate::model::schedule::Schedule;
+use crate::model::schedule::{Schedule, ScheduleChange};
 use crate::model::series::{DATES, FIELDS, Membership, Plan, Series};
 use crate::model::slug;
 use crate::model::subscription::Part;
@@ -124,14 +125,14 @@ fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
 pub fn join(
     db: &mut Db,
     (series, entry): (i64, &Entry),
-    occurrence: &Occurrence,
-    event: i64,
+    edits: Option<&SeriesEdits>,
+    (occurrence, event): (&Occurrence, i64),
 ) -> Result<(), Error> {
     let Some(name) = &entry.replaces else {
         let occurrence = occurrence.original.seconds();
         let mut place = Membership { event, series, occurrence, changed: Vec::new() };
         let before = stored::of_event(db, event)?;
-        place.changed = held(db, before.as_ref(), &place)?;
+        place.changed = own_fields(db, before.as_ref(), edits, &place)?;
         stored::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
             // A user had split it off.
@@ -171,37 +172,63 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
-/// Returns the slug for a new event of a series.
-pub fn slug_of(
+/// Where and when a new event of a series is.
+pub struct Placed {
+    pub slug: String,
+    /// The dates, if they are not those of the file because users moved the series.
+    pub schedule: Option<ScheduleChange>,
+}
+
+/// Returns the place of a new event of a series.
+pub fn placed(
     db: &mut Db,
     (series, entry): (i64, &Entry),
+    edits: Option<&SeriesEdits>,
     occurrence: &Occurrence,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<Placed>, Error> {
     let Some(known) = stored::find(db, series)? else { return Ok(None) };
     let moment = match &entry.replaces {
         Some(name) => moment_of(&known, (&entry.uid, name), occurrence),
         None => Some(occurrence.original.seconds()),
     };
-    Ok(moment.map(|moment| known.slug_of(moment)))
+    let Some(moment) = moment else { return Ok(None) };
+    let edits = edits.filter(|_| entry.replaces.is_none());
+    Ok(Some(match edits.and_then(|edits| edits.moved(&known, moment)) {
+        Some((schedule, slug)) => Placed { slug, schedule: Some(schedule) },
+        None => Placed { slug: known.slug_of(moment), schedule: None },
+    }))
 }
 
-/// Returns the fields that belong to this event only and that an import leaves alone: those that
-/// files don't have, and in a subscription those that a user changed.
-fn held(db: &mut Db, before: Option<&InSeries>, place: &Membership) -> Result<Vec<String>, Error> {
+/// Returns the fields that belong to this event only. Those are fields that files don't have, and
+/// in a subscription parts that a user changed for this event, or that this event has from the file
+/// although a user changed them for all others.
+fn own_fields(
+    db: &mut Db,
+    before: Option<&InSeries>,
+    edits: Option<&SeriesEdits>,
+    place: &Membership,
+) -> Result<Vec<String>, Error> {
     let known = subscribed_events::of_event(db, place.event)?;
     let held = known.map(|known| known.changed).unwrap_or_default();
-    let is_held = |field: &str| Part::of_field(field).map(|part| held.has(part));
-    let mut fields: Vec<String> = match before {
-        // Its events may share a change.
-        Some(before) if before.series.id == place.series => {
-            let own = before.membership.changed.iter();
-            own.filter(|field| is_held(field).unwrap_or(true)).cloned().collect()
+    let is_shared = |part| edits.is_some_and(|edits| edits.has(part));
+    let before = before.filter(|before| before.series.id == place.series);
+    let own = before.map_or(&[][..], |before| &before.membership.changed);
+    let mut fields: Vec<String> = own.to_vec();
+    fields.retain(|field| Part::of_field(field).is_none_or(|part| held.has(part)));
+    let parts = || Part::ALL.into_iter().filter(|part| *part != Part::Dates);
+    for part in parts().filter(|part| held.has(*part) && !is_shared(*part)) {
+        if !own.iter().any(|field| Part::of_field(field) == Some(part)) {
+            let all = FIELDS.into_iter().filter(|field| Part::of_field(field) == Some(part));
+            fields.extend(all.map(str::to_owned));
         }
-        _ => {
-            let held = FIELDS.into_iter().filter(|field| is_held(field) == Some(true));
-            held.map(str::to_owned).collect()
-        }
-    };
+    }
+    if let Some(edits) = edits
+        && parts().any(|part| edits.has(part) && !held.has(part))
+        && let Some(event) = series::shared(db, place.event)?
+    {
+        let released = parts().filter(|part| edits.has(*part) && !held.has(*part));
+        fields.extend(released.flat_map(|part| edits.differing(&event, part)).map(str::to_owned));
+    }
     fields.retain(|field| field != DATES);
     if held.has(Part::Dates)
         && let Some(series) = stored::find(db, place.series)?
@@ -244,13 +271,17 @@ fn expected(place: &InSeries) -> Option<Schedule> {
     series::span_of(&place.series, place.membership.occurrence)
 }
 
-/// Removes events from a series that are no longer part of its rule or of the file.
+/// Removes events from a series that are no longer part of its rule or of the file. Trashed events
+/// whose dates are excluded stay in it.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<(), Error> {
     let Some(series) = stored::find(db, id)? else { return Ok(()) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();
-    for member in stored::members(db, id)? {
-        if !named.contains(&member.occurrence) && !series.plan.has(member.occurrence) {
-            stored::leave(db, member.event)?;
+    let plan = &series.plan;
+    for member in stored::dated(db, id)? {
+        let moment = member.occurrence;
+        let is_excluded = !member.is_trashed() && plan.exdates.contains(&plan.key(moment));
+        if !named.contains(&moment) && (is_excluded || !plan.has(moment)) {
+            stored::leave(db, member.id)?;
         }
     }
     Ok(())

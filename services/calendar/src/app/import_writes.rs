@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::context::RequestContext;
 use super::event_writes;
-use super::import_series;
+use super::import_edits::SeriesEdits;
+use super::import_series::{self, Placed};
 use super::loading::Undone;
 use super::subscriber::Subscriber;
 use super::write_context::WriteContext;
@@ -57,6 +58,8 @@ pub struct Source<'a> {
     pub parent: Option<i64>,
     /// The stored series and the entry, if the event belongs to one.
     pub series: Option<(i64, &'a Entry)>,
+    /// The values that new dates of that series get.
+    pub edits: Option<&'a SeriesEdits>,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
     /// is unreadable.
     pub has_unknown_exclusions: bool,
@@ -134,12 +137,33 @@ fn write_occurrence(
                 && (source.has_unknown_exclusions
                     || !imported::find(context.db, event.id)?.is_trashed) =>
         {
-            Ok((Some(event.id), Outcome::Skipped))
+            let id = event.id;
+            if !source.has_unknown_exclusions && !source.own.is_author {
+                update_in_trash(context, source, occurrence, event)?;
+            }
+            Ok((Some(id), Outcome::Skipped))
         }
         Some(event) => {
             let stored = Stored::read(context.db, source, event)?;
-            update(context, source, occurrence, stored)
+            update(context, source, occurrence, (stored, false))
         }
+    }
+}
+
+/// Updates an event that a user moved to the trash, so that it agrees with the file when it is
+/// restored. It stays in the trash and keeps the date of its removal.
+fn update_in_trash(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+    event: Event,
+) -> Result<(), Undone> {
+    let (id, modified) = (event.id, event.modified_utc);
+    let stored = Stored::read(context.db, source, event)?;
+    match update(context, source, occurrence, (stored, true)) {
+        Ok(_) => Ok(events::set_modified(context.db, id, modified)?),
+        Err(Undone::Unchanged) => Ok(()),
+        Err(other) => Err(other),
     }
 }
 
@@ -190,29 +214,9 @@ fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
     Ok(event_statuses::of_event(db, event)?.occurring == Occurring::Cancelled)
 }
 
-/// Cancels or trashes later occurrences of a UID, except those accepted by `stays`. Handles at most
-/// `most` per call and returns how many it handled.
-pub fn drop_surplus(
-    db: &mut Db,
-    (uid, now, is_cancelling): (&str, i64, bool),
-    most: usize,
-    stays: impl Fn(&str) -> bool,
-) -> Result<usize, Error> {
-    let later_occurrences = events::later_occurrences(db, uid, (now, is_cancelling))?;
-    let surplus = later_occurrences.into_iter().filter(|(_, name)| !stays(name));
-    let ids: Vec<i64> = surplus.map(|(id, _)| id).take(most).collect();
-    for event in events::by_ids(db, &ids)? {
-        match is_cancelling {
-            true => drop(call_off(db, &event, now)?),
-            false => trash(db, &event, now)?,
-        }
-    }
-    Ok(ids.len())
-}
-
 /// Marks an event as cancelled, and records that its file did this. Returns whether the event
 /// changed.
-fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
+pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
         (noted.is_cancelled, noted.is_trashed) = (true, false);
     })?;
@@ -262,16 +266,28 @@ fn create(
     if occurrence.is_cancelled {
         set("event_status", json!(Occurring::Cancelled.name()));
     }
-    let date_slug = match source.series {
-        Some(series) => import_series::slug_of(context.db, series, occurrence)?,
+    let is_taken = |part| source.edits.is_some_and(|edits| edits.has(part));
+    // The decoder requires a title.
+    fields.retain(|name, _| name == "title" || !Part::of_field(name).is_some_and(is_taken));
+    let placed = match source.series {
+        Some(series) => import_series::placed(context.db, series, source.edits, occurrence)?,
         None => None,
     };
+    let (date_slug, schedule) = match placed {
+        Some(Placed { slug, schedule }) => (Some(slug), schedule),
+        None => (slug_of_date(source, occurrence), None),
+    };
+    let categories = details.categories.iter().cloned().map(TermRef::Text).collect();
+    let taken = source.edits.map(|edits| Box::new(edits.fields(details.image.is_some())));
+    let decoded = decode(context, source.user, Params::from_json(fields.into()), None)?;
     let change = EventChange {
         external_id: Some(occurrence.external_id.clone()),
         parent: source.parent,
         date_slug,
-        categories: Some(details.categories.iter().cloned().map(TermRef::Text).collect()),
-        ..decode(context, source.user, Params::from_json(fields.into()), None)?
+        categories: Some(categories).filter(|_| !is_taken(Part::Categories)),
+        schedule: schedule.unwrap_or_else(|| decoded.schedule.clone()),
+        taken,
+        ..decoded
     };
     let event = event_writes::create_in(context, source.user, &change)?;
     imported::note(context.db, event.id, |noted| {
@@ -280,19 +296,28 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Updates the fields that differ from what a feed would show.
+/// Returns the slug for a date of a series that its file has as an entry of its own. Without the
+/// date, the slug would be the name of the series.
+fn slug_of_date(source: Source<'_>, occurrence: &Occurrence) -> Option<String> {
+    let is_date = source.parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
+    let name = slug::name_of_series(&occurrence.details.title);
+    let date = occurrence.start.wall().date();
+    (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
+}
+
+/// Updates the fields that differ from what a feed would show. The status stays if `is_removed`.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
-    stored: Stored,
+    (stored, is_removed): (Stored, bool),
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &occurrence.details;
     // The first event of a series can't be its own parent.
     let parent = source.parent.filter(|id| *id != event.id);
     let mut fields = occurrence.fields(shown.as_ref());
-    if let Some(status) = status_after(context.db, &event, details.is_private)? {
+    if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {
         fields.insert("status".to_owned(), json!(status.as_str()));
     }
     if confirms(context.db, source, event.id)? {
@@ -387,13 +412,16 @@ fn decode(
 }
 
 impl Stored {
-    /// Reads an event and renders it the way our feeds do.
+    /// Reads an event and renders it the way our feeds do if it is public.
     fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
         let mut text = String::new();
         let feed = FeedContext { urls: source.own.urls, host: source.own.urls.host() };
-        ical::event(&mut text, &event, &included, feed);
+        // Feeds show trashed events without details.
+        let mut visible = event.clone();
+        visible.set_status(Status::of(Stage::Publish));
+        ical::event(&mut text, &visible, &included, feed);
         let component = Reader::new(text.as_bytes()).next_component().ok().flatten();
         let entry = component.and_then(|one| Entry::read(&one, source.entries).ok());
         let shown = entry.and_then(|entry| entry.occurrences.into_iter().next());

@@ -4,10 +4,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
+use std::sync::Arc;
 use std::time::Instant;
 
 use database::{Db, transaction};
 
+use super::import_adoption::Adopted;
+use super::import_edits::SeriesEdits;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{later_overrides, note_first, parent_of, stored_name, tell_apart};
@@ -17,7 +20,8 @@ use super::import_progress::{
 };
 use super::import_series::{self, Written};
 use super::import_steps::Reading;
-use super::import_writes::{self, Outcome, OwnEvents, Source, drop_surplus, find};
+use super::import_surplus::Surplus;
+use super::import_writes::{self, Outcome, OwnEvents, Source, find};
 use super::loading::Undone;
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
@@ -27,7 +31,7 @@ use crate::model::revision::Revision;
 use crate::model::role::User;
 use crate::model::urls::Urls;
 use crate::state::State;
-use crate::store::{events, imported, sql};
+use crate::store::{events, imported, sql, subscribed_events};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
 
@@ -254,7 +258,8 @@ impl Import {
                 }
                 if !self.is_author {
                     let now = state.clock.unix();
-                    import_moves::rename(db, entry, self.subscriber.as_mut(), now)?;
+                    let listed = &self.overview.listed;
+                    import_moves::rename(db, (entry, listed), self.subscriber.as_mut(), now)?;
                 }
                 let parent = self.parent(db, entry)?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
@@ -263,7 +268,16 @@ impl Import {
                 let is_partial = self.overview.is_own || self.overview.cut.is_some();
                 let origin = (self.is_author, is_partial);
                 let series = import_series::of_entry(state, db, entry, origin)?;
-                EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series }
+                let has_edits = series.is_some_and(|series| !series.is_new)
+                    && match &entry.replaces {
+                        Some(name) => events::find_by_external_id(db, name)?.is_none(),
+                        None => true,
+                    };
+                let edits = match series.filter(|_| has_edits) {
+                    Some(series) => SeriesEdits::of(db, series.id)?.map(Arc::new),
+                    None => None,
+                };
+                EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series, edits }
             }
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
@@ -307,6 +321,8 @@ impl Import {
                 self.so_far.entry = Some(so_far);
                 return Ok(false);
             }
+            let name = &occurrence.external_id;
+            let adopted = Adopted::find(db, self.subscriber.as_ref(), self.own(), name)?;
             let (id, outcome) = match self.write_one(state, db, entry, &occurrence, &so_far) {
                 Ok(done) => done,
                 Err(Undone::Failed(error)) => return Err(error),
@@ -320,12 +336,22 @@ impl Import {
                 }
             };
             self.so_far.count(outcome);
+            if let Some(adopted) = adopted
+                && let Some(message) = adopted.replaced(db)?
+            {
+                self.so_far.warn(component, message);
+            }
+            let edits = so_far.edits.as_deref();
             if let (Some(subscriber), Some(id)) = (&self.subscriber, id) {
                 subscriber.note(db, &occurrence.external_id, id)?;
+                if let Some(edits) = edits.filter(|_| outcome == Outcome::Created) {
+                    let parts = edits.parts(entry.replaces.is_none());
+                    subscribed_events::note_changed(db, id, &parts)?;
+                }
             }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             if let (Some(id), Some(series)) = (id, so_far.series) {
-                import_series::join(db, (series.id, entry), &occurrence, id)?;
+                import_series::join(db, (series.id, entry), edits, (&occurrence, id))?;
             }
             if let Some(id) = id {
                 so_far.repeated |= note_first(db, &self.overview, entry, &occurrence, id)?;
@@ -357,7 +383,7 @@ impl Import {
         }
         if so_far.repeated
             && is_whole
-            && !self.drop_surplus(state, db, entry, (&so_far.kept, slice))?
+            && !self.drop_surplus(state, db, (component, entry), (&so_far.kept, slice))?
         {
             self.so_far.entry = Some(so_far);
             return Ok(false);
@@ -433,6 +459,7 @@ impl Import {
             entries,
             parent: so_far.parent,
             series: so_far.series.map(|series| (series.id, entry)),
+            edits: so_far.edits.as_deref(),
             has_unknown_exclusions,
             subscriber,
         };
@@ -450,29 +477,22 @@ impl Import {
         &mut self,
         state: &State,
         db: &mut Db,
-        entry: &Entry,
+        (component, entry): (&Component, &Entry),
         (kept, slice): (&HashSet<String>, TimeSlice),
     ) -> Result<bool, Error> {
+        let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
+        let (overview, subscriber) = (&self.overview, self.subscriber.as_ref());
         let now = state.clock.unix();
+        let surplus = Surplus { entry, overview, kept, first, subscriber, now };
+        let is_trashing = subscriber.is_some() && !entry.is_cancelled;
         loop {
             if slice.is_over(self.so_far.done) {
                 return Ok(false);
             }
-            let Overview { replaced, listed, .. } = &self.overview;
-            let first = self.series.get(&entry.uid).and_then(|series| series.first.as_deref());
-            let is_replaced = |name: &str| match name == entry.uid {
-                true => first.is_some(),
-                false => replaced.contains(name) && first != Some(name),
-            };
-            let selection = (entry.uid.as_str(), now, entry.is_cancelled);
-            let dropped = drop_surplus(db, selection, SURPLUS, |name| {
-                let is_named = kept.contains(name) || listed.contains(name);
-                let is_named = is_named || self.subscriber.as_ref().is_some_and(|s| s.keeps(name));
-                !entry.has_occurrence(name) || is_named || is_replaced(name)
-            })?;
-            let is_trashing = self.subscriber.is_some() && !entry.is_cancelled;
-            self.so_far.count_dropped(dropped, is_trashing);
-            if dropped < SURPLUS {
+            let removed = surplus.remove(db, SURPLUS)?;
+            self.so_far.count_dropped(removed, is_trashing);
+            if removed < SURPLUS {
+                self.so_far.note_staying(surplus.staying(db, component.line)?);
                 return Ok(true);
             }
         }

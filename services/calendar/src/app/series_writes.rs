@@ -12,11 +12,13 @@ use super::slugs::remember;
 use super::subscribed_series::{is_named_by_file, moving_along, note_new};
 use super::{erasure, event_writes, series};
 use crate::error::Error;
+use crate::ical::Entry;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
 use crate::model::role::{self, User};
+use crate::model::schedule::Schedule;
 use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series, Shared};
 use crate::model::slug::TRASHED;
 use crate::model::status::Status;
@@ -289,12 +291,15 @@ impl Work<'_> {
         }
         let was = Series { plan: shift.before().clone(), ..self.series.clone() };
         let is_named_by_file = is_named_by_file(db, &was)?;
+        let is_renaming = shift.is_moving() && !is_named_by_file;
+        let former = if is_renaming { former_events(db, &was, &members)? } else { Vec::new() };
         stored::clear(db, self.series.id)?;
-        if shift.is_moving() && !is_named_by_file {
-            for member in &members {
+        if is_renaming {
+            for member in members.iter().chain(&former) {
                 events::forget_external_id(db, member.event)?;
             }
         }
+        let mut dropped = Vec::new();
         for member in members {
             let occurrence = shift.moved(member.occurrence);
             let old = require(db, member.event)?;
@@ -309,6 +314,7 @@ impl Work<'_> {
                 if !was_trashed {
                     event_writes::trash(db, &old.event, now)?;
                 }
+                dropped.push(member);
                 continue;
             };
             if was_trashed && !is_excluded {
@@ -338,8 +344,63 @@ impl Work<'_> {
             rewrite(db, &old, new, now)?;
             stored::join(db, &place)?;
         }
+        for member in dropped.iter().chain(&former).filter(|_| is_renaming) {
+            self.move_in_trash(db, (&was, member.occurrence), (member.event, shift), now)?;
+        }
         Ok(())
     }
+
+    /// Moves a trashed event that has left the series along with it, so that a later rule finds it
+    /// at its new date.
+    fn move_in_trash(
+        &self,
+        db: &mut Db,
+        (was, occurrence): (&Series, i64),
+        (event, shift): (i64, &Shift),
+        now: i64,
+    ) -> Result<(), Error> {
+        let old = require(db, event)?;
+        let (mut new, moment) = (old.clone(), shift.moved(occurrence));
+        let name = self.series.external_id(moment);
+        if events::find_by_external_id(db, &name)?.is_none() {
+            new.event.external_id = Some(name);
+        }
+        let times = |one: &Schedule| (one.all_day, one.start_utc, one.end_utc);
+        let planned = series::span_in(&old.event.schedule.zone, was, occurrence);
+        if planned.is_some_and(|planned| times(&planned) == times(&old.event.schedule))
+            && let Some(schedule) =
+                series::span_in(&self.after.event.schedule.zone, &self.series, moment)
+        {
+            new.event.schedule = schedule;
+        }
+        let slug = old.event.slug.strip_suffix(TRASHED).unwrap_or(&old.event.slug);
+        let wanted = self.series.slug_of(moment);
+        if slug == was.slug_of(occurrence) && slug != wanted {
+            new.event.slug = slugs::free(db, "events", &wanted, TRASHED, event)?;
+        }
+        rewrite(db, &old, new, now)
+    }
+}
+
+/// Returns the dates in the trash that have left a series, because an earlier rule did not have
+/// them.
+fn former_events(
+    db: &mut Db,
+    of: &Series,
+    members: &[Membership],
+) -> Result<Vec<Membership>, Error> {
+    let mut former = Vec::new();
+    for (event, name, _) in events::of_uid(db, &of.uid)? {
+        let occurrence = Entry::moment_of(&of.uid, &name).and_then(|key| of.plan.moment(key));
+        let is_other = !members.iter().any(|member| member.event == event);
+        if let Some(occurrence) = occurrence.filter(|_| is_other)
+            && stored::of_event(db, event)?.is_none()
+            && events::find(db, event)?.is_some_and(|event| event.status.is_trashed())
+        {
+            former.push(Membership { event, series: of.id, occurrence, changed: Vec::new() });
+        }
+    }
+    Ok(former)
 }
 
 /// Stores an event if it has changed.

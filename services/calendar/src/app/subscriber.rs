@@ -73,6 +73,11 @@ impl Subscriber {
         self.id
     }
 
+    /// Returns whether it takes over events that an earlier import created.
+    pub fn adopts(&self) -> bool {
+        self.adopts
+    }
+
     /// Returns whether an external id belongs to one of its events.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)
@@ -150,6 +155,11 @@ impl Subscriber {
     /// changed it, or if it didn't belong to this subscription when the import started.
     pub fn keeps(&self, name: &str) -> bool {
         self.names.get(name) != Some(&false)
+    }
+
+    /// Returns whether a user had changed an event of the subscription when the import started.
+    pub fn has_changed(&self, name: &str) -> bool {
+        self.names.get(name) == Some(&true)
     }
 
     /// Records that the event is in the file.

@@ -214,7 +214,11 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
         log::info!(target: "notice", "{}", run.message);
     }
     for RunMessage { uid, line, message } in run.messages.iter().filter(|_| !json) {
-        log::info!(target: "notice", "line {line} ({uid}): {message}");
+        // The file has no line of an event that it lacks.
+        match line {
+            0 => log::info!(target: "notice", "{uid}: {message}"),
+            line => log::info!(target: "notice", "line {line} ({uid}): {message}"),
+        }
     }
     Output::from_json_flag(json).print(&run, text)?;
     Ok(match run.outcome {

@@ -34,8 +34,8 @@ pub struct FeedContext<'a> {
 pub enum Form<'a> {
     /// As a standalone event.
     Single,
-    /// As a series, with this event supplying the shared fields.
-    Series(&'a Series),
+    /// As a series with the page of this slug. The event supplies the shared fields.
+    Series(&'a Series, &'a str),
     /// As an override of the occurrence at this moment.
     Override(&'a Series, i64),
 }
@@ -59,19 +59,19 @@ pub fn write_event(
         || event.external_id.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
     let uid = match form {
         Form::Single => own_uid(),
-        Form::Series(series) | Form::Override(series, _) => series.uid.clone(),
+        Form::Series(series, _) | Form::Override(series, _) => series.uid.clone(),
     };
     text_line(out, "UID", &uid);
     line(out, "DTSTAMP", &modified);
     line(out, "LAST-MODIFIED", &modified);
     line(out, "CREATED", &utc(event.created_utc()));
     let sequence = match form {
-        Form::Series(series) => series.sequence,
+        Form::Series(series, _) => series.sequence,
         Form::Single | Form::Override(..) => event.sequence,
     };
     line(out, "SEQUENCE", &sequence.to_string());
     match form {
-        Form::Series(series) => {
+        Form::Series(series, _) => {
             plan::lines(out, &series.plan);
             let zone = &event.schedule.zone;
             if !series.plan.all_day && *zone != series.plan.zone {
@@ -102,9 +102,8 @@ pub fn write_event(
     if event.password.is_none() {
         details(out, event, included, feed);
     }
-    // The name of a series leads to its next event.
     let name = match form {
-        Form::Series(series) => &series.slug,
+        Form::Series(_, page) => page,
         Form::Single | Form::Override(..) => &event.slug,
     };
     line(out, "URL", &bare(&feed.urls.event_page(name)));

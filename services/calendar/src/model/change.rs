@@ -8,7 +8,7 @@ use super::image::ImageRef;
 use super::linked::{Kind, Linked, Place};
 use super::role::{self, User};
 use super::schedule::ScheduleChange;
-use super::series::{Reach, Recurrence};
+use super::series::{Reach, Recurrence, Shared};
 use super::status::Status;
 use super::term::TermRef;
 use super::when::NotADate;
@@ -123,6 +123,24 @@ pub struct EventChange {
     pub parent: Option<i64>,
     /// The slug of a date of a series. Can't be set over HTTP.
     pub date_slug: Option<String>,
+    /// Fields that a new date takes over from its series. Can't be set over HTTP.
+    pub taken: Option<Box<TakenFields>>,
+}
+
+/// Fields that a new date takes over from its series, instead of those of the write.
+#[derive(Clone, Debug)]
+pub struct TakenFields {
+    /// The values.
+    pub from: Shared,
+    /// Names of the fields.
+    pub fields: Vec<&'static str>,
+}
+
+impl TakenFields {
+    /// Replaces the fields of an event.
+    pub fn replace_in(&self, new: &mut Shared) {
+        self.fields.iter().for_each(|field| new.take(field, &self.from));
+    }
 }
 
 impl EventChange {

@@ -155,11 +155,13 @@ impl Schedule {
     }
 
     /// Returns the schedule after a write. Fields that are absent or sent back unchanged keep their
-    /// local time.
+    /// local time. A new start that is not before the present end moves the end along.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());
         }
+        let is_moved = change.start.is_some() && change.end.is_none();
+        let along = is_moved.then(|| change.keeping_length_of(self));
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
         // Unchanged fields keep their instant, even in an hour that is repeated when clocks are set
         // back.
@@ -173,7 +175,12 @@ impl Schedule {
             }
         };
         let start = settle(change.start, self.start_local, self.start_utc);
-        let end = settle(change.end, self.end_local, self.end_utc);
+        let mut end = settle(change.end, self.end_local, self.end_utc);
+        if let Some(along) = along.and_then(|along| along.end)
+            && end.instant(&zone)? <= start.instant(&zone)?
+        {
+            end = along;
+        }
         Schedule::new(zone, change.all_day.unwrap_or(self.all_day), start, end)
     }
 }
@@ -228,6 +235,35 @@ mod tests {
         let after = before.changed(&change).unwrap();
         assert_eq!(after.start_local, before.start_local);
         assert_eq!(after.start_utc - before.start_utc, 6 * 3600);
+    }
+
+    #[test]
+    fn start_alone_moves_the_end_along_only_if_it_would_be_before_the_start() {
+        let vienna = zone("Europe/Vienna");
+        let before = Schedule::new(
+            vienna.clone(),
+            false,
+            wall("2027-07-01T10:00"),
+            wall("2027-07-01T11:30"),
+        )
+        .unwrap();
+        for (start, end) in [
+            ("2027-07-01T09:00", "2027-07-01 11:30:00"),
+            ("2027-07-01T11:00", "2027-07-01 11:30:00"),
+            ("2027-07-01T11:30", "2027-07-01 13:00:00"),
+            ("2027-07-05T23:00", "2027-07-06 00:30:00"),
+        ] {
+            let change = ScheduleChange { start: Some(wall(start)), ..ScheduleChange::default() };
+            assert_eq!(shown(before.changed(&change).unwrap().end_local), end, "{start}");
+        }
+        let days = Schedule::new(vienna, true, wall("2027-07-01T00:00"), wall("2027-07-03T00:00"))
+            .unwrap();
+        let later = Some(wall("2027-07-10T00:00"));
+        let change = ScheduleChange { start: later, ..ScheduleChange::default() };
+        assert_eq!(shown(days.changed(&change).unwrap().end_local), "2027-07-12 23:59:59");
+        // An end that was sent is not changed.
+        let change = ScheduleChange { end: Some(wall("2027-07-02T00:00")), ..change };
+        assert_eq!(shown(days.changed(&change).unwrap().end_local), "2027-07-10 23:59:59");
     }
 
     #[test]

@@ -384,17 +384,17 @@ pub struct Run {
     /// Future events missing from the file, if that's why the subscription stopped.
     #[serde(default)]
     pub lost: u64,
-    /// The messages about entries of the file.
+    /// The messages about entries of the file, and about events that it lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<RunMessage>,
 }
 
-/// A message of a run about an entry of the file.
+/// A message of a run about an entry of the file, or about an event that the file lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunMessage {
-    /// The entry's UID. May be empty.
+    /// The entry's UID, or the event's external id. May be empty.
     pub uid: String,
-    /// The entry's line.
+    /// The entry's line, or 0.
     pub line: u64,
     /// A sentence for editors.
     pub message: String,

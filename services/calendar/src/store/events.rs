@@ -380,6 +380,13 @@ pub fn set_parent(db: &mut Db, id: i64, parent: Option<i64>) -> Result<(), Datab
     Ok(())
 }
 
+/// Changes when an event was last modified.
+pub fn set_modified(db: &mut Db, id: i64, modified_utc: i64) -> Result<(), DatabaseError> {
+    let found = diesel::update(events::table.find(id));
+    found.set(events::modified_utc.eq(modified_utc)).execute(db)?;
+    Ok(())
+}
+
 /// A time zone and when events use it.
 pub struct ZoneSpan {
     pub zone: Zone,

@@ -184,6 +184,12 @@ pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseErr
     Ok(found.filter(is_occurrence).collect())
 }
 
+/// Returns whether this is the last series with its slug. The parts of a split series share it.
+pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
+    let later = series::table.filter(series::slug.eq(&of.slug).and(series::id.gt(of.id)));
+    Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
+}
+
 /// Inserts a new series and returns it with its id.
 pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     let Row { uid, slug, timezone, duration, rule, rdates, exdates, .. } = row(new);

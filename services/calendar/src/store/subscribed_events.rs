@@ -1,11 +1,13 @@
 //! Events that come from subscriptions, and which parts of them users have changed.
 
+use std::collections::HashMap;
+
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 
 use super::schema::subscribed_events;
-use super::sql::Sql;
+use super::sql::{Sql, TextRow};
 use crate::model::list::Paging;
 use crate::model::subscription::Parts;
 
@@ -79,6 +81,17 @@ pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseE
     sql.value(series).push(" and not exists (select 1 from subscribed_events s ");
     sql.push("where s.event_id = m.event_id) order by m.event_id");
     sql.load_ids(db)
+}
+
+/// Returns the parts that users have changed, by event of a series. Events without changes are left
+/// out.
+pub fn changed_in_series(db: &mut Db, series: i64) -> Result<HashMap<i64, Parts>, DatabaseError> {
+    let text = "select m.event_id as id, s.changed as text from series_events m \
+        join subscribed_events s on s.event_id = m.event_id where s.changed <> '' and m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(series);
+    let rows: Vec<TextRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.id, Parts::stored(&row.text))).collect())
 }
 
 /// Records that an event is in the subscription's file.

@@ -169,6 +169,7 @@ fn decode(
         external_id: None,
         parent: None,
         date_slug: None,
+        taken: None,
     };
     if may_be_blanked && current.is_some_and(|event| event.password.is_some()) {
         change.keep_blanked();

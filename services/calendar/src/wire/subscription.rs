@@ -69,8 +69,8 @@ pub struct RunJson {
     pub trashed: u64,
     /// Future events that are missing from the file, if the subscription stopped for that reason.
     pub lost: u64,
-    /// The messages about entries of the file: up to 1000 errors and then up to 1000 warnings. A list
-    /// of subscriptions does not have them.
+    /// The messages about entries of the file: up to 1000 errors and then up to 1000 warnings. Events
+    /// that stay although the file lacks them follow. A list of subscriptions does not have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub messages: Option<Vec<ImportErrorJson>>,

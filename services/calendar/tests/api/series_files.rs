@@ -83,6 +83,31 @@ async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
 }
 
 #[actix_web::test]
+async fn parts_of_a_split_series_have_pages_of_their_own_in_feeds() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let ids: Vec<i64> =
+        events(&app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    for (at, title) in [(2, "Second"), (3, "Third")] {
+        let body = json!({"scope": "following", "title": title});
+        app.patch(&format!("/events/{}", ids[at]), &body).await.expect(200);
+    }
+    let pages = async || {
+        let feed = app.get("/ical").await.expect(200).text;
+        let pages = feed.lines().filter_map(|line| line.strip_prefix("URL:"));
+        let paths = pages.map(|page| page.split_once("/event/").unwrap().1.to_owned());
+        paths.collect::<Vec<_>>()
+    };
+    assert_eq!(pages().await, ["yoga/2027-03-16/", "yoga/2027-03-30/", "yoga/"]);
+    // The first date is in the trash.
+    app.delete(&format!("/events/{}", ids[0])).await.expect(200);
+    assert_eq!(pages().await, ["yoga/2027-03-23/", "yoga/2027-03-30/", "yoga/"]);
+    for (path, status) in pages().await.iter().zip([200, 200, 302]) {
+        page(&app, &format!("/event/{path}")).await.expect(status);
+    }
+}
+
+#[actix_web::test]
 async fn import_of_an_own_feed_with_series_changes_nothing() {
     let app = App::new().await;
     let id = varied(&app).await;

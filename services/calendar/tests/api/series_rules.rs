@@ -219,6 +219,45 @@ async fn returning_date_keeps_its_own_texts_and_is_marked() {
 }
 
 #[actix_web::test]
+async fn dates_that_left_a_series_move_along_and_return_at_their_new_times() {
+    let app = App::new().await;
+    let weekly = |count: i64| rule(&json!({"rrule": "FREQ=WEEKLY", "count": count}));
+    let id = course(&app, json!({"recurrence": weekly(4)["recurrence"]})).await;
+    let all = ids(&app, id).await;
+    // One write drops the last date and moves the others. Before, another write dropped a date.
+    patch(&app, id, weekly(3)).await.expect(200);
+    app.clock.advance(60);
+    let mut shorter = weekly(2);
+    shorter["start_date"] = json!("2027-03-18 20:00");
+    patch(&app, id, shorter).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-18 20:00", "03-25 20:00"]);
+    let trashed = app.get_as("editor", "/events?status=trash").await.expect(200);
+    assert_eq!(trashed.ids(), all[2..]);
+    for (event, day) in trashed.json["events"].as_array().unwrap().iter().zip(["04-01", "04-08"]) {
+        assert_eq!(event["start_date"], format!("2027-{day} 20:00:00"));
+        assert_eq!(event["slug"], format!("yoga--2027-{day}__trashed"));
+    }
+    patch(&app, id, weekly(4)).await.expect(200);
+    assert_eq!(ids(&app, id).await, all);
+    assert_eq!(
+        starts(&app, id).await,
+        ["03-18 20:00", "03-25 20:00", "04-01 20:00", "04-08 20:00"]
+    );
+    assert_eq!(changed(&app, id).await, vec![json!([]); 4]);
+    assert_eq!(texts(&app, id, "slug").await[3], "yoga--2027-04-08");
+    assert_eq!(app.rows("events"), 4);
+    // A date that was restored as an event of its own stays where it is.
+    patch(&app, id, weekly(3)).await.expect(200);
+    patch(&app, all[3], json!({"status": "publish"})).await.expect(200);
+    patch(&app, id, json!({"scope": "all", "start_date": "2027-03-19 20:00"})).await.expect(200);
+    let alone = app.get(&format!("/events/{}", all[3])).await.expect(200).json;
+    assert_eq!(
+        (&alone["start_date"], &alone["series"]),
+        (&json!("2027-04-08 20:00:00"), &Value::Null)
+    );
+}
+
+#[actix_web::test]
 async fn deleted_series_returns_with_its_rule_and_not_by_scope() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;

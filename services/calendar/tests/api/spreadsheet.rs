@@ -327,6 +327,39 @@ fn rule_is_not_in_the_row_of_a_moved_or_protected_event() {
 }
 
 #[test]
+fn export_reports_series_whose_first_or_all_events_were_moved() {
+    let source = program_with_series(3);
+    let moved = |day: u32| {
+        json!({"type": "event", "slug": format!("yoga--2020-03-{day:02}"),
+            "start_date": format!("2020-03-{day:02} 20:00"), "end_date": format!("2020-03-{day:02} 21:00")})
+    };
+    let export = |source: &Program| source.run(&["export", "--csv", "-"]);
+    assert!(!export(&source).errors.contains("series"), "{}", export(&source).errors);
+    let text = format!("{}\n", moved(3));
+    assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
+    let ran = export(&source);
+    let warning =
+        "3 events; series whose first events were moved and become events of their own: 1";
+    assert!(ran.errors.contains(warning), "{}", ran.errors);
+    let other = program();
+    let (code, report, errors) = load(&other, &ran.out, &[]);
+    assert_eq!((code, counts(&report)), (Some(0), [2, 0, 1, 0]), "{errors}{report}");
+    let again = export(&other);
+    assert!(!again.errors.contains("series"), "{}", again.errors);
+    assert_eq!(again.out.replace("#20200310T170000Z#", "#"), ran.out);
+    let text = format!("{}\n{}\n", moved(10), moved(17));
+    assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
+    let ran = export(&source);
+    let warning = "3 events; series without their rule, because all events were moved: 1";
+    assert!(
+        ran.errors.contains(warning) && !ran.out.contains("RRULE"),
+        "{}{}",
+        ran.errors,
+        ran.out
+    );
+}
+
+#[test]
 fn slugs_with_dates_return() {
     let source = program_with_series(5);
     let lines = [

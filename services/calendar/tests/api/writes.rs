@@ -326,3 +326,33 @@ async fn derived_venue_fields_follow_their_sources() {
         assert_eq!(changed, derived, "{change}");
     }
 }
+
+#[actix_web::test]
+async fn start_alone_after_the_end_moves_the_end_along() {
+    let app = App::new().await;
+    let id = app.event(json!({"end_date": "2027-04-01 11:30"})).await;
+    let path = format!("/events/{id}");
+    for (start, end) in [
+        ("2027-04-01 09:00", "2027-04-01 11:30:00"),
+        ("2027-04-01 10:30", "2027-04-01 11:30:00"),
+        ("2027-04-01 11:30", "2027-04-01 12:30:00"),
+        ("2027-04-07 23:30", "2027-04-08 00:30:00"),
+    ] {
+        let changed = app.patch(&path, &json!({"start_date": start})).await.expect(200).json;
+        assert_eq!(
+            (&changed["start_date"], &changed["end_date"]),
+            (&json!(format!("{start}:00")), &json!(end))
+        );
+    }
+    // An end that was sent before the start becomes the start.
+    let both = json!({"start_date": "2027-04-09 10:00", "end_date": "2027-04-08 10:00"});
+    let changed = app.patch(&path, &both).await.expect(200).json;
+    assert_eq!(changed["end_date"], "2027-04-09 10:00:00");
+    // A date of a series that is moved alone keeps its length too.
+    let recurrence = json!({"rrule": "FREQ=DAILY", "count": 2});
+    let id = app.event(json!({"recurrence": recurrence})).await;
+    let later = json!({"start_date": "2027-04-01 20:00"});
+    let changed = app.patch(&format!("/events/{id}"), &later).await.expect(200).json;
+    assert_eq!(changed["end_date"], "2027-04-01 22:00:00");
+    assert_eq!(changed["series"]["changed"], json!(["dates"]));
+}

@@ -37,15 +37,28 @@ pub struct WrittenTable {
     pub events: u64,
     /// Number of password-protected events. The table doesn't include those.
     pub left_out: u64,
+    /// Number of series that begin with moved events. Loading the table makes events of their own of
+    /// them.
+    pub begin_moved: u64,
+    /// Number of series without their rule, because all their events were moved.
+    pub without_rule: u64,
 }
 
 impl fmt::Display for WrittenTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} events", self.events)?;
-        match self.left_out {
-            0 => Ok(()),
-            count => write!(f, "; {count} events with a password are left out"),
+        if self.left_out > 0 {
+            write!(f, "; {} events with a password are left out", self.left_out)?;
         }
+        if self.begin_moved > 0 {
+            let text = "series whose first events were moved and become events of their own";
+            write!(f, "; {text}: {}", self.begin_moved)?;
+        }
+        if self.without_rule > 0 {
+            let text = "series without their rule, because all events were moved";
+            write!(f, "; {text}: {}", self.without_rule)?;
+        }
+        Ok(())
     }
 }
 
@@ -82,7 +95,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
                 let links = links.get(&event.id).cloned().unwrap_or_default();
                 let status = statuses.get(&event.id).cloned().unwrap_or_default();
                 let recurrence = match series.get(&event.id) {
-                    Some(one) => recurrence_of(db, one, &mut carriers)?,
+                    Some(one) => recurrence_of(db, one, (&mut carriers, &mut written))?,
                     None => String::new(),
                 };
                 let cells = cells(db, &event, &links, (&status, &recurrence))?;
@@ -102,13 +115,15 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
 fn recurrence_of(
     db: &mut Db,
     one: &InSeries,
-    carriers: &mut HashMap<i64, Option<i64>>,
+    (carriers, written): (&mut HashMap<i64, Option<i64>>, &mut WrittenTable),
 ) -> Result<String, DatabaseError> {
     let InSeries { series, membership } = one;
     let carrier = match carriers.get(&series.id) {
         Some(known) => *known,
         None => {
-            let found = carrier(db, series)?;
+            let (found, is_first) = carrier(db, series)?;
+            written.begin_moved += u64::from(found.is_some() && !is_first);
+            written.without_rule += u64::from(found.is_none());
             carriers.insert(series.id, found);
             found
         }
@@ -121,25 +136,25 @@ fn recurrence_of(
 }
 
 /// Returns the event whose row has the recurrence of a series: the first one in the table that
-/// takes place when the rule says so.
-fn carrier(db: &mut Db, of: &Series) -> Result<Option<i64>, DatabaseError> {
+/// takes place when the rule says so. Also returns whether the table has no earlier one.
+fn carrier(db: &mut Db, of: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
     let members = series::members(db, of.id)?;
+    let mut is_first = true;
     let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
     for members in members.chunks(AT_ONCE) {
         let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
         let all = events::by_ids(db, &ids)?;
         let in_table = all.iter().filter(|one| !one.status.is_trashed() && one.password.is_none());
         let in_table: HashSet<i64> = in_table.map(|one| one.id).collect();
-        let found = members.iter().find(|member| {
-            in_table.contains(&member.event)
-                && !has_own_dates(member)
-                && series_plans::from_on(&of.plan, member.occurrence).is_some()
-        });
-        if let Some(found) = found {
-            return Ok(Some(found.event));
+        for member in members.iter().filter(|member| in_table.contains(&member.event)) {
+            let begins = series_plans::from_on(&of.plan, member.occurrence).is_some();
+            if begins && !has_own_dates(member) {
+                return Ok((Some(member.event), is_first));
+            }
+            is_first = false;
         }
     }
-    Ok(None)
+    Ok((None, is_first))
 }
 
 fn cells(

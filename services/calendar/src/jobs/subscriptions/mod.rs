@@ -1,6 +1,7 @@
 //! Subscriptions to other calendars: runs them, and implements their commands.
 
 mod manage;
+mod outage;
 mod remarks;
 mod run;
 

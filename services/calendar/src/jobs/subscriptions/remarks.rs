@@ -1,6 +1,8 @@
 //! Messages of a run about its file.
 
+use crate::model::event::Event;
 use crate::model::subscription::RunMessage;
+use crate::wire::dates::written;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
 /// Describes the first problem of an import, and how many events were kept because a user had
@@ -19,13 +21,23 @@ pub fn remarks(report: &ImportJson, kept: u64) -> String {
     problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the messages about entries of the file, errors first.
-pub fn messages(report: &ImportJson) -> Vec<RunMessage> {
-    let all = report.errors.iter().chain(&report.warnings);
+/// Returns the messages of a run: those about entries of the file, errors first, and then those
+/// about events that stay although the file lacks them.
+pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage> {
+    let all = report.errors.iter().chain(&report.warnings).chain(kept);
     let message = |one: &ImportErrorJson| RunMessage {
         uid: one.uid.clone(),
         line: one.line,
         message: one.message.clone(),
     };
     all.map(message).collect()
+}
+
+/// Returns the message about an event that stays although its entry is missing from the file.
+pub fn kept(event: Event) -> ImportErrorJson {
+    let (id, start) = (event.id, written(event.schedule.start_local));
+    let message = format!(
+        "the file no longer has this event; event {id} of {start} stays, because a user changed it"
+    );
+    ImportErrorJson { uid: event.external_id.unwrap_or_default(), line: 0, message }
 }

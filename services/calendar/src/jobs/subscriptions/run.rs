@@ -14,9 +14,11 @@ use database::{DatabaseError, Db, Retries, WriterQueue, off_worker};
 use futures_util::future::join_all;
 use tokio::runtime::Builder;
 
-use super::remarks::{messages, remarks};
+use super::outage::Outage;
+use super::remarks::{kept, messages, remarks};
 use crate::app::{
-    FileContent, Import, ImportLimits, Loss, Overview, Subscriber, acting_user, trash_by_file,
+    FileContent, Import, ImportLimits, Loss, Overview, Progress, Subscriber, acting_user,
+    trash_by_file,
 };
 use crate::error::Error;
 use crate::ical::Reader;
@@ -29,7 +31,7 @@ use crate::state::State;
 use crate::store::remote_calendars::{CalendarFetcher, FetchFailure, Known};
 use crate::store::subscriptions::{Finish, Lease};
 use crate::store::{events, sql, subscribed_events, subscriptions, transfer};
-use crate::wire::import::ImportJson;
+use crate::wire::import::{ImportErrorJson, ImportJson};
 
 /// How often to look for due subscriptions.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -77,18 +79,23 @@ pub async fn run_subscriptions_forever(state: State) {
     if state.calendar_fetcher.is_none() {
         return;
     }
+    let outage = Outage::default();
     loop {
-        run_due_subscriptions(&state).await;
+        run_due(&state, &outage).await;
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 /// Runs the subscriptions that are due now. Returns how many.
 pub async fn run_due_subscriptions(state: &State) -> usize {
+    run_due(state, &Outage::default()).await
+}
+
+async fn run_due(state: &State, outage: &Outage) -> usize {
     let Some(fetcher) = &state.calendar_fetcher else { return 0 };
     let worker = || async {
         let mut runs = 0;
-        while let Some((subscription, lease)) = claim(state, fetcher).await {
+        while let Some((subscription, lease)) = claim(state, fetcher, outage).await {
             run(state, fetcher, subscription, lease).await;
             runs += 1;
         }
@@ -146,8 +153,12 @@ fn lease_of(fetcher: &CalendarFetcher) -> i64 {
     i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
 }
 
-/// Leases a subscription that is due. A failure is logged, and the next tick tries again.
-async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription, Lease)> {
+/// Leases a subscription that is due. A failure is logged, unless the database is busy for a moment.
+async fn claim(
+    state: &State,
+    fetcher: &CalendarFetcher,
+    outage: &Outage,
+) -> Option<(Subscription, Lease)> {
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
     let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
@@ -159,9 +170,14 @@ async fn claim(state: &State, fetcher: &CalendarFetcher) -> Option<(Subscription
         }
     };
     match state.pools.write_patiently(DatabaseError::is_busy, claim).await {
-        Ok(claimed) => claimed,
+        Ok(claimed) => {
+            outage.end();
+            claimed
+        }
         Err(error) => {
-            log::warn!("cannot look up due subscriptions: {error}");
+            if !error.is_busy() || outage.note(state.clock.unix()) {
+                log::warn!("cannot look up due subscriptions: {error}");
+            }
             None
         }
     }
@@ -297,8 +313,11 @@ async fn attempt(
         );
         return Ok(stopped(now, subscription, message, lost));
     }
-    let (report, dropped) = import(state, (subscription, lease), bytes, overview).await?;
-    let (trashed, kept) = trash_missing(state, lease, content).await?;
+    let (report, progress) = import(state, (subscription, lease), bytes, overview).await?;
+    let missing = trash_missing(state, lease, content).await?;
+    let dropped = u64::try_from(progress.trashed).unwrap_or(0);
+    let staying = [progress.staying, missing.staying].concat();
+    let kept = u64::try_from(staying.len()).unwrap_or(0);
     let now = state.clock.unix();
     let run = Run {
         at: now,
@@ -309,9 +328,9 @@ async fn attempt(
         unchanged: report.unchanged,
         skipped: report.skipped,
         failed: report.failed,
-        trashed: trashed + dropped,
+        trashed: missing.trashed + dropped,
         lost: 0,
-        messages: messages(&report),
+        messages: messages(&report, &staying),
     };
     let imported = Some((file.etag, file.last_modified));
     Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
@@ -353,14 +372,13 @@ async fn write<T: Send + 'static>(
     off_worker(perform).await?
 }
 
-/// Imports the file in short transactions. Also returns how many events were trashed because their
-/// series no longer have them.
+/// Imports the file in short transactions. Also returns the progress at the end.
 async fn import(
     state: &State,
     (subscription, lease): (&Subscription, &Lease),
     bytes: Arc<[u8]>,
     overview: Overview,
-) -> Result<(ImportJson, u64), RunError> {
+) -> Result<(ImportJson, Progress), RunError> {
     let own = subscription.clone();
     let read = move |db: &mut Db| -> Result<_, Error> {
         Ok((acting_user(db, &own)?, Subscriber::of(db, &own)?))
@@ -383,8 +401,8 @@ async fn import(
             (import, more) = write_batch(state, lease, ready).await?;
         }
     }
-    let dropped = u64::try_from(import.so_far().trashed).unwrap_or(0);
-    Ok((import.into_report(), dropped))
+    let progress = import.so_far().clone();
+    Ok((import.into_report(), progress))
 }
 
 /// Writes prepared entries. Returns whether there are more. A retry starts the batch from the
@@ -412,39 +430,49 @@ async fn write_batch(
     off_worker(perform).await?
 }
 
+/// The events that are missing from the file.
+#[derive(Default)]
+struct Missing {
+    /// Number of events that were trashed.
+    trashed: u64,
+    /// A message for each event that stays.
+    staying: Vec<ImportErrorJson>,
+}
+
 /// Trashes future events that are missing from the file, except those that a user has changed.
-/// Returns how many were trashed and how many were kept.
 async fn trash_missing(
     state: &State,
     lease: &Lease,
     content: FileContent,
-) -> Result<(u64, u64), RunError> {
+) -> Result<Missing, RunError> {
     let (content, mut trashed) = (Arc::new(content), 0);
     loop {
         let (id, content) = (lease.subscription, content.clone());
-        let (some, kept) = write(state, lease, move |state, db| {
+        let (some, staying) = write(state, lease, move |state, db| {
             let now = state.clock.unix();
             let future = subscribed_events::future(db, id, now)?.into_iter();
             let missing = future.filter(|event| !content.has(&event.name));
-            let (gone, kept): (Vec<_>, Vec<_>) =
+            let (gone, stay): (Vec<_>, Vec<_>) =
                 missing.partition(|event| event.changed.is_empty());
             let ids: Vec<i64> = gone.iter().map(|event| event.id).take(BATCH).collect();
             for event in events::by_ids(db, &ids)? {
                 trash_by_file(db, &event, now)?;
             }
-            if ids.is_empty() {
-                for name in subscribed_events::erased(db, id)? {
-                    if !content.has(&name) {
-                        subscribed_events::forget(db, id, &name)?;
-                    }
+            if !ids.is_empty() {
+                return Ok((ids.len(), Vec::new()));
+            }
+            for name in subscribed_events::erased(db, id)? {
+                if !content.has(&name) {
+                    subscribed_events::forget(db, id, &name)?;
                 }
             }
-            Ok((ids.len(), kept.len()))
+            let stay: Vec<i64> = stay.iter().map(|event| event.id).collect();
+            Ok((0, events::by_ids(db, &stay)?.into_iter().map(kept).collect()))
         })
         .await?;
         trashed += u64::try_from(some).unwrap_or(0);
         if some == 0 {
-            return Ok((trashed, u64::try_from(kept).unwrap_or(0)));
+            return Ok(Missing { trashed, staying });
         }
     }
 }

@@ -1,0 +1,51 @@
+//! Events that a subscription takes over from an earlier import or a removed subscription. What
+//! users changed in them is not known, so editors get a message about each replaced part.
+
+use database::Db;
+
+use super::import_writes::{OwnEvents, find};
+use super::series;
+use super::subscriber::Subscriber;
+use crate::error::Error;
+use crate::model::html;
+use crate::model::series::Shared;
+use crate::model::subscription::Parts;
+use crate::store::subscribed_events;
+
+/// An event without a subscription, before a subscription's file is applied to it.
+pub struct Adopted(Shared);
+
+impl Adopted {
+    /// Reads the event with this external id. Returns `None` unless the subscription is about to
+    /// take it over.
+    pub fn find(
+        db: &mut Db,
+        subscriber: Option<&Subscriber>,
+        own: OwnEvents<'_>,
+        name: &str,
+    ) -> Result<Option<Adopted>, Error> {
+        if !subscriber.is_some_and(|one| one.adopts() && !one.has(name)) {
+            return Ok(None);
+        }
+        let Some(event) = find(db, own, name)? else { return Ok(None) };
+        if subscribed_events::of_event(db, event.id)?.is_some() {
+            return Ok(None);
+        }
+        Ok(series::shared(db, event.id)?.map(Adopted))
+    }
+
+    /// Returns a message that names the parts that the file replaced, if any.
+    pub fn replaced(self, db: &mut Db) -> Result<Option<String>, Error> {
+        let Adopted(old) = self;
+        let Some(new) = series::shared(db, old.event.id)? else { return Ok(None) };
+        let changed = Parts::changed(
+            (&old.event, &old.links, &old.status),
+            (&new.event, &new.links, &new.status),
+        );
+        let (id, title) = (old.event.id, html::plain(&old.event.title));
+        let names = changed.names().join(", ");
+        let message =
+            format!("event {id} \"{title}\" was taken over; the file replaced its {names}");
+        Ok(Some(message).filter(|_| !changed.is_empty()))
+    }
+}

@@ -1,0 +1,47 @@
+//! Decides when a database that stays busy is worth a warning.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Seconds until a busy database is worth a warning, and between two warnings. A write of a long
+/// series takes many seconds.
+const PATIENCE: i64 = 60;
+
+/// How long the database has been too busy to look up subscriptions. Workers share it.
+#[derive(Debug, Default)]
+pub struct Outage {
+    /// When it began, or when the last warning was due, in Unix seconds. 0 if there is none.
+    since: AtomicI64,
+}
+
+impl Outage {
+    /// Records that the database is busy. Returns whether to log a warning.
+    pub fn note(&self, now: i64) -> bool {
+        let since = self.since.load(Ordering::Relaxed);
+        let is_long = since != 0 && now - since >= PATIENCE;
+        if since != 0 && !is_long {
+            return false;
+        }
+        let noted = self.since.compare_exchange(since, now, Ordering::Relaxed, Ordering::Relaxed);
+        is_long && noted.is_ok()
+    }
+
+    /// Records that the database responds again.
+    pub fn end(&self) {
+        self.since.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn busy_database_is_reported_once_a_minute_after_the_first_minute() {
+        let outage = Outage::default();
+        let warned: Vec<i64> =
+            (100..400).step_by(5).filter(|at| outage.note(*at) | outage.note(*at)).collect();
+        assert_eq!(warned, [160, 220, 280, 340]);
+        outage.end();
+        assert!(!outage.note(500) && !outage.note(559) && outage.note(560));
+    }
+}
