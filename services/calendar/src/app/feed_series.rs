@@ -102,6 +102,7 @@ pub fn written(
     let Some((mut template, sources)) = series::template_of(db, id)? else {
         return Ok((text, None));
     };
+    series.sequence = stored::sequence(db, &series)?;
     let all = stored::dated(db, id)?;
     let hidden = all.iter().filter(|one| one.is_public == 0);
     let hidden: Vec<String> = hidden.map(|one| series.plan.key(one.occurrence)).collect();

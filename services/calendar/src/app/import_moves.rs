@@ -130,7 +130,7 @@ fn known(
     let mut known = Vec::new();
     for (id, name, start_utc) in events::of_uid(db, uid)? {
         let key = match Entry::moment_of(uid, &name) {
-            Some(key) => Some(key).filter(|_| Entry::is_occurrence_id(&name)).map(str::to_owned),
+            Some(key) => Some(key).filter(|_| entry.has_occurrence(&name)).map(str::to_owned),
             None => imported::find(db, id)?.moment,
         };
         let is_own = match subscriber {

@@ -172,7 +172,7 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
-/// Where and when a new event of a series is.
+/// The place of a new event of a series.
 pub struct Placed {
     pub slug: String,
     /// The dates, if they are not those of the file because users moved the series.

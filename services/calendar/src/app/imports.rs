@@ -404,8 +404,7 @@ impl Import {
     /// Records an entry's revision.
     fn note_revision(&self, db: &mut Db, entry: &Entry) -> Result<(), Error> {
         if let Some(revision) = self.revision(entry) {
-            let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
-            imported::note_revision(db, name, revision)?;
+            imported::note_revision(db, &entry.revision_name(), revision)?;
         }
         Ok(())
     }
@@ -419,8 +418,8 @@ impl Import {
         {
             return Ok(true);
         }
-        let name = entry.replaces.as_ref().unwrap_or(&entry.uid);
-        let is_outdated = imported::is_outdated(db, name, self.revision(entry))?;
+        let (name, revision) = (entry.revision_name(), self.revision(entry));
+        let is_outdated = imported::is_outdated(db, &name, revision)?;
         if is_outdated && entry.replaces.is_none() {
             self.series.entry(entry.uid.clone()).or_default().is_outdated = true;
         }

@@ -46,7 +46,9 @@ pub fn update(
         let event = event_writes::update(context.db, old, change, write)?;
         let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
         let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
-        let series = new_series(context, &event, (plan, name))?;
+        let mut series = new_series(context, &event, (plan, name))?;
+        // Feeds had the event under the UID of the series.
+        series.sequence = event.sequence + 1;
         let own_slug = event.slug.clone();
         return begin(context, &event, series, own_slug, messages);
     };
@@ -183,7 +185,7 @@ fn update_several(
         None => work.copy_fields(db, &members, seconds)?,
         Some(shift) => {
             series.plan = shift.plan.clone();
-            series.sequence += 1;
+            series.sequence = stored::sequence(db, &series)? + 1;
             let expansion = expanded(site, &series, now)?;
             series.made_until = expansion.repetition.made_until;
             series.due_utc = expansion.repetition.due_utc;
@@ -207,7 +209,7 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     let (before, after) = split(&place.series.plan, moment)?;
     let mut ended = Series::clone(&place.series);
     (ended.plan, ended.due_utc) = (before, None);
-    ended.sequence += 1;
+    ended.sequence = stored::sequence(db, &ended)? + 1;
     let uid = sql::random_id(db)?;
     let new = Series { id: 0, uid, plan: after, sequence: 0, ..Series::clone(&place.series) };
     let is_named_by_file = is_named_by_file(db, &place.series)?;
@@ -451,7 +453,7 @@ pub fn remove(
         stored::remove(db, series.id)?;
     } else {
         (series.plan, series.due_utc) = (ended_before(&series.plan, moment), None);
-        series.sequence += 1;
+        series.sequence = stored::sequence(db, &series)? + 1;
         stored::update(db, &series)?;
         for member in &members {
             stored::leave(db, member.event)?;

@@ -19,7 +19,7 @@ use super::property::Property;
 use super::reader::{Component, Method};
 use super::revision::revision_of;
 use crate::model::html;
-use crate::model::revision::Revision;
+use crate::model::revision::{Revision, alone};
 use crate::model::schedule::{Schedule, wall_seconds};
 use crate::model::zone::Zone;
 
@@ -232,6 +232,16 @@ impl Entry {
             (moment, _) => moment.key(),
         };
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
+    }
+
+    /// Returns the name under which this entry's revisions are recorded. The UID of an entry of its
+    /// own may also be the id of an override.
+    pub fn revision_name(&self) -> String {
+        match &self.replaces {
+            Some(name) => name.clone(),
+            None if !self.is_series && Entry::is_occurrence_id(&self.uid) => alone(&self.uid),
+            None => self.uid.clone(),
+        }
     }
 
     /// Changes the UID of an event that doesn't repeat.

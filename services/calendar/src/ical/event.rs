@@ -67,7 +67,13 @@ pub fn write_event(
     line(out, "CREATED", &utc(event.created_utc()));
     let sequence = match form {
         Form::Series(series, _) => series.sequence,
-        Form::Single | Form::Override(..) => event.sequence,
+        Form::Override(..) => event.sequence,
+        Form::Single => {
+            // Other feeds have the whole series under the UID of its first event.
+            let series = included.series.get(&event.id).map(|one| &one.series);
+            let series = series.filter(|series| series.uid == uid);
+            series.map_or(event.sequence, |series| event.sequence.max(series.sequence))
+        }
     };
     line(out, "SEQUENCE", &sequence.to_string());
     match form {

@@ -2,6 +2,11 @@
 
 use std::cmp::Ordering;
 
+/// Returns the name for revisions of an entry of its own whose UID is the id of an occurrence.
+pub fn alone(uid: &str) -> String {
+    format!("{uid}~")
+}
+
 /// An entry's revision (RFC 5546, 2.1.5). Times are local times expressed as Unix seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revision {

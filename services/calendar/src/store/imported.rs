@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use super::schema::{calendar_identity, imported_events, imported_revisions};
 use super::sql::Sql;
-use crate::model::revision::Revision;
+use crate::model::revision::{Revision, alone};
 
 /// An event's state as of the last import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
@@ -90,9 +90,11 @@ pub fn revision(db: &mut Db, name: &str) -> Result<Option<Revision>, DatabaseErr
     Ok(row.map(|(sequence, modified, stamped)| Revision { sequence, modified, stamped }))
 }
 
-/// Deletes the recorded revision of an entry.
+/// Deletes the recorded revisions of an event's entries.
 pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
-    diesel::delete(imported_revisions::table.find(name)).execute(db)?;
+    for name in [name, &alone(name)] {
+        diesel::delete(imported_revisions::table.find(name)).execute(db)?;
+    }
     Ok(())
 }
 

@@ -190,6 +190,14 @@ pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> 
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
+/// Returns the `SEQUENCE` of a series in feeds. Some feeds have only its first event under its UID.
+pub fn sequence(db: &mut Db, of: &Series) -> Result<i64, DatabaseError> {
+    let text = "select coalesce(max(sequence), 0) as n from events where ical_uid = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(of.uid.clone());
+    Ok(sql.number(db)?.max(of.sequence))
+}
+
 /// Inserts a new series and returns it with its id.
 pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     let Row { uid, slug, timezone, duration, rule, rdates, exdates, .. } = row(new);
@@ -223,6 +231,14 @@ pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in members(db, id)? {
         log_change(db, member.event, None)?;
+    }
+    // The first event keeps the UID in feeds, so its revisions follow those of the series.
+    if let Some(Series { uid, sequence, .. }) = find(db, id)? {
+        let text = "update events set sequence = ";
+        let mut sql = Sql::new(db, text);
+        sql.value(sequence + 1).push(" where ical_uid = ").bind(uid);
+        sql.push(" and sequence <= ").value(sequence);
+        sql.execute(db)?;
     }
     Sql::new(db, &format!("delete from series_events where series_id = {id}")).execute(db)?;
     diesel::delete(series::table.find(id)).execute(db)?;
@@ -287,7 +303,7 @@ pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
         (false, Ok(place)) => drop(excluded.remove(place)),
         _ => return Ok(()),
     }
-    series.sequence += 1;
+    series.sequence = sequence(db, &series)? + 1;
     update(db, &series)
 }
 

@@ -79,6 +79,43 @@ async fn shortened_series_has_its_dates_in_an_empty_calendar() {
     assert_eq!(events(&other, first).await.len(), 6);
 }
 
+#[actix_web::test]
+async fn series_that_is_deleted_and_created_again_is_followed_by_importers_of_its_feed() {
+    let (app, other) = (App::new().await, App::new().await);
+    let id = course(&app, weekly(2)).await;
+    // The rule has more revisions than its first event.
+    for count in [3, 4, 5, 4] {
+        app.clock.advance(60);
+        patch(&app, id, weekly(count)).await.expect(200);
+        take(&other, &feed(&app).await).await;
+    }
+    app.clock.advance(60);
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    take(&other, &feed(&app).await).await;
+    assert_eq!(shown(&other).await.1, [""; 0]);
+    // One date returns and gets a rule.
+    for body in [json!({"status": "publish"}), weekly(3)] {
+        app.clock.advance(60);
+        patch(&app, id, body).await.expect(200);
+        let file = feed(&app).await;
+        take(&other, &file).await;
+        assert_eq!(shown(&other).await.1, shown(&app).await.1, "{file}");
+        assert_eq!(take(&other, &file).await, (0, 0));
+    }
+    // Another date becomes the first of a series that overlaps the former one.
+    app.clock.advance(60);
+    let second = shown(&app).await.0[1];
+    app.delete(&format!("/events/{second}?scope=following")).await.expect(200);
+    for body in [json!({"status": "publish"}), weekly(2)] {
+        app.clock.advance(60);
+        patch(&app, second, body).await.expect(200);
+        let file = feed(&app).await;
+        take(&other, &file).await;
+        assert_eq!(shown(&other).await.1, shown(&app).await.1, "{file}");
+        assert_eq!(take(&other, &file).await, (0, 0));
+    }
+}
+
 /// Makes a random change of a series in a calendar.
 async fn change(app: &App, dice: &mut Dice) -> String {
     let path = "/events?start_date=2020-01-01&end_date=2040-01-01&per_page=50&status=publish,trash";
