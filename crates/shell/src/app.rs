@@ -266,7 +266,7 @@ fn finish<S: Service>(
 /// Returns the operation's route pattern, or else the pattern the router matched.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
-        return Cow::Borrowed(*route);
+        return route.clone();
     }
     let path = request.path();
     let routed = || request.match_pattern().filter(|_| !operations.is_documentation(path));

@@ -2,6 +2,7 @@
 //!
 //! Labels are route patterns, methods and status codes, never paths, keys or parameters.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -21,8 +22,8 @@ use crate::{Operation, operations};
 
 /// The route label for responses that a service's own middleware sends before routing. It goes into
 /// the request extensions.
-#[derive(Clone, Copy, Debug)]
-pub struct RouteLabel(pub &'static str);
+#[derive(Clone, Debug)]
+pub struct RouteLabel(pub Cow<'static, str>);
 
 struct Metrics {
     registry: Registry,
@@ -127,15 +128,15 @@ thread_local! {
 
 pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: Duration) {
     let request = response.request();
-    let label = request.extensions().get::<RouteLabel>().copied();
+    let label = request.extensions().get::<RouteLabel>().cloned();
     let add = |known: &mut Vec<Handles>, route: &str| {
         let handles = handles_of(known, route, method, response.status());
         handles.requests.inc();
         handles.seconds.observe(elapsed.as_secs_f64());
     };
     HANDLES.with_borrow_mut(|routes| {
-        let template = match label {
-            Some(RouteLabel(route)) => Some(route),
+        let template = match &label {
+            Some(RouteLabel(route)) => Some(&**route),
             None => operations(request).find(request.path()).map(Operation::template),
         };
         let own = template.unwrap_or(request.path());

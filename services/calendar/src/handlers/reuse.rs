@@ -12,6 +12,7 @@ use actix_web::http::header::{
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
+use shell::metrics::RouteLabel;
 use shell::{EntityTag, base_url, is_known};
 
 use super::input::ByAlias;
@@ -108,6 +109,8 @@ pub struct Reuse<'a> {
     state: &'a State,
     /// Everything the response depends on. `None` if it must not be kept.
     key: Option<String>,
+    /// The route of a page. API operations are known by their paths.
+    route: Option<String>,
     lasting: Lasting,
 }
 
@@ -130,7 +133,8 @@ impl<'a> Reuse<'a> {
         urls: &Urls,
         lasting: Lasting,
     ) -> Reuse<'a> {
-        Reuse::new(http, state, (None, urls), lasting)
+        let route = http.match_pattern();
+        Reuse { route, ..Reuse::new(http, state, (None, urls), lasting) }
     }
 
     fn new(
@@ -141,7 +145,7 @@ impl<'a> Reuse<'a> {
     ) -> Reuse<'a> {
         let is_kept = state.answers.is_some() && may_be_kept(http);
         let key = is_kept.then(|| key(http, login, (&urls.base, urls.alias)));
-        Reuse { http, state, key, lasting }
+        Reuse { http, state, key, route: None, lasting }
     }
 
     /// Returns the response from memory, or makes a new one.
@@ -149,7 +153,7 @@ impl<'a> Reuse<'a> {
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
     ) -> Result<HttpResponse, Error> {
-        let Reuse { http, state, key, lasting } = self;
+        let Reuse { http, state, key, route, lasting } = self;
         let Some(mut key) = key else { return make.await };
         let known = http.extensions().get::<PresentAnswers>().cloned();
         let present = match known {
@@ -157,7 +161,7 @@ impl<'a> Reuse<'a> {
             None => PresentAnswers::of(state).await?,
         };
         let Some(present) = present else { return make.await };
-        let kept = Keeper { present, period: lasting.period(state), lasting };
+        let kept = Keeper { present, period: lasting.period(state), route, lasting };
         let current = |request: &str| {
             kept_answer(state, request).filter(|found| kept.present.is_current(found, kept.period))
         };
@@ -194,6 +198,9 @@ pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
         http.extensions_mut().insert(present);
         return None;
     }
+    if let Some(route) = &found.answer.route {
+        http.extensions_mut().insert(RouteLabel(route.clone().into()));
+    }
     metrics::count_answer(AnswerSource::Memory);
     Some(found.answer.respond(form))
 }
@@ -225,6 +232,8 @@ const UNCHANGED: &str = "\n304";
 struct Answer {
     status: StatusCode,
     tag: Option<EntityTag>,
+    /// See [`Reuse::route`].
+    route: Option<String>,
     lasting: Lasting,
     plain: Form,
     /// Compressed versions, with the `Accept-Encoding` of the clients they are for.
@@ -265,6 +274,7 @@ fn find(
 struct Keeper {
     present: PresentAnswers,
     period: i64,
+    route: Option<String>,
     lasting: Lasting,
 }
 
@@ -330,8 +340,8 @@ fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse 
     if body.len() <= LONGEST && !is_private(head.headers()) {
         let tag = head.headers().get(ETAG).and_then(tag);
         let plain = Form::new(head.headers(), body.clone());
-        let lasting = kept.lasting;
-        put(kept, key, Answer { status, tag, lasting, plain, packed: Vec::new() });
+        let (route, lasting) = (kept.route.clone(), kept.lasting);
+        put(kept, key, Answer { status, tag, route, lasting, plain, packed: Vec::new() });
     }
     head.set_body(BoxBody::new(body))
 }

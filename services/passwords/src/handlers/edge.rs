@@ -1,5 +1,7 @@
 //! Answers requests before routing. The order of the checks is part of the API.
 
+use std::borrow::Cow;
+
 use actix_web::dev::ServiceRequest;
 use actix_web::http::{Method, header};
 use actix_web::{HttpMessage, HttpResponse};
@@ -23,7 +25,7 @@ pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Optio
         let routed = reads && is_page(request, path);
         return (!routed).then(|| Error::InvalidQuery.response());
     };
-    request.extensions_mut().insert(RouteLabel(route));
+    request.extensions_mut().insert(RouteLabel(Cow::Borrowed(route)));
     if !reads {
         return Some(Error::OnlyGet(method.clone()).response());
     }
