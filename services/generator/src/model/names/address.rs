@@ -218,8 +218,9 @@ mod tests {
     #[test]
     fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
         for address in addresses("fi", 500) {
-            // Those of post boxes end with 1.
-            assert!(address.postcode.as_deref().unwrap().ends_with('0'), "{}", address.line);
+            // Those of post boxes end with 1. GeoNames has no other code for Raasepori.
+            let is_street = address.postcode.as_deref().unwrap().ends_with('0');
+            assert!(is_street || address.city == "Raasepori", "{}", address.line);
         }
         for (city, blocks) in
             [("Piła", &["64-9"][..]), ("Konin", &["62-5"]), ("Sopot", &["81-7", "81-8"])]
