@@ -199,7 +199,9 @@ fn write_range(
     let mut entries = Vec::new();
     let rows = match context.state.layout() {
         Layout::OneServer => accounts::range(db, context.view.as_deref(), low, high)?,
-        Layout::Distributed => accounts::routed_range(db, low, high)?,
+        Layout::Distributed => {
+            accounts::routed_range(db, context.state.account_filters(), low, high)?
+        }
     };
     for row in rows {
         entries.extend(range_entry(db, context, caller, &row)?);

@@ -167,7 +167,8 @@ fn admit_with_accounts(
     if context.state.layout().is_distributed() {
         // Joining with coordinator tables would make the coordinator ship them to every server.
         let caller = admit(db, cache, context, request)?;
-        return Ok((caller, Some(accounts::routed_with_key(db, wanted)?)));
+        let filters = context.state.account_filters();
+        return Ok((caller, Some(accounts::routed_with_key(db, filters, wanted)?)));
     }
     let digest = request.presented.digest();
     let (found, rows) = key_holders::find_with_account(db, digest, wanted, context.now)?;

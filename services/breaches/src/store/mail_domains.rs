@@ -1,6 +1,6 @@
 //! Domains of addresses and websites, stored once each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::dsl::{exists, sql};
@@ -54,7 +54,7 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
 }
 
 /// Domain names cached across all connections of the process, to avoid a statement per domain when
-/// reading accounts in runs.
+/// reading accounts in runs, and a second statement per lookup on a distributed database.
 ///
 /// Never invalidated: the id of a removed domain isn't reused.
 #[derive(Debug, Default)]
@@ -82,20 +82,50 @@ impl KnownNames {
         known.into_iter().map(read).collect()
     }
 
+    /// Looks up the names of domains. Reads those that aren't cached with a single statement.
+    pub fn by_id(
+        &self,
+        db: &mut Db,
+        ids: &BTreeSet<i32>,
+    ) -> Result<HashMap<i32, String>, DatabaseError> {
+        let mut found = HashMap::with_capacity(ids.len());
+        let mut missing = Vec::new();
+        {
+            let known = self.0.read();
+            for id in ids {
+                match known.get(id) {
+                    Some(name) => drop(found.insert(*id, name.to_string())),
+                    None => missing.push(*id),
+                }
+            }
+        }
+        if !missing.is_empty() {
+            for (id, name) in names(db, &missing)? {
+                self.keep(id, &name);
+                found.insert(id, name);
+            }
+        }
+        Ok(found)
+    }
+
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
         // It may have been cached for a previous account in the meantime.
         if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
         let name = name(conn, id)?;
-        if loaded_address::is_domain(&name) {
+        self.keep(id, &name);
+        Ok(name)
+    }
+
+    fn keep(&self, id: i32, name: &str) {
+        if loaded_address::is_domain(name) {
             let mut names = self.0.write();
             if names.len() >= MAX_KNOWN {
                 names.clear();
             }
-            names.insert(id, name.as_str().into());
+            names.insert(id, name.into());
         }
-        Ok(name)
     }
 }
 
@@ -198,6 +228,15 @@ pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     versions::bump_removed_domains(db)
 }
 
+/// Deletes domains; see [`delete`].
+pub(super) fn delete_all(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
+    for chunk in ids.chunks(CHUNK) {
+        let domains = mail_domain::table.filter(mail_domain::id.eq_any(chunk));
+        on_backend!(db, conn => diesel::delete(domains).execute(conn))?;
+    }
+    if ids.is_empty() { Ok(()) } else { versions::bump_removed_domains(db) }
+}
+
 /// Returns `true` if the domain is used by an account in the table or by a stealer log.
 pub(super) fn is_used_in_tables(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = match db {
@@ -280,5 +319,35 @@ mod tests {
         if let Some(names) = names.unwrap() {
             assert_eq!(names, ["kept.example", "kept.example"]);
         }
+    }
+
+    #[test]
+    fn only_names_that_are_not_known_are_read_together() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let known = KnownNames::default();
+        let (found, expected) = pools
+            .write_blocking(|db| {
+                let new = ids(db, &["one.example", "two.example", "odd domain"])?;
+                let (one, two, odd) = (new["one.example"], new["two.example"], new["odd domain"]);
+                known.by_id(db, &[one, odd].into())?;
+                for id in [one, odd] {
+                    diesel::update(mail_domain::table.find(id))
+                        .set(mail_domain::name.eq(format!("changed{id}.example")))
+                        .execute(db)?;
+                }
+                let expected = HashMap::from([
+                    (one, "one.example".to_owned()),
+                    (two, "two.example".to_owned()),
+                    // A name that is not a domain may be removed, so it is not kept.
+                    (odd, format!("changed{odd}.example")),
+                ]);
+                Ok::<_, DatabaseError>((
+                    known.by_id(db, &[one, two, odd, i32::MAX].into())?,
+                    expected,
+                ))
+            })
+            .unwrap();
+        assert_eq!(found, expected);
     }
 }

@@ -3,13 +3,14 @@
 //! Queries include the shard and avoid joins. This lets Citus send each one to a single server
 //! without much planning. Domain names are looked up on the coordinator.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use database::{DatabaseError, Db};
 use diesel::dsl::auto_type;
 use diesel::prelude::*;
 
 use super::read::{AccountRow, RangeRow};
+use super::runs::AccountFilters;
 use crate::model::AccountKey;
 use crate::store::mail_domains;
 use crate::store::schema::account;
@@ -53,19 +54,24 @@ pub fn one_page(low: i64, high: i64, limit: i64) -> _ {
 }
 
 /// Reads accounts by key.
-pub fn routed_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
+pub fn routed_with_key(
+    db: &mut Db,
+    filters: &AccountFilters,
+    key: AccountKey,
+) -> Result<Vec<AccountRow>, DatabaseError> {
     let rows = one_key(key.0).load(db)?;
-    named(db, rows)
+    known(db, filters, rows)
 }
 
 /// Reads accounts with keys from `low` to `high` in one shard.
 pub fn routed_range(
     db: &mut Db,
+    filters: &AccountFilters,
     low: AccountKey,
     high: AccountKey,
 ) -> Result<Vec<RangeRow>, DatabaseError> {
     let rows = one_range(low.0, high.0).load(db)?;
-    let rows = named(db, rows)?.into_iter();
+    let rows = known(db, filters, rows)?.into_iter();
     let range_row =
         |AccountRow { local, domain, breaches, .. }| RangeRow { local, domain, breaches };
     Ok(rows.map(range_row).collect())
@@ -86,18 +92,36 @@ pub(super) fn with_keys(
     named(db, rows)
 }
 
+fn domain_ids(rows: &[Row]) -> BTreeSet<i32> {
+    rows.iter().map(|row| row.domain_id).collect()
+}
+
+/// Adds the names of domains.
 fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: BTreeSet<i32> = rows.iter().map(|row| row.domain_id).collect();
-    let names = mail_domains::names(db, &Vec::from_iter(ids))?;
+    let names = mail_domains::names(db, &Vec::from_iter(domain_ids(&rows)))?;
+    Ok(with_names(rows, &names))
+}
+
+/// Like [`named`], but reads only the names that aren't cached.
+fn known(
+    db: &mut Db,
+    filters: &AccountFilters,
+    rows: Vec<Row>,
+) -> Result<Vec<AccountRow>, DatabaseError> {
+    let names = filters.names().by_id(db, &domain_ids(&rows))?;
+    Ok(with_names(rows, &names))
+}
+
+fn with_names(rows: Vec<Row>, names: &HashMap<i32, String>) -> Vec<AccountRow> {
     let named = rows.into_iter().filter_map(|row| {
         let Row { k, seq, domain_id, local, breaches } = row;
         let domain = names.get(&domain_id)?.clone();
         Some(AccountRow { k, seq, local, domain, breaches })
     });
-    Ok(named.collect())
+    named.collect()
 }
 
 /// Walks the shards of a distributed database in key order, a group at a time.

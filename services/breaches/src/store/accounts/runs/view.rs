@@ -25,6 +25,11 @@ pub struct AccountFilters {
 }
 
 impl AccountFilters {
+    /// Domain names that were looked up before.
+    pub(in crate::store::accounts) fn names(&self) -> &KnownNames {
+        &self.names
+    }
+
     /// Returns a run's filter, loading it if necessary. Filters never change.
     fn get(&self, conn: &mut SqliteConnection, run: i64) -> Result<Arc<Filter>, DatabaseError> {
         let mut kept = self.filters.lock();
