@@ -13,7 +13,7 @@ pub mod jobs;
 pub mod key_holders;
 pub(crate) mod layout;
 pub(crate) mod lease;
-pub(crate) mod load_connections;
+pub mod load_connections;
 pub(crate) mod mail_counts;
 pub mod mail_domains;
 pub(crate) mod mail_tokens;
