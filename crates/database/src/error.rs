@@ -154,10 +154,12 @@ const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 /// Returns whether a failure is transient. Neither database has an error kind for these, so we have
 /// to compare messages. That's why PostgreSQL must report errors in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
-    const PASSING: [&str; 6] = [
+    const PASSING: [&str; 7] = [
         "database is locked",
         "database table is locked",
         "deadlock detected",
+        // Citus, for example while it moves a part of a table that a load writes.
+        "involved in a distributed deadlock",
         STATEMENT_TIMEOUT,
         "canceling statement due to lock timeout",
         "terminating connection due to administrator command",
@@ -208,6 +210,8 @@ mod tests {
         assert!(matches!(closed, DatabaseError::Busy));
         let worker = "failure on connection marked as essential: 10.0.0.2:5432";
         assert!(matches!(from(DatabaseErrorKind::Unknown, worker), DatabaseError::Busy));
+        let deadlock = "canceling the transaction since it was involved in a distributed deadlock";
+        assert!(matches!(from(DatabaseErrorKind::Unknown, deadlock), DatabaseError::Busy));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use breaches::store::accounts::{
     one_range, placement_in_table,
 };
 use breaches::store::{
-    Layout, accounts, breaches as store_breaches, cluster, mail_domains, pastes, stealer_logs,
+    Layout, accounts, breaches as store_breaches, cluster, load_connections, mail_domains, pastes,
+    stealer_logs,
 };
 use database::{DatabaseError, Db};
 use diesel::pg::Pg;
@@ -73,6 +74,32 @@ async fn a_key_a_range_a_page_and_a_purge_ask_one_server_each() {
     for statement in [pairs, count, accounts, links] {
         assert_asks_one_server(conn, diesel::dsl::sql::<Text>(&statement));
     }
+}
+
+#[actix_web::test]
+async fn no_table_prevents_parts_from_moving_to_another_server() {
+    let app = App::start().await;
+    if !app.state.layout().is_distributed() {
+        return;
+    }
+    // Citus moves the parts of all tables together, by logical replication.
+    let mut db = app.context.pools.connect().unwrap();
+    let Db::Pg(conn) = &mut db else { panic!("this is PostgreSQL") };
+    let fixed = "SELECT relname::TEXT FROM pg_dist_partition JOIN pg_class ON pg_class.oid = logicalrelid \
+                 WHERE partmethod = 'h' AND (relpersistence <> 'p' OR relreplident <> 'f' AND NOT EXISTS \
+                 (SELECT 1 FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary))";
+    let fixed: Vec<String> = diesel::dsl::sql::<Text>(fixed).load(conn).unwrap();
+    assert!(fixed.is_empty(), "{fixed:?}");
+}
+
+#[actix_web::test]
+async fn loads_look_up_domains_by_index() {
+    let app = App::start().await;
+    let mut db = load_connections::connect(&app.context.pools).unwrap();
+    let Db::Pg(conn) = &mut db else { return };
+    // A plan does not help here: Citus explains on a connection of its own.
+    let scans: String = diesel::dsl::sql::<Text>("SHOW enable_seqscan").get_result(conn).unwrap();
+    assert_eq!(scans, "off");
 }
 
 /// The stored data of a service: every address with its breaches, pastes and websites, and the counts.

@@ -364,8 +364,9 @@ DECLARE
 BEGIN
     IF coalesce(current_setting('breaches.distributed', true), '') = 'on' THEN
         -- The rows of one transaction of a load: an account, its list, and a website or paste. Always empty
-        -- between transactions.
-        CREATE UNLOGGED TABLE staged (
+        -- between transactions. Citus moves parts by logical replication, together with those of `account`. It
+        -- refuses unlogged tables, and tables that have neither a key nor a replica identity.
+        CREATE TABLE staged (
             k BIGINT NOT NULL,
             shard SMALLINT NOT NULL,
             domain_id INTEGER NOT NULL,
@@ -373,6 +374,7 @@ BEGIN
             breaches BYTEA NOT NULL,
             other_id BIGINT NOT NULL
         );
+        ALTER TABLE staged REPLICA IDENTITY FULL;
         PERFORM create_distributed_table('account', 'shard');
         PERFORM create_distributed_table('stealer_log', 'shard', colocate_with => 'account');
         PERFORM create_distributed_table('paste_account', 'shard', colocate_with => 'account');
