@@ -23,6 +23,7 @@ const TARGET: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct AdaptiveBatch {
     size: usize,
+    least: usize,
     most: usize,
 }
 
@@ -32,7 +33,7 @@ impl AdaptiveBatch {
     /// transactions are always small.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
-            Backend::Postgres => Self { size: MIN_RECORDS, most: MIN_RECORDS },
+            Backend::Postgres => Self { size: MIN_RECORDS, least: MIN_RECORDS, most: MIN_RECORDS },
             Backend::Sqlite => {
                 let sizes = Self::up_to(context.settings.load_memory_mb.min(MAX_MIB) * per_mib);
                 if quick { Self { size: sizes.most, ..sizes } } else { sizes }
@@ -41,14 +42,20 @@ impl AdaptiveBatch {
     }
 
     /// For a distributed database, where the fixed cost of a transaction equals that of about
-    /// 20,000 records.
+    /// 20,000 records. Transactions don't get smaller than the first one: on a slow cluster, the fixed
+    /// cost alone may exceed the target, and ever smaller transactions would only add to it.
     pub fn staged(context: &JobContext) -> Self {
-        Self::up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
+        Self::staged_up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
+    }
+
+    fn staged_up_to(most: usize) -> Self {
+        let sizes = Self::up_to(most);
+        Self { least: sizes.size, ..sizes }
     }
 
     fn up_to(most: usize) -> Self {
         let most = most.max(MIN_RECORDS);
-        Self { size: (most / FIRST).max(MIN_RECORDS), most }
+        Self { size: (most / FIRST).max(MIN_RECORDS), least: MIN_RECORDS, most }
     }
 
     /// Number of records in the next transaction.
@@ -71,7 +78,7 @@ impl AdaptiveBatch {
     fn learn(&mut self, took: Duration) {
         let ratio = TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
         let fitting = (self.size as f64 * ratio.min(2.0)) as usize;
-        self.size = fitting.clamp(MIN_RECORDS, self.most);
+        self.size = fitting.clamp(self.least, self.most);
     }
 }
 
@@ -95,6 +102,17 @@ mod tests {
             batch.learn(Duration::ZERO);
         }
         assert_eq!(batch.records(), 800_000);
+    }
+
+    #[test]
+    fn transactions_of_a_slow_cluster_stay_as_large_as_the_first() {
+        let mut batch = AdaptiveBatch::staged_up_to(200_000);
+        assert_eq!(batch.records(), 25_000);
+        batch.learn(Duration::from_secs(1_000));
+        assert_eq!(batch.records(), 25_000);
+        batch.learn(Duration::from_secs(1));
+        assert_eq!(batch.records(), 50_000);
+        assert_eq!(AdaptiveBatch::staged_up_to(10).records(), MIN_RECORDS);
     }
 
     #[test]
