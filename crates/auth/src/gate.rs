@@ -9,8 +9,8 @@ use tokio::sync::OnceCell;
 
 use crate::presented::Ledger;
 use crate::{
-    AuthError, Caller, Finding, KeyStore, Policy, Presented, QuotaId, Quotas, Remaining, digest,
-    is_well_formed, metrics,
+    AuthError, Caller, Finding, KeyStore, Policy, Presented, QuotaId, Quotas, Remaining, TooMany,
+    digest, is_well_formed, metrics,
 };
 
 /// Identifies the caller and checks the quota, in these steps:
@@ -37,8 +37,9 @@ pub struct Gate {
     policy: Arc<dyn Policy>,
 }
 
-/// The caller, once known. Extractors run concurrently, and all but the first wait for it here.
-type Decision = Rc<OnceCell<Caller>>;
+/// The caller, or the exhausted quota, once known. Extractors run concurrently, and all but the
+/// first wait for it here.
+type Decision = Rc<OnceCell<Result<Caller, TooMany>>>;
 
 fn decision(request: &HttpRequest) -> Decision {
     let mut extensions = request.extensions_mut();
@@ -64,13 +65,18 @@ impl Gate {
     }
 
     /// Identifies the caller and charges the request. Calling this again for the same request
-    /// returns the same caller without charging it twice.
+    /// returns the same caller or refusal for the quota without charging or counting it twice.
     ///
     /// # Errors
     /// Returns an [`AuthError`], which converts to a [`Fault`](shell::Fault) for the client.
     pub async fn admit(&self, request: &HttpRequest) -> Result<Caller, AuthError> {
         let decision = decision(request);
-        decision.get_or_try_init(|| self.decide(request)).await.cloned()
+        let decided = decision.get_or_try_init(async || match self.decide(request).await {
+            Ok(caller) => Ok(Ok(caller)),
+            Err(AuthError::TooMany(refusal)) => Ok(Err(refusal)),
+            Err(error) => Err(error),
+        });
+        decided.await?.clone().map_err(AuthError::TooMany)
     }
 
     async fn decide(&self, request: &HttpRequest) -> Result<Caller, AuthError> {

@@ -2,6 +2,9 @@
 //! fields that files do not have, and parts that users of a subscription changed for all events.
 //! New dates of the file get these values too.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use database::{DatabaseError, Db};
 
 use super::series::{self, span_in};
@@ -20,6 +23,34 @@ pub struct SeriesEdits {
     parts: Parts,
     /// How far users moved the events from their dates in the file.
     moved: Option<Moved>,
+}
+
+/// The values of series that a file has overrides of. There may be many overrides of one series.
+#[derive(Default)]
+pub struct KnownEdits(HashMap<i64, Option<Arc<SeriesEdits>>>);
+
+impl KnownEdits {
+    /// Maximum number of series.
+    const MOST: usize = 64;
+
+    /// Returns the values that new events of a series get.
+    pub fn of(
+        &mut self,
+        db: &mut Db,
+        series: Option<i64>,
+        is_override: bool,
+    ) -> Result<Option<Arc<SeriesEdits>>, DatabaseError> {
+        let Some(series) = series else { return Ok(None) };
+        if let Some(known) = self.0.get(&series).filter(|_| is_override) {
+            return Ok(known.clone());
+        }
+        let edits = SeriesEdits::of(db, series)?.map(Arc::new);
+        if self.0.len() >= KnownEdits::MOST {
+            self.0.clear();
+        }
+        self.0.insert(series, edits.clone());
+        Ok(edits)
+    }
 }
 
 /// A move of most events of a series.
@@ -70,6 +101,12 @@ impl SeriesEdits {
         self.parts.has(part)
     }
 
+    /// Returns whether a new date gets a part from the series. A date that is private in its file
+    /// does not become public because users published the others.
+    pub fn decides(&self, part: Part, is_private: bool) -> bool {
+        self.has(part) && !(part == Part::Status && is_private)
+    }
+
     /// Returns the fields of a changed part in which an event differs from the series.
     pub fn differing(&self, own: &Shared, part: Part) -> Vec<&'static str> {
         let mut fields = self.template.differing(own);
@@ -80,12 +117,12 @@ impl SeriesEdits {
 
     /// Returns the fields that a new date gets. `has_image` is whether the file gives this date an
     /// image of its own.
-    pub fn fields(&self, has_image: bool) -> TakenFields {
+    pub fn fields(&self, has_image: bool, is_private: bool) -> TakenFields {
         let is_taken = |name: &&str| match (Part::of_field(name), *name) {
             // Subscriptions have an author for new events.
             (_, "author") => false,
             (None, "image") => !has_image,
-            (Some(part), _) => self.has(part),
+            (Some(part), _) => self.decides(part, is_private),
             (None, _) => true,
         };
         let fields = FIELDS.into_iter().filter(is_taken).collect();
@@ -94,11 +131,10 @@ impl SeriesEdits {
 
     /// Returns the parts of a new date that count as changed by users. `is_planned` is whether the
     /// date is at the time of the rule and not at a time of its own.
-    pub fn parts(&self, is_planned: bool) -> Parts {
-        match is_planned && self.moved.is_some() {
-            true => self.parts.with(&Parts::of([Part::Dates])),
-            false => self.parts.clone(),
-        }
+    pub fn parts(&self, is_planned: bool, is_private: bool) -> Parts {
+        let is_moved = |part| part == Part::Dates && is_planned && self.moved.is_some();
+        let parts = Part::ALL.into_iter();
+        Parts::of(parts.filter(|part| is_moved(*part) || self.decides(*part, is_private)))
     }
 
     /// Returns the schedule and the slug of a new date, if users moved the events of the series.

@@ -19,7 +19,7 @@ pub const BATCH: usize = 250;
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors to report individually. Warnings have the same limit.
-const MAX_ERRORS: usize = 1000;
+pub const MAX_ERRORS: usize = 1000;
 
 /// A pass over the file's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,9 @@ pub struct Progress {
     /// Number of events of a subscription that were trashed because their series no longer has
     /// them.
     pub trashed: usize,
-    /// Messages about events of a subscription that stay although their series no longer has them,
-    /// up to 1000.
+    /// Number of events of a subscription that stay although their series no longer has them.
+    pub stayed: usize,
+    /// Messages about such events, up to 1000.
     pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
@@ -104,10 +105,16 @@ impl Progress {
         add(&mut self.report.warnings, component, warning.into());
     }
 
-    /// Adds messages about events that stay although their series no longer has them.
-    pub fn note_staying(&mut self, messages: Vec<ImportErrorJson>) {
-        let room = MAX_ERRORS.saturating_sub(self.staying.len());
-        self.staying.extend(messages.into_iter().take(room));
+    /// Returns how many more messages there may be about events that stay.
+    pub fn room_for_staying(&self) -> usize {
+        MAX_ERRORS.saturating_sub(self.staying.len())
+    }
+
+    /// Counts events that stay although their series no longer has them, and adds messages about
+    /// them.
+    pub fn note_staying(&mut self, number: usize, messages: Vec<ImportErrorJson>) {
+        self.stayed += number;
+        self.staying.extend(messages);
     }
 
     /// Counts events that their series no longer has.

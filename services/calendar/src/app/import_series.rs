@@ -172,6 +172,15 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
+/// Returns the slug for a date of a series that its file has as an entry of its own. Without the
+/// date, the slug would be the name of the series.
+pub fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
+    let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
+    let name = slug::name_of_series(&occurrence.details.title);
+    let date = occurrence.start.wall().date();
+    (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
+}
+
 /// The place of a new event of a series.
 pub struct Placed {
     pub slug: String,

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use database::Db;
 
 use super::import_overview::Overview;
+use super::import_progress::Progress;
 use super::import_writes::{call_off, trash};
 use super::subscriber::Subscriber;
 use crate::error::Error;
@@ -44,14 +45,15 @@ impl Surplus<'_> {
         Ok(ids.len())
     }
 
-    /// Returns a message for each surplus occurrence that stays because a user changed it. `line`
-    /// is that of the entry.
-    pub fn staying(&self, db: &mut Db, line: u64) -> Result<Vec<ImportErrorJson>, Error> {
+    /// Counts the surplus occurrences that stay because a user changed them, and adds messages about
+    /// them. `line` is that of the entry.
+    pub fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
         let Some(subscriber) = self.subscriber.filter(|_| !self.entry.is_cancelled) else {
-            return Ok(Vec::new());
+            return Ok(());
         };
         let surplus = self.find(db)?.into_iter().filter(|(_, name)| subscriber.has_changed(name));
         let ids: Vec<i64> = surplus.map(|(id, _)| id).collect();
+        let named = &ids[..ids.len().min(so_far.room_for_staying())];
         let message = |event: Event| {
             let (id, start) = (event.id, written(event.schedule.start_local));
             let message = format!(
@@ -60,7 +62,9 @@ impl Surplus<'_> {
             );
             ImportErrorJson { uid: event.external_id.unwrap_or_default(), line, message }
         };
-        Ok(events::by_ids(db, &ids)?.into_iter().map(message).collect())
+        let messages = events::by_ids(db, named)?.into_iter().map(message).collect();
+        so_far.note_staying(ids.len(), messages);
+        Ok(())
     }
 
     /// Returns the ids and external ids of the future occurrences that the file lacks.

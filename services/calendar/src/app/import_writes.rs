@@ -158,6 +158,10 @@ fn update_in_trash(
     occurrence: &Occurrence,
     event: Event,
 ) -> Result<(), Undone> {
+    // Restoring it would make the private text public until the next import.
+    if occurrence.details.is_private && !imported::find(context.db, event.id)?.is_private {
+        return Ok(());
+    }
     let (id, modified) = (event.id, event.modified_utc);
     let stored = Stored::read(context.db, source, event)?;
     match update(context, source, occurrence, (stored, true)) {
@@ -254,8 +258,8 @@ fn create(
     let details = &occurrence.details;
     let mut fields = occurrence.fields(None);
     let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    set("venue", venue(context.db, occurrence)?);
-    set("organizer", organizer(context.db, occurrence)?);
+    set("venue", json!(venue(context.db, occurrence, true)?));
+    set("organizer", json!(organizer(context.db, occurrence, true)?));
     set("website", json!(details.url));
     set("image", json!(details.image));
     match source.subscriber {
@@ -266,7 +270,8 @@ fn create(
     if occurrence.is_cancelled {
         set("event_status", json!(Occurring::Cancelled.name()));
     }
-    let is_taken = |part| source.edits.is_some_and(|edits| edits.has(part));
+    let is_private = details.is_private;
+    let is_taken = |part| source.edits.is_some_and(|edits| edits.decides(part, is_private));
     // The decoder requires a title.
     fields.retain(|name, _| name == "title" || !Part::of_field(name).is_some_and(is_taken));
     let placed = match source.series {
@@ -275,10 +280,11 @@ fn create(
     };
     let (date_slug, schedule) = match placed {
         Some(Placed { slug, schedule }) => (Some(slug), schedule),
-        None => (slug_of_date(source, occurrence), None),
+        None => (import_series::slug_of_date(source.parent, occurrence), None),
     };
     let categories = details.categories.iter().cloned().map(TermRef::Text).collect();
-    let taken = source.edits.map(|edits| Box::new(edits.fields(details.image.is_some())));
+    let has_image = details.image.is_some();
+    let taken = source.edits.map(|edits| Box::new(edits.fields(has_image, is_private)));
     let decoded = decode(context, source.user, Params::from_json(fields.into()), None)?;
     let change = EventChange {
         external_id: Some(occurrence.external_id.clone()),
@@ -296,16 +302,8 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Returns the slug for a date of a series that its file has as an entry of its own. Without the
-/// date, the slug would be the name of the series.
-fn slug_of_date(source: Source<'_>, occurrence: &Occurrence) -> Option<String> {
-    let is_date = source.parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
-    let name = slug::name_of_series(&occurrence.details.title);
-    let date = occurrence.start.wall().date();
-    (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
-}
-
-/// Updates the fields that differ from what a feed would show. The status stays if `is_removed`.
+/// Updates the fields that differ from what a feed would show. If `is_removed`, the status stays,
+/// and the event gets no new venues, organizers or categories.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -324,11 +322,15 @@ fn update(
         fields.insert("event_status".to_owned(), json!(Occurring::Scheduled.name()));
     }
     let old = shown.as_ref().map(|shown| &*shown.details);
-    if old.is_none_or(|old| old.location != details.location) {
-        fields.insert("venue".to_owned(), venue(context.db, occurrence)?);
+    if old.is_none_or(|old| old.location != details.location)
+        && let Some(venue) = venue(context.db, occurrence, !is_removed)?
+    {
+        fields.insert("venue".to_owned(), venue);
     }
-    if old.is_none_or(|old| old.organizer_name() != details.organizer_name()) {
-        fields.insert("organizer".to_owned(), organizer(context.db, occurrence)?);
+    if old.is_none_or(|old| old.organizer_name() != details.organizer_name())
+        && let Some(organizer) = organizer(context.db, occurrence, !is_removed)?
+    {
+        fields.insert("organizer".to_owned(), organizer);
     }
     let slug = event.slug.strip_suffix(slug::TRASHED).filter(|_| event.status.is_trashed());
     let own_page = source.own.urls.event_page(slug.unwrap_or(&event.slug));
@@ -342,8 +344,9 @@ fn update(
         None => Parts::default(),
     };
     fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !held.has(part)));
-    let same_terms =
-        old.is_some_and(|old| old.categories == details.categories) || held.has(Part::Categories);
+    let same_terms = is_removed
+        || old.is_some_and(|old| old.categories == details.categories)
+        || held.has(Part::Categories);
     if fields.is_empty() && same_terms && parent.is_none_or(|id| event.parent == Some(id)) {
         return Ok((Some(event.id), Outcome::Unchanged));
     }
@@ -446,17 +449,18 @@ fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>,
     (categories.cloned().map(TermRef::Text).collect(), tags)
 }
 
-/// Returns the venue for a location: an existing one with this address or name, or else a new one.
-fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
+/// Returns the venue for a location: an existing one with this address or name, or else a new one
+/// if that is permitted.
+fn venue(db: &mut Db, occurrence: &Occurrence, creates: bool) -> Result<Option<Value>, Error> {
     let location = occurrence.details.location.as_str();
     if location.is_empty() {
-        return Ok(json!([]));
+        return Ok(Some(json!([])));
     }
     let ends = location.match_indices(", ").map(|(at, _)| at).take(MAX_PARTS);
     for name in std::iter::once(location).chain(ends.map(|at| &location[..at])) {
         let same = |row: &Linked| name == location || ical::location(row) == location;
         if let Some(row) = known(db, Kind::Venue, name, same)? {
-            return Ok(json!(row.id));
+            return Ok(Some(json!(row.id)));
         }
     }
     let mut venue = json!({"venue": html::escape(location)});
@@ -464,15 +468,15 @@ fn venue(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
         venue["geo_lat"] = json!(lat);
         venue["geo_lng"] = json!(lng);
     }
-    Ok(venue)
+    Ok(Some(venue).filter(|_| creates))
 }
 
-/// Returns the organizer with this name, or a new one.
-fn organizer(db: &mut Db, occurrence: &Occurrence) -> Result<Value, Error> {
-    let Some((name, mail)) = &occurrence.details.organizer else { return Ok(json!([])) };
+/// Returns the organizer with this name, or a new one if that is permitted.
+fn organizer(db: &mut Db, occurrence: &Occurrence, creates: bool) -> Result<Option<Value>, Error> {
+    let Some((name, mail)) = &occurrence.details.organizer else { return Ok(Some(json!([]))) };
     Ok(match known(db, Kind::Organizer, name, |_| true)? {
-        Some(row) => json!(row.id),
-        None => json!([{"organizer": html::escape(name), "email": mail}]),
+        Some(row) => Some(json!(row.id)),
+        None => Some(json!([{"organizer": html::escape(name), "email": mail}])).filter(|_| creates),
     })
 }
 

@@ -4,13 +4,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
-use std::sync::Arc;
 use std::time::Instant;
 
 use database::{Db, transaction};
 
 use super::import_adoption::Adopted;
-use super::import_edits::SeriesEdits;
+use super::import_edits::KnownEdits;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{later_overrides, note_first, parent_of, stored_name, tell_apart};
@@ -52,6 +51,7 @@ pub struct Import {
     created: Option<i64>,
     /// State that the second pass needs from the first, by UID of the series.
     series: HashMap<String, Series>,
+    edits: KnownEdits,
     so_far: Progress,
     reading: Reading,
     /// The subscription that this import belongs to, if any.
@@ -81,6 +81,7 @@ impl Import {
             is_author: false,
             created: None,
             series: HashMap::new(),
+            edits: KnownEdits::default(),
             so_far,
             reading: Reading::default(),
             subscriber: None,
@@ -273,10 +274,8 @@ impl Import {
                         Some(name) => events::find_by_external_id(db, name)?.is_none(),
                         None => true,
                     };
-                let edits = match series.filter(|_| has_edits) {
-                    Some(series) => SeriesEdits::of(db, series.id)?.map(Arc::new),
-                    None => None,
-                };
+                let known = series.filter(|_| has_edits).map(|series| series.id);
+                let edits = self.edits.of(db, known, entry.replaces.is_some())?;
                 EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series, edits }
             }
         };
@@ -345,7 +344,8 @@ impl Import {
             if let (Some(subscriber), Some(id)) = (&self.subscriber, id) {
                 subscriber.note(db, &occurrence.external_id, id)?;
                 if let Some(edits) = edits.filter(|_| outcome == Outcome::Created) {
-                    let parts = edits.parts(entry.replaces.is_none());
+                    let is_private = occurrence.details.is_private;
+                    let parts = edits.parts(entry.replaces.is_none(), is_private);
                     subscribed_events::note_changed(db, id, &parts)?;
                 }
             }
@@ -491,7 +491,7 @@ impl Import {
             let removed = surplus.remove(db, SURPLUS)?;
             self.so_far.count_dropped(removed, is_trashing);
             if removed < SURPLUS {
-                self.so_far.note_staying(surplus.staying(db, component.line)?);
+                surplus.note_staying(db, component.line, &mut self.so_far)?;
                 return Ok(true);
             }
         }

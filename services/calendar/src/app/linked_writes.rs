@@ -19,7 +19,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 /// An event that has at least this number of other venues and organizers may exceed the text limit
 /// of a page. Each of them has at most 2 MiB of text, the maximum line length of a load file.
-pub const CROWD: usize = 14;
+const CROWD: usize = 14;
 
 /// The row that a write will produce.
 pub enum PlannedLinked<'a> {

@@ -52,7 +52,7 @@ mod write_context;
 pub use delivery::Delivery;
 pub use images::try_fetch as try_fetch_image;
 pub use import_overview::Overview;
-pub use import_progress::{ImportLimits, Progress};
+pub use import_progress::{ImportLimits, MAX_ERRORS, Progress};
 pub use import_writes::trash as trash_by_file;
 pub use imports::Import;
 pub use kept_answers::{KeptAnswer, PresentAnswers, kept_answer};

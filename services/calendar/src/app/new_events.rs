@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db, transaction};
 
 use super::event_writes;
-use super::linked_writes::CROWD;
+use super::list_permit::LONGEST_PAGE;
 use super::loading::{decode_event, external_id, warn_of_dates};
 use super::slugs::{self, SlugSource};
 use super::transactions::with_context;
@@ -26,7 +26,7 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::{search, slug};
 use crate::state::State;
 use crate::store::sql::TEXTS;
-use crate::store::{self, event_statuses, events, linked_posts, terms};
+use crate::store::{self, event_statuses, events, linked_posts, terms, text_lengths};
 use crate::wire::params::Params;
 use crate::wire::term_input::plain_name;
 
@@ -67,7 +67,12 @@ pub fn load_new_events(
 ) -> Result<Vec<LoadedLine>, Error> {
     let steps = read(state, db, writer, lines, upsert)?;
     match steps.iter().any(|step| matches!(step, Step::New(_))) {
-        true => Ok(transaction(db, |db| create(db, writer, steps))?),
+        true => match transaction(db, |db| create(db, writer, steps)) {
+            Ok(lines) => Ok(lines),
+            // Each event is checked on its own instead.
+            Err(Stop::LongTexts) => Ok(Vec::new()),
+            Err(Stop::Failed(error)) => Err(error.into()),
+        },
         false => Ok(steps.iter().map(|_| LoadedLine::Unchanged).collect()),
     }
 }
@@ -165,8 +170,21 @@ fn new_event(
     Ok(Some(NewEvent { event, change, wanted_slug, warnings }))
 }
 
+/// Why no event was created.
+enum Stop {
+    /// The texts of the events and their venues and organizers could exceed the limit of a page.
+    LongTexts,
+    Failed(DatabaseError),
+}
+
+impl From<DatabaseError> for Stop {
+    fn from(error: DatabaseError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
 /// Stores the new events up to the first one that refers to something that does not exist yet.
-fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, DatabaseError> {
+fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, Stop> {
     let changes = steps.iter().filter_map(|step| match step {
         Step::New(new) => Some(&new.change),
         Step::Unchanged => None,
@@ -197,6 +215,13 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     let own: Vec<&str> = new.iter().map(|(event, _)| event.slug.as_str()).collect();
     store::slugs::forget_former_ones(db, "events", &own)?;
     events::insert_all(db, &new)?;
+    let has_links = |links: &Links| !(links.venues.is_empty() && links.organizers.is_empty());
+    let linked = new.iter().filter(|(_, links)| has_links(links)).map(|(event, _)| event.id);
+    let linked: Vec<i64> = linked.collect();
+    // If all of them fit on a page, each one does.
+    if !linked.is_empty() && text_lengths::of_events(db, &linked)? > LONGEST_PAGE {
+        return Err(Stop::LongTexts);
+    }
     for (id, status) in ids.iter().zip(&statuses) {
         if status.occurring != Occurring::Scheduled {
             event_statuses::replace(db, *id, status)?;
@@ -246,8 +271,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Returns the links of an event. Returns `None` if one of them does not exist yet, or if
-    /// there are more than [`CROWD`], whose texts could exceed the limit.
+    /// Returns the links of an event. Returns `None` if one of them does not exist yet.
     fn links(&self, change: &EventChange) -> Option<Links> {
         let ids_of = |kind| {
             let ids = linked(change, kind).into_iter().flatten().map(|link| match link {
@@ -256,15 +280,11 @@ impl Found {
             });
             distinct(ids)
         };
-        let (venues, organizers) = (ids_of(Kind::Venue)?, ids_of(Kind::Organizer)?);
-        if venues.len() + organizers.len() > CROWD {
-            return None;
-        }
         Some(Links {
             categories: self.terms(change.categories.as_deref(), Taxonomy::Category)?,
             tags: self.terms(change.tags.as_deref(), Taxonomy::Tag)?,
-            venues,
-            organizers,
+            venues: ids_of(Kind::Venue)?,
+            organizers: ids_of(Kind::Organizer)?,
         })
     }
 

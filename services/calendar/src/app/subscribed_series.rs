@@ -66,6 +66,10 @@ pub fn moving_along(
 pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseError> {
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let new = subscribed_events::unknown_of_series(db, of.id)?;
+    let shared = match by_user {
+        true => Parts::default(),
+        false => shared_parts(db, of, new.len())?,
+    };
     for event in events::by_ids(db, &new)? {
         let is_named = event.external_id.is_some();
         let name = match event.external_id {
@@ -82,6 +86,22 @@ pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseE
         if by_user || !is_named {
             subscribed_events::note_changed(db, event.id, &Parts::of([Part::Dates]))?;
         }
+        subscribed_events::note_changed(db, event.id, &shared)?;
     }
     Ok(())
+}
+
+/// Returns the parts, other than dates, that users changed for at least half of a series' events.
+/// `new` is the number of events that are not in the subscription yet.
+fn shared_parts(db: &mut Db, of: &Series, new: usize) -> Result<Parts, DatabaseError> {
+    let held = subscribed_events::changed_in_series(db, of.id)?;
+    if held.is_empty() {
+        return Ok(Parts::default());
+    }
+    let known = series::members(db, of.id)?.len().saturating_sub(new);
+    let is_shared = |part: &Part| {
+        let holding = held.values().filter(|parts| parts.has(*part)).count();
+        *part != Part::Dates && holding * 2 >= known
+    };
+    Ok(Parts::of(Part::ALL.into_iter().filter(is_shared)))
 }

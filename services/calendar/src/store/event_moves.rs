@@ -10,14 +10,23 @@ use super::schema::event_moves;
 use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::event_status::{EventStatus, Occurring};
+use crate::model::schedule::wall_from_seconds;
 
-/// Records the former start of an event if it was moved.
+/// Records the former start of an event if it was moved. All-day events have dates, which another
+/// zone does not move.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
-    if old.schedule.start_utc == new.schedule.start_utc {
+    let (was, is) = (&old.schedule, &new.schedule);
+    let has_same_date = was.all_day && is.all_day && was.start_local == is.start_local;
+    if was.start_utc == is.start_utc || has_same_date {
         return Ok(());
     }
+    let same_wall = || is.zone.instant(wall_from_seconds(was.start_local));
+    let previous = match is.all_day {
+        true => same_wall().map_or(was.start_utc, |at| at.as_second()),
+        false => was.start_utc,
+    };
     let mut sql = Sql::new(db, "insert into event_moves (event_id, previous_start) values (");
-    sql.value(new.id).push(", ").value(old.schedule.start_utc).push(") ");
+    sql.value(new.id).push(", ").value(previous).push(") ");
     sql.push("on conflict (event_id) do update set previous_start = excluded.previous_start");
     sql.execute(db).map(drop)
 }

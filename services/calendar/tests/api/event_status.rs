@@ -90,6 +90,13 @@ async fn rescheduled_event_names_its_former_start() {
     assert_eq!(previous().await, both("2027-04-08T10:00:00+00:00"));
     app.patch(&path, &json!({"all_day": true})).await.expect(200);
     assert_eq!(previous().await.1, "2027-04-09");
+    let moved = json!({"start_date": "2027-04-20", "end_date": "2027-04-20",
+        "timezone": "Pacific/Auckland"});
+    app.patch(&path, &moved).await.expect(200);
+    assert_eq!(previous().await.1, "2027-04-09");
+    // Another zone does not move an event of whole days.
+    app.patch(&path, &json!({"timezone": "Europe/Berlin"})).await.expect(200);
+    assert_eq!(previous().await.1, "2027-04-09");
 }
 
 #[actix_web::test]

@@ -392,7 +392,10 @@ async fn answers_from_memory_are_counted_under_their_route() {
         let count = |status: u16| {
             format!("http_requests_total{{method=\"GET\",route=\"{route}\",status=\"{status}\"}}")
         };
-        let total = served.metric(&count(200)).await + served.metric(&count(304)).await;
+        let mut total = served.metric(&count(200)).await;
+        if !etag.is_empty() {
+            total += served.metric(&count(304)).await;
+        }
         assert!((total - 4.0).abs() < 0.1, "{path} {total}");
     }
 }

@@ -163,6 +163,27 @@ async fn event_with_many_venues_keeps_to_the_limit_of_its_texts() {
 }
 
 #[actix_web::test]
+async fn texts_that_grow_when_they_are_stored_are_measured_as_they_are_stored() {
+    let app = App::new().await;
+    // Each of them is stored as `&#038;`.
+    let text = "&".repeat(1 << 20);
+    let names = (0..6).map(|number| format!("Hall {number}"));
+    let venues: Vec<Value> = names.map(|name| json!({"venue": name})).collect();
+    let mut lines: Vec<Value> = venues
+        .iter()
+        .map(|one| json!({"type": "venue", "venue": one["venue"], "description": text}))
+        .collect();
+    let dates = ("2027-04-01", "2027-04-02");
+    for (number, venues) in [&venues[..], &venues[..1]].into_iter().enumerate() {
+        lines.push(json!({"type": "event", "title": "Tour", "external_id": format!("x{number}"),
+            "venue": venues, "start_date": dates.0, "end_date": dates.1}));
+    }
+    let report = loaded(&app.state, &lines);
+    assert_eq!((report.created, report.failed), (7, 1), "{:?}", report.faults);
+    assert!(report.faults[0].message.starts_with("venue must have shorter texts"));
+}
+
+#[actix_web::test]
 async fn load_of_many_events_takes_few_statements() {
     let app = App::new().await;
     let (pools, statements) = app.counted().await;

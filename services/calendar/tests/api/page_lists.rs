@@ -126,7 +126,12 @@ async fn category_below_a_renamed_parent_redirects_to_its_new_path() {
     for path in ["/events/category/culture/concert/", "/events/category/x/y/concert/"] {
         let moved = page(&app, &format!("{path}?page=1")).await.expect(301);
         assert_eq!(moved.header("location"), "/events/category/arts/concert/?page=1", "{path}");
+        // The category may move back.
+        assert_eq!(moved.header("cache-control"), "no-cache");
+        page(&app, &format!("{path}?page=9")).await.expect(301);
     }
+    page(&app, "/events/category/concert/?eventDisplay=past&page=2").await.expect(301);
+    page(&app, "/events/category/concert/?page=9").await.expect(404);
     // The path without the parent, and calendar files, continue to be answered.
     page(&app, "/events/category/concert/").await.expect(200);
     page(&app, "/events/category/culture/concert/?ical=1").await.expect(200);

@@ -185,6 +185,42 @@ async fn new_dates_of_a_protected_or_private_series_are_not_public() {
 }
 
 #[actix_web::test]
+async fn date_in_the_trash_does_not_take_over_a_private_text() {
+    let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+    club.app.delete(&format!("/events/{}", ids[1])).await.expect(200);
+    let file = series(3, 18, "CLASS:PRIVATE\r\nDESCRIPTION:Knee\r\n");
+    club.serves(&file.replace("SUMMARY:Yoga", "SUMMARY:Surgery"));
+    club.run_now(id).await;
+    let restored = patch(&club, ids[1], json!({"status": "publish"})).await;
+    assert_eq!((&restored["title"], &restored["description"]), (&json!("Yoga"), &json!("")));
+}
+
+#[actix_web::test]
+async fn date_in_the_trash_creates_no_venues_organizers_or_categories() {
+    let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+    for event in &ids {
+        club.app.delete(&format!("/events/{event}")).await.expect(200);
+    }
+    let more = "LOCATION:Spam\r\nORGANIZER;CN=Spam:mailto:spam@spam.example\r\nCATEGORIES:Spam\r\n";
+    club.serves(&series(3, 18, more));
+    club.run_now(id).await;
+    let rows = ["venues", "organizers", "terms"].map(|table| club.app.rows(table));
+    assert_eq!(rows, [0, 0, 0]);
+}
+
+#[actix_web::test]
+async fn new_private_date_is_private_although_users_published_the_others() {
+    let (club, id, ids) = subscribed(&series(3, 18, "")).await;
+    for status in ["draft", "publish"] {
+        patch(&club, ids[0], json!({"scope": "all", "status": status})).await;
+    }
+    club.serves(&series(4, 18, "CLASS:PRIVATE\r\n"));
+    assert_eq!(counts(&club.run_now(id).await, "imported")[0], 1);
+    assert_eq!(public(&club).await.len(), 3);
+    assert!(!changed(&club, id).await[3].to_string().contains("status"));
+}
+
+#[actix_web::test]
 async fn new_dates_of_a_moved_series_move_along() {
     for (start, end, days, time) in [
         ("2027-05-04 18:30", "2027-05-04 20:00", ["05-04", "05-11", "05-18", "05-25"], "18:30"),

@@ -238,6 +238,24 @@ async fn new_dates_of_a_subscribed_series_belong_to_the_subscription() {
 }
 
 #[actix_web::test]
+async fn new_dates_by_schedule_keep_what_a_user_changed_for_all() {
+    let club = Subscribing::new().await;
+    let endless = series(4, 18, "").replace(";COUNT=3", "");
+    club.serves(&endless);
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    let (ids, _) = shown(&club).await;
+    patch(&club, ids[0], json!({"scope": "all", "title": "Mine"})).await;
+    club.app.clock.advance(30 * 86_400);
+    extend_series(&club.state).await;
+    let events = club.shown(id).await["events"].as_i64().unwrap();
+    club.serves(&endless.replace("SUMMARY:Yoga", "SUMMARY:Theirs"));
+    let run = club.run_now(id).await;
+    assert_eq!(counts(&run, "imported"), [0, 0, events, 0, 0, 0], "{run}");
+    assert!(!club.app.get("/events?search=Theirs").await.expect(200).text.contains("Theirs\""));
+}
+
+#[actix_web::test]
 async fn dates_that_a_user_adds_to_the_rule_stay() {
     let club = Subscribing::new().await;
     club.serves(&series(4, 18, ""));

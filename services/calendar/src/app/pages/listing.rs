@@ -30,6 +30,11 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// Returns the request for another page of the list.
+    pub fn of_page(&self, page: i64) -> PageRequest {
+        PageRequest { query: PageQuery { page, ..self.query.clone() }, ..self.clone() }
+    }
+
     /// Builds the list request that an anonymous API client would send.
     pub fn of(&self, pairs: &[(&'static str, String)]) -> Request {
         let params = Params::from_pairs(pairs.iter().map(|(name, text)| (*name, text.as_str())));

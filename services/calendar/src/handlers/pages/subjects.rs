@@ -8,7 +8,7 @@ use super::super::reuse::Lasting;
 use super::head::Head;
 use super::list::EventList;
 use super::recorded::{list_of, permanent, view_of_category};
-use super::visit::{Reader, Subscription, Visit};
+use super::visit::{Reader, Subscription, Visit, moved_page};
 use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
 use crate::model::language::Words;
@@ -77,7 +77,7 @@ async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) ->
                 Err(Error::NoRoute) => {
                     let view = || view_of_category(category?, reader);
                     match reader.moved(named, slug).await {
-                        Err(Error::NoRoute) => permanent(view().ok_or(Error::NoRoute)?),
+                        Err(Error::NoRoute) => Ok(moved_page(view().ok_or(Error::NoRoute)?)),
                         outcome => outcome,
                     }
                 }
@@ -135,9 +135,14 @@ async fn term(
         let feed = pages::calendar_of_term(state, request, taxonomy, slug).await?;
         return reader.calendar(feed).await;
     }
-    let (subject, list) = pages::term_page(state, request, taxonomy, slug).await?;
+    let may_redirect = request.query.is_past || category.is_some_and(|path| path.contains('/'));
+    let first = match may_redirect {
+        true => request.of_page(request.query.page.min(1)),
+        false => request.clone(),
+    };
+    let (subject, mut list) = pages::term_page(state, &first, taxonomy, slug).await?;
     if category.is_some_and(|path| is_below_others(path, &subject.path)) {
-        return permanent(reader.with_query(subject.path));
+        return Ok(moved_page(reader.with_query(subject.path)));
     }
     if reader.query().is_past {
         let (category, tag) = match taxonomy {
@@ -145,6 +150,9 @@ async fn term(
             Taxonomy::Tag => (String::new(), subject.parameter.1),
         };
         return permanent(list_of(&PageQuery { category, tag, ..reader.query().clone() }));
+    }
+    if first.query.page != request.query.page {
+        (_, list) = pages::term_page(state, request, taxonomy, slug).await?;
     }
     let (words, term) = (reader.words(), &subject.view);
     let calendar = format!("{}?ical=1", subject.path);

@@ -17,8 +17,8 @@ use tokio::runtime::Builder;
 use super::outage::Outage;
 use super::remarks::{kept, messages, remarks};
 use crate::app::{
-    FileContent, Import, ImportLimits, Loss, Overview, Progress, Subscriber, acting_user,
-    trash_by_file,
+    FileContent, Import, ImportLimits, Loss, MAX_ERRORS, Overview, Progress, Subscriber,
+    acting_user, trash_by_file,
 };
 use crate::error::Error;
 use crate::ical::Reader;
@@ -317,7 +317,7 @@ async fn attempt(
     let missing = trash_missing(state, lease, content).await?;
     let dropped = u64::try_from(progress.trashed).unwrap_or(0);
     let staying = [progress.staying, missing.staying].concat();
-    let kept = u64::try_from(staying.len()).unwrap_or(0);
+    let kept = u64::try_from(progress.stayed + missing.stayed).unwrap_or(0);
     let now = state.clock.unix();
     let run = Run {
         at: now,
@@ -431,11 +431,12 @@ async fn write_batch(
 }
 
 /// The events that are missing from the file.
-#[derive(Default)]
 struct Missing {
     /// Number of events that were trashed.
     trashed: u64,
-    /// A message for each event that stays.
+    /// Number of events that stay.
+    stayed: usize,
+    /// Messages about events that stay, up to 1000.
     staying: Vec<ImportErrorJson>,
 }
 
@@ -448,31 +449,30 @@ async fn trash_missing(
     let (content, mut trashed) = (Arc::new(content), 0);
     loop {
         let (id, content) = (lease.subscription, content.clone());
-        let (some, staying) = write(state, lease, move |state, db| {
+        let (some, stayed, staying) = write(state, lease, move |state, db| {
             let now = state.clock.unix();
             let future = subscribed_events::future(db, id, now)?.into_iter();
             let missing = future.filter(|event| !content.has(&event.name));
-            let (gone, stay): (Vec<_>, Vec<_>) =
-                missing.partition(|event| event.changed.is_empty());
+            let (gone, stay): (Vec<_>, Vec<_>) = missing.partition(|one| one.changed.is_empty());
             let ids: Vec<i64> = gone.iter().map(|event| event.id).take(BATCH).collect();
             for event in events::by_ids(db, &ids)? {
                 trash_by_file(db, &event, now)?;
             }
             if !ids.is_empty() {
-                return Ok((ids.len(), Vec::new()));
+                return Ok((ids.len(), 0, Vec::new()));
             }
             for name in subscribed_events::erased(db, id)? {
                 if !content.has(&name) {
                     subscribed_events::forget(db, id, &name)?;
                 }
             }
-            let stay: Vec<i64> = stay.iter().map(|event| event.id).collect();
-            Ok((0, events::by_ids(db, &stay)?.into_iter().map(kept).collect()))
+            let named: Vec<i64> = stay.iter().map(|event| event.id).take(MAX_ERRORS).collect();
+            Ok((0, stay.len(), events::by_ids(db, &named)?.into_iter().map(kept).collect()))
         })
         .await?;
         trashed += u64::try_from(some).unwrap_or(0);
         if some == 0 {
-            return Ok(Missing { trashed, staying });
+            return Ok(Missing { trashed, stayed, staying });
         }
     }
 }
