@@ -10,15 +10,18 @@ use super::schema::event_moves;
 use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::event_status::{EventStatus, Occurring};
-use crate::model::schedule::wall_from_seconds;
+use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
+use crate::model::zone::Zone;
 
 /// Records the former start of an event if it was moved. All-day events have dates, which another
 /// zone does not move.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (was, is) = (&old.schedule, &new.schedule);
-    let has_same_date = was.all_day && is.all_day && was.start_local == is.start_local;
-    if was.start_utc == is.start_utc || has_same_date {
+    if was.start_utc == is.start_utc {
         return Ok(());
+    }
+    if was.all_day && is.all_day && was.start_local == is.start_local {
+        return move_zone(db, new.id, (&was.zone, &is.zone));
     }
     let same_wall = || is.zone.instant(wall_from_seconds(was.start_local));
     let previous = match is.all_day {
@@ -28,6 +31,21 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     let mut sql = Sql::new(db, "insert into event_moves (event_id, previous_start) values (");
     sql.value(new.id).push(", ").value(previous).push(") ");
     sql.push("on conflict (event_id) do update set previous_start = excluded.previous_start");
+    sql.execute(db).map(drop)
+}
+
+/// Keeps the date of a former start when the zone of an all-day event changes.
+fn move_zone(db: &mut Db, event: i64, (old, new): (&Zone, &Zone)) -> Result<(), DatabaseError> {
+    let known: Option<i64> = on_backend!(db, conn => event_moves::table
+        .find(event)
+        .select(event_moves::previous_start)
+        .first(conn)
+        .optional()?);
+    let Some(known) = known else { return Ok(()) };
+    let wall = old.wall(instant_from_seconds(known));
+    let Some(moved) = new.instant(wall) else { return Ok(()) };
+    let mut sql = Sql::new(db, "update event_moves set previous_start = ");
+    sql.value(moved.as_second()).push(" where event_id = ").value(event);
     sql.execute(db).map(drop)
 }
 
