@@ -1,5 +1,7 @@
 //! A server on free ports, and a client for it.
 
+use std::time::Duration;
+
 use reqwest::{Client, Method, RequestBuilder};
 use shell::{Running, Server, Service, ShellSettings};
 
@@ -133,5 +135,7 @@ pub fn client() -> Client {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
+    // Servers close idle connections after 5 seconds. A request may not be sent at that moment.
+    let client = client.pool_idle_timeout(Duration::from_secs(2));
     must("make an HTTP client", client.build())
 }
