@@ -255,7 +255,7 @@ async fn subscription_to_a_series_that_changes_at_random_follows_it() {
 
 /// Returns the seeds of random changes. `SEEDS=1..100` tries more of them.
 fn seeds() -> std::ops::Range<u64> {
-    let range = std::env::var("SEEDS").unwrap_or_else(|_| "1..5".to_owned());
+    let range = std::env::var("SEEDS").unwrap_or_else(|_| "1..3".to_owned());
     let (from, to) = range.split_once("..").unwrap();
     from.parse().unwrap()..to.parse().unwrap()
 }
