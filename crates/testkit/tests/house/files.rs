@@ -28,6 +28,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::store::domain_accounts", "its functions are named by their module"),
     ("breaches::store::jobs", "its functions are named by their module"),
     ("breaches::store::key_holders", "its functions are named by their module"),
+    ("breaches::store::load_connections", "its functions are named by their module"),
     ("breaches::store::mail_domains", "its functions are named by their module"),
     ("breaches::store::opt_outs", "its functions are named by their module"),
     ("breaches::store::pastes", "its functions are named by their module"),
