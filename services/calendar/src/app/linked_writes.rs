@@ -18,7 +18,8 @@ use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
 /// An event that has at least this number of other venues and organizers may exceed the text limit
-/// of a page. Each of them has at most 2 MiB of text, the maximum line length of a load file.
+/// of a page when one of their texts grows. This assumes at most 2 MiB for each, the longest line of
+/// a load file. Characters that are escaped when they are stored are not considered.
 const CROWD: usize = 14;
 
 /// The row that a write will produce.
