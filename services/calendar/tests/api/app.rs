@@ -255,8 +255,8 @@ impl App {
         IndexAccess { index: &self.state.index, deadline }
     }
 
-    /// Opens the database again, and counts the statements of reads and writes.
-    pub async fn counted(&self) -> (Pools, Arc<AtomicUsize>) {
+    /// Opens the database again, and counts the statements that `counts` accepts.
+    pub async fn counted(&self, counts: fn(&str) -> bool) -> (Pools, Arc<AtomicUsize>) {
         let one = DatabaseSettings { db_pool: 1, ..self.database.settings() };
         let migrations = [&auth::MIGRATIONS, &calendar::MIGRATIONS];
         let pools = one.open(self.database.folder(), "test", &migrations).unwrap();
@@ -264,7 +264,9 @@ impl App {
         let counter = Arc::clone(&statements);
         let instrument = move |db: &mut Db| -> Result<(), DatabaseError> {
             db.set_instrumentation(move |event: InstrumentationEvent<'_>| {
-                if let InstrumentationEvent::StartQuery { .. } = event {
+                if let InstrumentationEvent::StartQuery { query, .. } = event
+                    && counts(&query.to_string())
+                {
                     counter.fetch_add(1, Ordering::Relaxed);
                 }
             });

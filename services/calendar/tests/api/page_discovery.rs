@@ -183,7 +183,9 @@ async fn sitemap_skips_gaps_between_ids() {
     let insert = |db: &mut Db| plant(db, author, times, &Links::default(), |event| event.id = far);
     app.state.pools.write_blocking(insert).unwrap();
 
-    let (pools, statements) = app.counted().await;
+    // Only the searches for the next id count: the server's scheduled work runs too.
+    let of_ids = |text: &str| text.contains("count > 0 and id >") || text.contains("and e.id >");
+    let (pools, statements) = app.counted(of_ids).await;
     let media = app.state.media.clone();
     let state = State::new(pools, app.clock.shared(), settings(&[]), media);
     let server = TestServer::start(Calendar { state }).await;
@@ -192,7 +194,7 @@ async fn sitemap_skips_gaps_between_ids() {
         texts(&index, "loc").iter().map(|url| url.replace(&server.url("/sitemap/"), "")).collect();
     assert_eq!(parts, ["lists.xml", "items-1.xml", "items-214749.xml", "terms-214749.xml"]);
     let statements = statements.load(Ordering::Relaxed);
-    assert!((5..30).contains(&statements), "{statements} statements");
+    assert!((5..10).contains(&statements), "{statements} statements");
     let part = send(server.get("/sitemap/items-214749.xml")).await.expect(200);
     assert!(texts(&part, "loc")[0].contains("/event/planted-"), "{}", part.text);
 }
