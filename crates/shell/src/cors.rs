@@ -1,7 +1,7 @@
 //! CORS rules, chosen per request.
 //!
 //! With the `actix-cors` middleware, a service can't choose the preflight status, the header values
-//! or a different rule per operation (docs/decisions/0103-own-cors-layer.md).
+//! or a different rule per operation (docs/decisions/0102).
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
