@@ -80,7 +80,7 @@ impl<'c> JobInput<'c> {
         let input = Input::at(path).map_err(named())?;
         let (length, stamp) = (input.length(), input.stamp().map_err(named())?);
         let bytes = ByteCounter::default();
-        // A file that grows faster than we read it must not keep us busy for ever.
+        // A file that grows faster than we read it must not keep us busy forever.
         let file = open(path)?.take(length.filter(|length| *length > 0).unwrap_or(u64::MAX));
         let text = decoding::text(CountingReader::new(file, bytes.clone()), encoding);
         let text = text.map_err(named())?;
