@@ -3,19 +3,22 @@
 
 Usage: calendar_cpu.py BASE_URL PID EVENT_ID SEARCH
 
-Requests are sent one after another on one connection. The CPU time is that of all threads of the server,
-in nanoseconds from /proc/PID/task/*/schedstat.
+Requests are sent in sequence on one connection. The cases take short turns, so that other work on the machine
+affects all of them alike, and the figures are the medians of the turns. The CPU time is that of all threads of
+the server, in nanoseconds from /proc/PID/task/*/schedstat.
 """
 
 import http.client
 import os
+import statistics
 import sys
 import time
 from urllib.parse import urlsplit
 
 API = "/calendar/events/v1"
-# CPU time in seconds after which a case has been measured, and the most requests.
-ENOUGH, MOST, LEAST = 0.4, 20_000, 200
+ROUNDS = 60
+# CPU nanoseconds of a turn, and the bounds of its number of requests.
+TURN, MOST, LEAST = 5e6, 40, 2
 
 
 def cases(event, search):
@@ -58,32 +61,46 @@ def get(connection, path, headers):
     return answer, body
 
 
-def measure(connection, pid, path, headers, known):
-    """Returns status, bytes of the body, and CPU nanoseconds per request."""
-    answer, _ = get(connection, path, headers)
-    if known:
-        headers = {**headers, "If-None-Match": answer.getheader("ETag")}
-    for _ in range(5):
-        answer, body = get(connection, path, headers)
-    begun, count = cpu(pid), 0
-    while count < MOST and (count < LEAST or cpu(pid) - begun < ENOUGH * 1e9):
-        for _ in range(LEAST // 2):
-            get(connection, path, headers)
-        count += LEAST // 2
-    return answer.status, len(body), (cpu(pid) - begun) / count
+class Case:
+    """A request that is measured in many short turns."""
+
+    def __init__(self, connection, name, path, headers, known):
+        self.connection, self.name, self.path, self.headers = connection, name, path, headers
+        answer, _ = self.get()
+        if known:
+            self.headers = {**headers, "If-None-Match": answer.getheader("ETag")}
+        for _ in range(100):
+            answer, body = self.get()
+        self.status, self.length, self.turns, self.count = answer.status, len(body), [], MOST
+
+    def get(self):
+        return get(self.connection, self.path, self.headers)
+
+    def turn(self, pid):
+        # The first request after another case is dearer.
+        self.get()
+        begun = cpu(pid)
+        for _ in range(self.count):
+            self.get()
+        nanoseconds = (cpu(pid) - begun) / self.count
+        self.turns.append(nanoseconds)
+        self.count = max(LEAST, min(MOST, int(TURN / nanoseconds)))
 
 
 def main():
     base, pid, event, search = sys.argv[1:]
     connection = http.client.HTTPConnection(urlsplit(base).netloc)
+    measured = [Case(connection, *case) for case in cases(event, search)]
+    for _ in range(ROUNDS):
+        for case in measured:
+            case.turn(pid)
     print("| Case | Status | Body | CPU a request | to plain |")
     print("|---|---|---|---|---|")
-    plain = None
-    for name, path, headers, known in cases(event, search):
-        status, length, nanoseconds = measure(connection, pid, path, headers, known)
-        plain = plain or nanoseconds
+    plain = statistics.median(measured[0].turns)
+    for case in measured:
+        nanoseconds = statistics.median(case.turns)
         micros, ratio = nanoseconds / 1000, nanoseconds / plain
-        print(f"| {name} | {status} | {length} bytes | {micros:.1f} µs | {ratio:.1f} |", flush=True)
+        print(f"| {case.name} | {case.status} | {case.length} bytes | {micros:.1f} µs | {ratio:.1f} |")
 
 
 if __name__ == "__main__":
