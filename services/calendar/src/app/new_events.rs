@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use database::{DatabaseError, Db, transaction};
+use database::{DatabaseError, Db};
 
 use super::event_writes;
 use super::list_permit::LONGEST_PAGE;
@@ -67,12 +67,7 @@ pub fn load_new_events(
 ) -> Result<Vec<LoadedLine>, Error> {
     let steps = read(state, db, writer, lines, upsert)?;
     match steps.iter().any(|step| matches!(step, Step::New(_))) {
-        true => match transaction(db, |db| create(db, writer, steps)) {
-            Ok(lines) => Ok(lines),
-            // Each event is checked on its own instead.
-            Err(Stop::LongTexts) => Ok(Vec::new()),
-            Err(Stop::Failed(error)) => Err(error.into()),
-        },
+        true => Ok(create(db, writer, steps)?),
         false => Ok(steps.iter().map(|_| LoadedLine::Unchanged).collect()),
     }
 }
@@ -170,21 +165,12 @@ fn new_event(
     Ok(Some(NewEvent { event, change, wanted_slug, warnings }))
 }
 
-/// Why no event was created.
-enum Stop {
-    /// The texts of the events and their venues and organizers could exceed the limit of a page.
-    LongTexts,
-    Failed(DatabaseError),
-}
-
-impl From<DatabaseError> for Stop {
-    fn from(error: DatabaseError) -> Stop {
-        Stop::Failed(error)
-    }
-}
-
 /// Stores the new events up to the first one that refers to something that does not exist yet.
-fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, Stop> {
+/// Stores none if their texts might be too long for a page, so that each is checked on its own.
+///
+/// Nothing has to be undone, so this does without a savepoint. On SQLite, each statement after a
+/// savepoint costs time in proportion to the pages that have changed since.
+fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, DatabaseError> {
     let changes = steps.iter().filter_map(|step| match step {
         Step::New(new) => Some(&new.change),
         Step::Unchanged => None,
@@ -208,6 +194,10 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     if new.is_empty() {
         return Ok(lines);
     }
+    // If all of them fit on a page, each one does.
+    if text_length(db, &new)? > LONGEST_PAGE {
+        return Ok(Vec::new());
+    }
     let ids = events::allocate_all(db, new.len())?;
     for ((event, _), id) in new.iter_mut().zip(&ids) {
         event.id = *id;
@@ -215,19 +205,34 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     let own: Vec<&str> = new.iter().map(|(event, _)| event.slug.as_str()).collect();
     store::slugs::forget_former_ones(db, "events", &own)?;
     events::insert_all(db, &new)?;
-    let has_links = |links: &Links| !(links.venues.is_empty() && links.organizers.is_empty());
-    let linked = new.iter().filter(|(_, links)| has_links(links)).map(|(event, _)| event.id);
-    let linked: Vec<i64> = linked.collect();
-    // If all of them fit on a page, each one does.
-    if !linked.is_empty() && text_lengths::of_events(db, &linked)? > LONGEST_PAGE {
-        return Err(Stop::LongTexts);
-    }
     for (id, status) in ids.iter().zip(&statuses) {
         if status.occurring != Occurring::Scheduled {
             event_statuses::replace(db, *id, status)?;
         }
     }
     Ok(lines)
+}
+
+/// Returns the total size of the text of events with venues or organizers, in bytes. A venue counts
+/// for each of its events.
+fn text_length(db: &mut Db, events: &[(Event, Links)]) -> Result<usize, DatabaseError> {
+    let mut bytes = 0;
+    for (event, links) in events {
+        if !(links.venues.is_empty() && links.organizers.is_empty()) {
+            bytes += event.description.len() + event.excerpt.len();
+        }
+    }
+    for kind in [Kind::Venue, Kind::Organizer] {
+        let linked = events.iter().flat_map(|(_, links)| match kind {
+            Kind::Venue => &links.venues,
+            Kind::Organizer => &links.organizers,
+        });
+        let distinct: HashSet<i64> = linked.clone().copied().collect();
+        let distinct: Vec<i64> = distinct.into_iter().collect();
+        let lengths = text_lengths::by_id(db, kind, &distinct)?;
+        bytes += linked.filter_map(|id| lengths.get(id)).sum::<usize>();
+    }
+    Ok(bytes)
 }
 
 /// The rows that new events refer to by name.

@@ -1,5 +1,7 @@
 //! Measures the text on a page without reading it.
 
+use std::collections::HashMap;
+
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
 use diesel::prelude::*;
@@ -8,6 +10,7 @@ use diesel::sql_types::BigInt;
 
 use super::among_ids::AmongIds;
 use super::event_index::ListError;
+use super::sql::Sql;
 use crate::model::linked::Kind;
 
 /// Sums up the size of the text that a response with these events contains, in bytes. A shared
@@ -88,4 +91,25 @@ pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, Database
         Kind::Organizer => OF_ORGANIZERS,
     };
     sum(db, text, ids)
+}
+
+#[derive(QueryableByName)]
+struct Length {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
+}
+
+/// Returns the size of the text of each of these venues or organizers in bytes, by id.
+pub fn by_id(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, usize>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut sql = Sql::new(db, "select id, cast(octet_length(description) + ");
+    sql.push("octet_length(excerpt) as bigint) as bytes from ").push(kind.collection());
+    sql.push(" where id ").among(ids);
+    let lengths: Vec<Length> = sql.load(db)?;
+    let bytes = |length: Length| (length.id, usize::try_from(length.bytes).unwrap_or_default());
+    Ok(lengths.into_iter().map(bytes).collect())
 }
