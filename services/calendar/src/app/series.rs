@@ -21,6 +21,10 @@ use crate::store::{event_statuses, events, links, series, slugs, webhooks};
 /// Number of events to read at once while looking for the shared fields.
 const AT_ONCE: usize = 20;
 
+/// Fields without texts and links. If every event changed one of them for itself, templates have the
+/// value of the last event.
+const WITHOUT_TEXT: [&str; 5] = [STATUS, "author", DATES, "hide_from_listings", "password"];
+
 /// Reads an event, including everything that a series can share.
 pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
     let Some(event) = events::find(db, id)? else { return Ok(None) };
@@ -29,7 +33,9 @@ pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
 }
 
 /// Builds the template of a series. For each field, it takes the value from the last event that did
-/// not change the field for itself. Returns `None` if the series has no events.
+/// not change the field for itself. Texts that every event changed for itself come from the last
+/// event that does not hide them from those who see the template. Returns `None` if the series has
+/// no events.
 pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
@@ -64,13 +70,46 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
             break;
         }
     }
-    if let Some(found) = &mut found
-        && found.event.status.is_trashed()
-    {
-        let previous = found.event.previous.take();
-        found.event.status = previous.unwrap_or_else(|| Status::of(Stage::Publish));
+    let Some(mut template) = found else { return Ok(None) };
+    if template.event.status.is_trashed() {
+        let previous = template.event.previous.take();
+        template.event.status = previous.unwrap_or_else(|| Status::of(Stage::Publish));
     }
-    Ok(found.map(|found| (found, sources)))
+    missing.retain(|field| !WITHOUT_TEXT.contains(field));
+    if !missing.is_empty() {
+        let source = match last_visible(db, &members, &template.event)? {
+            Some(source) => source,
+            None => {
+                let name = series::find(db, series)?.map(|series| series.slug);
+                template.without_texts(name.unwrap_or_default())
+            }
+        };
+        sources.extend(Some(source.event.id).filter(|id| *id > 0));
+        missing.iter().for_each(|field| template.take(field, &source));
+    }
+    Ok(Some((template, sources)))
+}
+
+/// Finds the last event of a series that everyone can see who sees the template.
+fn last_visible(
+    db: &mut Db,
+    members: &[Membership],
+    template: &Event,
+) -> Result<Option<Shared>, DatabaseError> {
+    let is_visible = |event: &Event| {
+        let is_open = event.is_public() && event.password.is_none();
+        let is_alike = event.status == template.status
+            && event.listed == template.listed
+            && event.password == template.password;
+        is_open || is_alike
+    };
+    for chunk in members.rchunks(AT_ONCE) {
+        let ids: Vec<i64> = chunk.iter().map(|member| member.event).collect();
+        if let Some(found) = events::by_ids(db, &ids)?.into_iter().rev().find(is_visible) {
+            return shared(db, found.id);
+        }
+    }
+    Ok(None)
 }
 
 /// Expands a series into occurrences.

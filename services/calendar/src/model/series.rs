@@ -345,6 +345,14 @@ impl Shared {
         }
     }
 
+    /// Returns a new draft with the author and the dates of this event and with this title, without
+    /// other texts and without links.
+    pub fn without_texts(&self, title: String) -> Shared {
+        let draft = Event::draft(self.event.author, self.event.schedule.clone(), 0, 0);
+        let event = Event { title, ..draft };
+        Shared { event, links: Links::default(), status: EventStatus::default() }
+    }
+
     /// Copies a field from another event. Doesn't copy dates.
     pub fn take(&mut self, field: &str, from: &Shared) {
         let (event, other) = (&mut self.event, &from.event);

@@ -54,6 +54,7 @@ mod parameters;
 mod plans;
 mod preconditions;
 mod private_files;
+mod private_series;
 mod recorded_addresses;
 mod removed_users;
 mod roles;

@@ -1,0 +1,123 @@
+//! Series with dates that are not public.
+
+use calendar::extend_series;
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::series::{course, events, patch};
+
+/// A feed of all dates.
+const FEED: &str = "/ical?start_date=2027-01-01&end_date=2100-01-01";
+
+/// Creates a series of weekly lectures with titles and descriptions of their own. Returns the ids of
+/// its events.
+async fn lectures(app: &App, recurrence: Value) -> Vec<i64> {
+    let id = course(app, json!({"title": "Lectures", "recurrence": recurrence})).await;
+    let all = events(app, id).await;
+    let ids: Vec<i64> = all.iter().map(|event| event["id"].as_i64().unwrap()).collect();
+    for (at, id) in ids.iter().enumerate() {
+        let own = json!({"title": format!("Lecture {at}"), "description": format!("About {at}")});
+        patch(app, *id, own).await.expect(200);
+    }
+    ids
+}
+
+/// Returns a weekly recurrence that excludes some dates.
+fn weekly(count: i64, exdates: &[&str]) -> Value {
+    json!({"rrule": "FREQ=WEEKLY", "count": count, "exdates": exdates})
+}
+
+/// Returns the writes that hide an event or its texts.
+fn hidings() -> Vec<Value> {
+    vec![
+        json!({"status": "private"}),
+        json!({"status": "draft"}),
+        json!({"hide_from_listings": true}),
+        json!({"password": "secret"}),
+        json!({"status": "trash"}),
+    ]
+}
+
+#[actix_web::test]
+async fn feed_of_a_series_does_not_have_the_texts_of_a_hidden_last_date() {
+    for hiding in hidings() {
+        let app = App::new().await;
+        let ids = lectures(&app, weekly(3, &[])).await;
+        let before = app.get(FEED).await.expect(200).text;
+        assert!(before.contains("RRULE:") && before.contains("DESCRIPTION:About 2"), "{before}");
+        patch(&app, ids[2], hiding.clone()).await.expect(200);
+        let feed = app.get(FEED).await.expect(200).text;
+        assert!(
+            feed.contains("RRULE:") && feed.contains("DESCRIPTION:About 1"),
+            "{hiding}: {feed}"
+        );
+        assert!(!feed.contains("About 2"), "{hiding}: {feed}");
+        // Titles of protected events are public.
+        assert_eq!(feed.contains("Lecture 2"), hiding["password"].is_string(), "{hiding}: {feed}");
+    }
+}
+
+#[actix_web::test]
+async fn longer_rule_does_not_copy_the_texts_of_a_hidden_last_date() {
+    for hiding in hidings() {
+        let app = App::new().await;
+        let ids = lectures(&app, weekly(3, &[])).await;
+        patch(&app, ids[2], hiding.clone()).await.expect(200);
+        let exdates: &[&str] = if hiding["status"] == "trash" { &["2027-03-30"] } else { &[] };
+        let longer = json!({"scope": "all", "recurrence": weekly(4, exdates)});
+        patch(&app, ids[0], longer).await.expect(200);
+        let all = events(&app, ids[0]).await;
+        let new = all.last().unwrap();
+        assert_eq!(new["start_date"], "2027-04-06 18:00:00", "{hiding}");
+        assert_eq!(
+            (&new["title"], &new["description"], &new["status"]),
+            (&json!("Lecture 1"), &json!("About 1"), &json!("publish")),
+            "{hiding}"
+        );
+    }
+}
+
+#[actix_web::test]
+async fn extended_series_does_not_copy_the_texts_of_a_hidden_last_date() {
+    let app = App::with(&["--series-ahead=1"]).await;
+    let ids = lectures(&app, json!({"rrule": "FREQ=WEEKLY"})).await;
+    patch(&app, *ids.last().unwrap(), json!({"status": "private"})).await.expect(200);
+    app.clock.advance(30 * 24 * 3600);
+    extend_series(&app.state).await;
+    let all = events(&app, ids[0]).await;
+    let new = all.iter().filter(|event| !ids.contains(&event["id"].as_i64().unwrap()));
+    let new: Vec<[&Value; 2]> = new.map(|event| [&event["title"], &event["status"]]).collect();
+    let last_public = json!(format!("Lecture {}", ids.len() - 2));
+    assert!(!new.is_empty());
+    assert_eq!(new, vec![[&last_public, &json!("publish")]; new.len()]);
+}
+
+#[actix_web::test]
+async fn new_date_of_a_series_without_open_dates_has_only_its_name() {
+    let app = App::new().await;
+    let ids = lectures(&app, weekly(2, &[])).await;
+    patch(&app, ids[0], json!({"password": "secret", "venue": {"venue": "Cellar"}}))
+        .await
+        .expect(200);
+    patch(&app, ids[1], json!({"status": "private", "venue": {"venue": "Attic"}}))
+        .await
+        .expect(200);
+    let longer = json!({"scope": "all", "recurrence": weekly(3, &[])});
+    patch(&app, ids[0], longer).await.expect(200);
+    let all = events(&app, ids[0]).await;
+    let new = all.last().unwrap();
+    assert_eq!(new["start_date"], "2027-03-30 18:00:00");
+    let shown = ["title", "description", "venue", "status"].map(|name| new[name].clone());
+    assert_eq!(shown, [json!("lectures"), json!(""), json!([]), json!("publish")]);
+}
+
+#[actix_web::test]
+async fn dates_of_a_private_series_keep_the_texts_of_its_last_date() {
+    let app = App::new().await;
+    let ids = lectures(&app, weekly(2, &[])).await;
+    patch(&app, ids[0], json!({"scope": "all", "status": "private"})).await.expect(200);
+    let longer = json!({"scope": "all", "recurrence": weekly(3, &[])});
+    patch(&app, ids[0], longer).await.expect(200);
+    let new = app.rows("events where title = 'Lecture 1' and status = 'private'");
+    assert_eq!(new, 2);
+}
