@@ -254,18 +254,20 @@ impl Work<'_> {
     }
 
     /// Applies the changed fields to an event, except for fields that were changed for this event
-    /// only. Trashed events get them too, because they may be restored.
+    /// only. Trashed events get them too, because they may be restored. Feeds show them as cancelled
+    /// until then, unless they return to a status that is not public.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
         if member.event == self.own {
             return new;
         }
-        let is_trashed = old.event.status.is_trashed();
-        let is_own = |field: &str| {
-            (field == STATUS && is_trashed) || member.changed.iter().any(|one| one == field)
-        };
+        let is_own = |field: &str| member.changed.iter().any(|one| one == field);
         for field in self.differing.iter().filter(|field| !is_own(field)) {
             new.take(field, self.after);
+        }
+        if old.event.status.is_trashed() && !new.event.status.is_trashed() {
+            new.event.previous = Some(new.event.status);
+            new.event.status = old.event.status.clone();
         }
         new
     }

@@ -121,3 +121,27 @@ async fn dates_of_a_private_series_keep_the_texts_of_its_last_date() {
     let new = app.rows("events where title = 'Lecture 1' and status = 'private'");
     assert_eq!(new, 2);
 }
+
+#[actix_web::test]
+async fn series_that_becomes_private_hides_its_dates_in_the_trash() {
+    for (scope, first, count) in [("all", 0, 4), ("following", 1, 3)] {
+        let app = App::new().await;
+        let id = course(&app, json!({})).await;
+        let all = events(&app, id).await;
+        let ids: Vec<i64> = all.iter().map(|event| event["id"].as_i64().unwrap()).collect();
+        app.delete(&format!("/events/{}", ids[2])).await.expect(200);
+        let change = json!({"scope": scope, "status": "private", "title": "Hearing of Ms X"});
+        patch(&app, ids[first], change).await.expect(200);
+        let feed = app.get(FEED).await.expect(200).text;
+        assert!(!feed.contains("Hearing"), "{scope}: {feed}");
+        let again = json!({"scope": "all", "recurrence": weekly(count, &[])});
+        patch(&app, ids[first], again).await.expect(200);
+        let path = format!("/events/{}", ids[2]);
+        let returned = app.get_as("editor", &path).await.expect(200).json;
+        assert_eq!(
+            (&returned["status"], &returned["title"]),
+            (&json!("private"), &json!("Hearing of Ms X")),
+            "{scope}"
+        );
+    }
+}
