@@ -1,6 +1,8 @@
 //! Creates series: the first event, the rule, and the other events.
 
-use database::Db;
+use std::collections::HashMap;
+
+use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
@@ -12,8 +14,9 @@ use crate::ical::Expansion;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::notice::series_body;
-use crate::model::role::User;
+use crate::model::role::{self, User};
 use crate::model::series::{Membership, Plan, Series, Shared};
+use crate::model::series_ids::occurrence_of;
 use crate::model::slug;
 use crate::state::Site;
 use crate::store::series as stored;
@@ -79,12 +82,14 @@ pub fn begin(
     own_slug: String,
     messages: i64,
 ) -> Result<Event, Interrupt> {
+    let user = context.user()?;
     let (db, site, now) = (&mut *context.db, context.site, context.now);
     let seconds = now.as_second();
-    let expansion = expanded(site, &series, now)?;
+    let mut expansion = expanded(site, &series, now)?;
     series.made_until = expansion.repetition.made_until;
     series.due_utc = expansion.repetition.due_utc;
-    let series = stored::insert(db, &series)?;
+    let mut series = stored::insert(db, &series)?;
+    exclude_forbidden(db, &user, &mut series, &mut expansion)?;
     let old = require(db, first.id)?;
     let mut new = old.clone();
     (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
@@ -114,6 +119,46 @@ pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Ex
         return Err(invalid("recurrence", &text));
     }
     Ok(found)
+}
+
+/// Excludes dates whose events left the series, if the user may not change these events. Otherwise
+/// the rule would restore them.
+pub fn exclude_forbidden(
+    db: &mut Db,
+    user: &User,
+    series: &mut Series,
+    expansion: &mut Expansion,
+) -> Result<(), DatabaseError> {
+    let mut dates = HashMap::new();
+    for (moment, ..) in &expansion.occurrences {
+        dates.insert(series.external_id(*moment), *moment);
+        dates.extend(series.former_id(*moment).map(|name| (name, *moment)));
+    }
+    let former_uid = occurrence_of(&series.uid).map(|(uid, _)| uid.to_owned());
+    let mut forbidden = Vec::new();
+    for uid in former_uid.iter().chain([&series.uid]) {
+        let known = events::of_uid(db, uid)?;
+        let ids: Vec<i64> = known.iter().map(|(id, ..)| *id).collect();
+        let members: HashMap<i64, i64> = stored::ids_of_events(db, &ids)?.into_iter().collect();
+        for (id, name, _) in known {
+            if let Some(moment) = dates.get(&name)
+                && !members.contains_key(&id)
+                && let Some(event) = events::find(db, id)?
+                && !role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
+            {
+                forbidden.push(*moment);
+            }
+        }
+    }
+    if forbidden.is_empty() {
+        return Ok(());
+    }
+    expansion.occurrences.retain(|(moment, ..)| !forbidden.contains(moment));
+    let keys: Vec<String> = forbidden.iter().map(|moment| series.plan.key(*moment)).collect();
+    series.plan.exdates.extend(keys);
+    series.plan.exdates.sort_unstable();
+    series.plan.exdates.dedup();
+    stored::update(db, series)
 }
 
 /// Reads an event, including everything that a series can share.

@@ -6,7 +6,7 @@ use database::Db;
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::series_creation::{begin, expanded, name_of, new_series, require};
+use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
 use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
 use super::slugs::remember;
 use super::subscribed_series::{is_named_by_file, moving_along, note_new};
@@ -186,12 +186,13 @@ fn update_several(
         Some(shift) => {
             series.plan = shift.plan.clone();
             series.sequence = stored::sequence(db, &series)? + 1;
-            let expansion = expanded(site, &series, now)?;
+            let mut expansion = expanded(site, &series, now)?;
             series.made_until = expansion.repetition.made_until;
             series.due_utc = expansion.repetition.due_utc;
             stored::update(db, &series)?;
             let work = Work { series: series.clone(), ..work };
             work.move_events(db, members, &shift, seconds)?;
+            exclude_forbidden(db, user, &mut series, &mut expansion)?;
             if let Some(template) = series::template(db, series.id)? {
                 series::make_missing(db, &series, &template, &expansion, (i64::MIN, seconds))?;
                 note_new(db, &series, true)?;

@@ -4,7 +4,7 @@ use calendar::extend_series;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::series::{course, events, patch};
+use crate::series::{course, events, patch, texts};
 
 /// A feed of all dates.
 const FEED: &str = "/ical?start_date=2027-01-01&end_date=2100-01-01";
@@ -144,4 +144,53 @@ async fn series_that_becomes_private_hides_its_dates_in_the_trash() {
             "{scope}"
         );
     }
+}
+
+#[actix_web::test]
+async fn date_that_a_contributor_may_not_change_stays_in_the_trash() {
+    let app = App::new().await;
+    let body = json!({"title": "Yoga", "start_date": "2027-03-16 18:00",
+        "end_date": "2027-03-16 19:30", "recurrence": weekly(4, &[])});
+    let id = app.call("contributor", "POST", "/events", &body).await.expect(201).id();
+    let last = events(&app, id).await[3]["id"].as_i64().unwrap();
+    let (first, last) = (format!("/events/{id}"), format!("/events/{last}"));
+    let rule = |count| json!({"scope": "all", "recurrence": weekly(count, &[])});
+    let published = json!({"status": "publish"});
+    app.call("editor", "PATCH", &last, &published).await.expect(200);
+    app.call("editor", "PATCH", &first, &rule(3)).await.expect(200);
+    let longer = app.call("contributor", "PATCH", &first, &rule(4)).await.expect(200).json;
+    let excluded = &longer["series"]["recurrence"]["exdates"];
+    assert_eq!(*excluded, json!(["2027-04-06 18:00:00"]));
+    assert_eq!(app.get_as("editor", &last).await.expect(200).json["status"], "trash");
+    assert_eq!(texts(&app, id, "status").await, vec!["draft"; 3]);
+    // An editor may restore it.
+    app.call("editor", "PATCH", &first, &rule(4)).await.expect(200);
+    assert_eq!(app.get(&last).await.expect(200).json["status"], "publish");
+}
+
+#[actix_web::test]
+async fn rule_of_a_restored_event_does_not_restore_the_events_of_others() {
+    let app = App::new().await;
+    let body = json!({"title": "Yoga", "start_date": "2027-03-16 18:00",
+        "end_date": "2027-03-16 19:30", "recurrence": weekly(3, &[])});
+    let id = app.call("author", "POST", "/events", &body).await.expect(201).id();
+    let all = events(&app, id).await;
+    let ids: Vec<i64> = all.iter().map(|event| event["id"].as_i64().unwrap()).collect();
+    let given = json!({"author": app.user("author2")});
+    app.call("editor", "PATCH", &format!("/events/{}", ids[2]), &given).await.expect(200);
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    let first = format!("/events/{id}");
+    app.call("author", "PATCH", &first, &json!({"status": "publish"})).await.expect(200);
+    let rule = json!({"recurrence": weekly(3, &[])});
+    app.call("author", "PATCH", &first, &rule).await.expect(200);
+    let statuses = async || {
+        let mut statuses = Vec::new();
+        for id in &ids {
+            let event = app.get_as("editor", &format!("/events/{id}")).await.expect(200).json;
+            statuses.push(event["status"].as_str().unwrap().to_owned());
+        }
+        statuses
+    };
+    assert_eq!(statuses().await, ["publish", "publish", "trash"]);
+    assert_eq!(events(&app, id).await.len(), 2);
 }
