@@ -102,8 +102,12 @@ pub fn written(
     let Some((mut template, sources)) = series::template_of(db, id)? else {
         return Ok((text, None));
     };
-    series.sequence = stored::sequence(db, &series)?;
     let all = stored::dated(db, id)?;
+    // Skip a series that was hidden after the list was read.
+    if !template.event.is_public() || all.iter().all(|one| one.is_public == 0) {
+        return Ok((text, None));
+    }
+    series.sequence = stored::sequence(db, &series)?;
     let hidden = all.iter().filter(|one| one.is_public == 0);
     let hidden: Vec<String> = hidden.map(|one| series.plan.key(one.occurrence)).collect();
     series.plan.exdates.extend(hidden);

@@ -1,9 +1,11 @@
 //! Series with dates that are not public.
 
-use calendar::extend_series;
+use calendar::{Links, extend_series};
+use database::{DatabaseError, Db};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, NS, plant};
 use crate::series::{course, events, patch, texts};
 
 /// A feed of all dates.
@@ -193,4 +195,32 @@ async fn rule_of_a_restored_event_does_not_restore_the_events_of_others() {
     };
     assert_eq!(statuses().await, ["publish", "publish", "trash"]);
     assert_eq!(events(&app, id).await.len(), 2);
+}
+
+#[actix_web::test]
+async fn feed_does_not_have_a_series_that_became_private_while_it_was_sent() {
+    let app = App::new().await;
+    let author = app.user("editor");
+    // More than the buffers between the server and a client that does not read.
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..24).try_for_each(|number| {
+            let start = 1_800_000_000 + number * 100;
+            plant(db, author, (start, start + 60), &Links::default(), |event| {
+                event.description = "x".repeat(900 << 10);
+            })
+            .map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let id = course(&app, json!({"description": "Open"})).await;
+    let mut answer = app.server.request(Method::GET, &format!("{NS}{FEED}")).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let mut feed = answer.chunk().await.unwrap().unwrap().to_vec();
+    let change = json!({"scope": "all", "status": "private", "description": "Internal"});
+    patch(&app, id, change).await.expect(200);
+    while let Some(piece) = answer.chunk().await.unwrap() {
+        feed.extend(piece);
+    }
+    let feed = String::from_utf8(feed).unwrap();
+    assert!(feed.ends_with("END:VCALENDAR\r\n") && !feed.contains("Internal"));
 }
