@@ -16,12 +16,12 @@ use crate::images::PNG;
 const ADMIN_KEY: &str = "0123456789abcdef0123456789abcdef";
 const ROOT: &str = "/calendar/events/v1";
 
-fn program() -> Program {
+pub fn program() -> Program {
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("ADMIN_KEY", ADMIN_KEY);
     program.setting("RATE_READ_RPM", "0").setting("RATE_WRITE_RPM", "0")
 }
 
-async fn call(server: &Served, method: &str, path: &str, body: Value) -> Value {
+pub async fn call(server: &Served, method: &str, path: &str, body: Value) -> Value {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     let request = server.request(method, &format!("{ROOT}{path}")).bearer_auth(ADMIN_KEY);
     let answer = request.json(&body).answer().await;
@@ -29,11 +29,11 @@ async fn call(server: &Served, method: &str, path: &str, body: Value) -> Value {
     answer.json()
 }
 
-async fn create(server: &Served, path: &str, body: Value) -> i64 {
+pub async fn create(server: &Served, path: &str, body: Value) -> i64 {
     call(server, "POST", path, body).await["id"].as_i64().unwrap()
 }
 
-fn import(target: &Program, url: &str, more: &[&str]) -> Ran {
+pub fn import(target: &Program, url: &str, more: &[&str]) -> Ran {
     let arguments = ["import-site", url, "--allow-private", "--pause=1", "--json"];
     let mut command = target.command(&[&arguments[..], more].concat());
     command.env("SITE_PASSWORD", ADMIN_KEY);
@@ -44,7 +44,7 @@ fn import(target: &Program, url: &str, more: &[&str]) -> Ran {
 
 /// Returns the numbers of created, updated, unchanged, skipped and failed items.
 #[track_caller]
-fn counts(ran: &Ran, code: i32) -> [i64; 5] {
+pub fn counts(ran: &Ran, code: i32) -> [i64; 5] {
     assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.errors);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     ["created", "updated", "unchanged", "skipped", "failed"]
@@ -302,7 +302,7 @@ fn site_that_loops_or_is_something_else_is_refused() {
 }
 
 /// Starts a site with the given lists, which the test may change later.
-fn site(lists: &Arc<Mutex<Value>>) -> HttpPeer {
+pub fn site(lists: &Arc<Mutex<Value>>) -> HttpPeer {
     let lists = Arc::clone(lists);
     HttpPeer::start(move |request| {
         if request.target.contains("/users/") {

@@ -136,6 +136,11 @@ impl ItemKind {
     }
 }
 
+/// Returns the name under which a site's list is recorded with its items.
+pub fn source(root: &str, kind: ItemKind) -> String {
+    format!("{root} {}", kind.collection())
+}
+
 /// Returns the id of a term's parent, or `None` for a root term.
 pub fn parent_of(item: &Value) -> Option<i64> {
     number(item.get("parent")?)

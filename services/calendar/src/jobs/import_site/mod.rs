@@ -6,6 +6,7 @@
 
 mod client;
 mod items;
+mod parents;
 mod report;
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +18,8 @@ use serde_json::{Map, Value};
 
 pub use self::client::SiteAccess;
 use self::client::{Failure, Reply, SiteClient};
-use self::items::{ItemKind, id_of, image_url, number, objects, parent_of};
+use self::items::{ItemKind, id_of, image_url, number, objects, parent_of, source};
+use self::parents::{Parent, parents_first};
 use self::report::TakenOver;
 use super::load::first_user;
 use super::writer_queue::writer_queue;
@@ -102,33 +104,6 @@ struct Site<'a> {
     report: TakenOver,
 }
 
-/// The parent to set for a term that we have written.
-struct Parent {
-    taxonomy: Taxonomy,
-    /// The term's id at the other site.
-    id: i64,
-    /// The parent's id at the other site.
-    parent: Option<i64>,
-    /// The term's digest. We record it once the parent is set.
-    digest: String,
-}
-
-impl Parent {
-    /// Returns the parent that we have to set later. Returns `None` for items that aren't terms,
-    /// and for new terms without a parent.
-    fn of(
-        kind: ItemKind,
-        item: &Value,
-        is_known: bool,
-        (id, digest): (i64, &str),
-    ) -> Option<Parent> {
-        let ItemKind::Term(taxonomy) = kind else { return None };
-        let parent = parent_of(item);
-        let digest = digest.to_owned();
-        (parent.is_some() || is_known).then_some(Parent { taxonomy, id, parent, digest })
-    }
-}
-
 /// One page of a list at the other site.
 struct Page {
     items: Vec<Value>,
@@ -158,6 +133,7 @@ impl Site<'_> {
     fn list(&mut self, kind: ItemKind) -> anyhow::Result<()> {
         let progress = ProgressReporter::new(kind.collection(), Unit::Items("items"), None);
         let (mut seen, mut total) = (HashSet::new(), None);
+        let mut children = Vec::new();
         for number in 1..=MOST_PAGES {
             let Some(page) = self.page(kind, number)? else { break };
             total = page.total;
@@ -168,6 +144,13 @@ impl Site<'_> {
                     continue;
                 };
                 if !seen.insert(id) {
+                    continue;
+                }
+                // The list may contain the parent later.
+                if let ItemKind::Term(_) = kind
+                    && parent_of(item).is_some()
+                {
+                    children.push((id, item.clone()));
                     continue;
                 }
                 self.take(kind, id, item)?;
@@ -181,6 +164,9 @@ impl Site<'_> {
                 "page {number} of the list repeats the items of earlier pages"
             );
             ensure!(number < MOST_PAGES, "the list has no end");
+        }
+        for (id, item) in parents_first(children) {
+            self.take(kind, id, &item)?;
         }
         progress.finish();
         if total.is_some_and(|total| total != seen.len() as u64) {
@@ -240,13 +226,21 @@ impl Site<'_> {
         self.add_links(kind, item, &mut fields)?;
         let source = source(self.client.root(), kind);
         let digest = kind.digest(item, &fields);
-        let (known, exists) = self.state.pools.read_blocking(|db| {
+        let (known, exists, above) = self.state.pools.read_blocking(|db| {
             let known = site_items::find(db, &source, id)?;
             let exists = match &known {
                 Some(known) => exists(db, kind, known.our_id)?,
                 None => false,
             };
-            Ok::<_, Error>((known, exists))
+            // Categories with different parents may have the same name, so a new one is created
+            // below its parent.
+            let above = match kind {
+                ItemKind::Term(taxonomy) if known.is_none() => {
+                    parents::known(db, taxonomy, (&source, item))?
+                }
+                _ => None,
+            };
+            Ok::<_, Error>((known, exists, above))
         })?;
         if let Some(known) = &known
             && known.digest == digest
@@ -277,7 +271,11 @@ impl Site<'_> {
                 String::new()
             }
         };
-        let parent = Parent::of(kind, item, known.is_some(), (id, &digest));
+        fields.extend(above.map(|above| ("parent".to_owned(), above.into())));
+        let parent = match above {
+            Some(_) => None,
+            None => Parent::of(kind, item, known.is_some(), (id, &digest)),
+        };
         // If we still have to set the parent, record the digest only after that. The next run then
         // takes care of it if this one is interrupted.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
@@ -305,6 +303,10 @@ impl Site<'_> {
             };
             let written = match app::write_site_item(state, db, user, &params, write) {
                 Err(Undone::Failed(error)) => return Err(error),
+                Ok(SiteWritten::Same(_)) if known.is_none() && parent.is_some() => {
+                    let text = "its parent is missing here, and a root category has its name";
+                    Err(Undone::Faulty(text.to_owned()))
+                }
                 written => written,
             };
             if let Ok(
@@ -447,36 +449,13 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of the terms we wrote. This has to wait, because a list may contain parents
-    /// after their children.
+    /// Sets the parents of terms that were created before their parents, or that changed.
     fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
         for child in std::mem::take(&mut self.parents) {
             let source = source(self.client.root(), ItemKind::Term(child.taxonomy));
             self.queue.write(|db: &mut Db| {
                 sql::one_writer(db)?;
-                let Some(known) = site_items::find(db, &source, child.id)? else { return Ok(()) };
-                let parent = match child.parent {
-                    Some(parent) => site_items::find(db, &source, parent)?.map(|one| one.our_id),
-                    None => Some(0),
-                };
-                match parent {
-                    // The parent was erased here.
-                    Some(0) if child.parent.is_some() => {}
-                    Some(parent) => {
-                        app::set_term_parent(db, child.taxonomy, known.our_id, parent)?;
-                    }
-                    // We failed to write the parent. The next run retries both.
-                    None if child.parent.is_some_and(|parent| seen.contains(&parent)) => {
-                        return Ok(());
-                    }
-                    None => {}
-                }
-                Ok::<_, Error>(site_items::note(
-                    db,
-                    &source,
-                    child.id,
-                    (known.our_id, &child.digest),
-                )?)
+                child.set(db, &source, seen)
             })?;
         }
         Ok(())
@@ -490,9 +469,4 @@ fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
         ItemKind::Linked(kind) => linked_posts::label(db, kind, id)?.is_some(),
         ItemKind::Event => true,
     })
-}
-
-/// Returns the name under which a site's list is recorded with its items.
-fn source(root: &str, kind: ItemKind) -> String {
-    format!("{root} {}", kind.collection())
 }
