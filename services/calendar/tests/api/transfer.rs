@@ -227,6 +227,34 @@ async fn loaded_export_gives_the_same_answers_on_either_database() {
     assert!(id > i64::try_from(most).unwrap() + 1, "{id} {most}");
 }
 
+#[actix_web::test]
+async fn ids_of_webhook_messages_are_not_reused_after_a_load() {
+    let folder = Folder::new();
+    let event = json!({"title": "New", "start_date": "2041-05-01", "end_date": "2041-05-01"});
+    let last_id = |program: &Program, name: &str| {
+        let file = text(&folder, name);
+        program.done(&["export", &file]);
+        let export = std::fs::read_to_string(&file).unwrap();
+        let head: Value = serde_json::from_str(export.lines().next().unwrap()).unwrap();
+        head["calendar_export"]["last_ids"]["webhook_outbox"].as_i64().unwrap()
+    };
+    let first = source();
+    first.done(&["webhooks", "add", "https://mirror.example.org/hook"]);
+    let server = first.serve(&[]);
+    for _ in 0..2 {
+        create(&server, "/events", event.clone()).await;
+    }
+    server.stop();
+    assert_eq!(last_id(&first, "first.export"), 2);
+    let second = program().with_database();
+    second.done(&["load", &text(&folder, "first.export")]);
+    let key = second.done(&["keys", "issue", "admin"]);
+    let server = second.serve(&[]);
+    call(&server, "POST", "/events", key.trim(), event).await;
+    server.stop();
+    assert_eq!(last_id(&second, "second.export"), 3);
+}
+
 /// Returns the file of the image in an export.
 fn image_file(export: &str) -> String {
     let (_, rest) = export.split_once("\"file\":\"").unwrap();

@@ -22,11 +22,15 @@ pub struct Sequences {
     #[serde(default)]
     subscriptions: i64,
     series: i64,
+    /// Receivers of webhooks recognise repeated messages by their ids.
+    #[serde(default)]
+    webhook_outbox: i64,
 }
 
 impl Sequences {
-    fn each(&self) -> [(&'static str, i64); 6] {
-        let Sequences { entities, users, terms, webhooks, subscriptions, series } = *self;
+    fn each(&self) -> [(&'static str, i64); 7] {
+        let Sequences { entities, users, terms, webhooks, subscriptions, series, webhook_outbox } =
+            *self;
         [
             ("entities", entities),
             ("users", users),
@@ -34,6 +38,7 @@ impl Sequences {
             ("webhooks", webhooks),
             ("subscriptions", subscriptions),
             ("series", series),
+            ("webhook_outbox", webhook_outbox),
         ]
     }
 }
@@ -59,6 +64,7 @@ pub fn sequences(db: &mut Db) -> Result<Sequences, DatabaseError> {
         webhooks: last("webhooks")?,
         subscriptions: last("subscriptions")?,
         series: last("series")?,
+        webhook_outbox: last("webhook_outbox")?,
     })
 }
 
