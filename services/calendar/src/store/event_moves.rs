@@ -17,11 +17,15 @@ use crate::model::zone::Zone;
 /// zone does not move.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (was, is) = (&old.schedule, &new.schedule);
+    if was.all_day && is.all_day && was.start_local == is.start_local {
+        // The former start may be another instant in the new zone, even if the present one is not.
+        return match was.zone == is.zone {
+            true => Ok(()),
+            false => move_zone(db, new.id, (&was.zone, &is.zone)),
+        };
+    }
     if was.start_utc == is.start_utc {
         return Ok(());
-    }
-    if was.all_day && is.all_day && was.start_local == is.start_local {
-        return move_zone(db, new.id, (&was.zone, &is.zone));
     }
     let same_wall = || is.zone.instant(wall_from_seconds(was.start_local));
     let previous = match is.all_day {

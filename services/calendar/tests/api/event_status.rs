@@ -100,6 +100,22 @@ async fn rescheduled_event_names_its_former_start() {
 }
 
 #[actix_web::test]
+async fn former_start_of_whole_days_stays_in_a_zone_with_the_same_present_start() {
+    let app = App::new().await;
+    let day = |day: &str| json!({"start_date": day, "end_date": day});
+    let id = event(&app, "rescheduled").await;
+    let path = format!("/events/{id}");
+    // Both zones have the same offset in December, but not in July.
+    let zone = json!({"all_day": true, "timezone": "Europe/Berlin"});
+    for change in [zone, day("2027-07-10"), day("2027-12-10"), json!({"timezone": "Africa/Lagos"})]
+    {
+        app.patch(&path, &change).await.expect(200);
+    }
+    let page = send(app.server.get("/event/show/")).await.expect(200).text;
+    assert!(page.contains("\"previousStartDate\":\"2027-07-10\""), "{page}");
+}
+
+#[actix_web::test]
 async fn new_dates_of_a_series_have_no_former_start() {
     let app = App::new().await;
     let recurrence = json!({"rrule": "FREQ=DAILY", "count": 2});
