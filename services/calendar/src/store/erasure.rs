@@ -8,9 +8,10 @@ use diesel::{RunQueryDsl, sql_query};
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
-use super::{imported, links, series, site_items, slugs, terms};
+use super::{events, imported, links, series, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
+use crate::model::series_ids::occurrence_of;
 
 /// Tables whose rows can have an image.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
@@ -30,8 +31,16 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
             .execute(db)?;
         log_change(db, child, None)?;
     }
-    if let Some(uid) = &event.external_id {
-        imported::forget_revision(db, uid)?;
+    if let Some(name) = &event.external_id {
+        // The revision of a UID belongs to all events of its series.
+        let uid = occurrence_of(name).map_or(&**name, |(uid, _)| uid);
+        let is_last = !events::has_others_of_uid(db, uid, id)?;
+        if is_last || name != uid {
+            imported::forget_revision(db, name)?;
+        }
+        if is_last && name != uid {
+            imported::forget_revision(db, uid)?;
+        }
     }
     forget_texts(db, id)?;
     log_change(db, id, None)?;

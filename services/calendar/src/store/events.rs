@@ -220,6 +220,15 @@ pub fn in_range_of_external_ids(
     by_ids(db, &ids)
 }
 
+/// Returns whether events other than this one have a UID or are occurrences of it.
+pub fn has_others_of_uid(db: &mut Db, uid: &str, event: i64) -> Result<bool, DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from (select 1 from events where id <> ");
+    sql.value(event).push(" and (ical_uid = ").bind(uid.to_owned()).push(" or ");
+    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
+    sql.push(") limit 1) e");
+    Ok(sql.number(db)? > 0)
+}
+
 /// Appends a range condition on external ids. Uses byte order, to match the PostgreSQL index.
 fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
     let (is_from, is_below) = match backend {

@@ -68,6 +68,23 @@ async fn excluded_date_returns_when_the_file_has_it_again() {
 }
 
 #[actix_web::test]
+async fn older_file_is_refused_after_the_first_date_was_erased() {
+    let app = App::new().await;
+    counts(&app, calendar(&[&series(10, "\nSEQUENCE:2")])).await;
+    let ids = app.get("/events").await.ids();
+    let older = calendar(&[&series(12, "\nSEQUENCE:1")]);
+    app.delete(&format!("/events/{}?force=true", ids[0])).await.expect(200);
+    counts(&app, &older).await;
+    assert_eq!(shown(&app).await, ["02 10 Daily", "03 10 Daily"]);
+    // Once all dates are erased, nothing is left of the entry.
+    for id in &ids[1..] {
+        app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    }
+    assert_eq!(app.rows("imported_revisions"), 0);
+    assert_eq!(counts(&app, &older).await, [3, 0, 0, 0, 0]);
+}
+
+#[actix_web::test]
 async fn cancelled_event_stays_visible_until_confirmed() {
     let app = App::new().await;
     let file = |status: &str| {
