@@ -169,6 +169,8 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
 pub struct Lease {
     pub subscription: i64,
     token: String,
+    /// When the run was due.
+    due_utc: i64,
 }
 
 /// Leases the subscription that has been due the longest. Returns `None` if none is due. If
@@ -216,7 +218,7 @@ fn lease(
     diesel::update(subscriptions::table.find(row.id))
         .set((subscriptions::lease.eq(&token), subscriptions::lease_until.eq(until)))
         .execute(db)?;
-    let lease = Lease { subscription: row.id, token };
+    let lease = Lease { subscription: row.id, token, due_utc: row.next_utc };
     Ok(Some((Subscription { lease_until: until, ..Subscription::from(row) }, lease)))
 }
 
@@ -248,13 +250,17 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
         return Ok(false);
     }
     let id = lease.subscription;
+    let due: i64 = subscriptions::table.find(id).select(subscriptions::next_utc).first(db)?;
+    // An editor may have requested another run during this one.
+    let is_requested = due != lease.due_utc;
+    let next_utc = if is_requested { due.min(finish.next_utc) } else { finish.next_utc };
     let run = serde_json::to_string(&finish.run).map_err(DatabaseError::broken)?;
     let stops = finish.run.outcome == RunOutcome::Stopped;
     diesel::update(subscriptions::table.find(id))
         .set((
             subscriptions::lease.eq(None::<String>),
             subscriptions::lease_until.eq(0_i64),
-            subscriptions::next_utc.eq(finish.next_utc),
+            subscriptions::next_utc.eq(next_utc),
             subscriptions::failures.eq(finish.failures),
             subscriptions::last_run.eq(run),
             stops.then(|| subscriptions::state.eq(SubscriptionState::Stopped.name())),

@@ -275,3 +275,37 @@ async fn slow_answer_of_one_site_does_not_delay_others() {
     };
     join!(run_due_subscriptions(&club.state), watch);
 }
+
+#[actix_web::test]
+async fn run_requested_during_another_one_follows_it() {
+    // The request comes in the second in which the run in progress was due, or later.
+    for later in [0, 1] {
+        let club = Subscribing::new().await;
+        let (release, released) = mpsc::channel::<()>();
+        let (gate, asked) = (Mutex::new(released), Arc::new(AtomicUsize::new(0)));
+        let counted = asked.clone();
+        club.answers(move |_| match counted.fetch_add(1, Ordering::SeqCst) {
+            0 => {
+                let _ = gate.lock().recv();
+                ics(&file_of(&["a"]))
+            }
+            _ => ics(&file_of(&["a", "b"])),
+        });
+        let id = club.subscribe(json!({})).await;
+        let watch = async {
+            while asked.load(Ordering::SeqCst) == 0 {
+                tokio::task::yield_now().await;
+            }
+            club.app.clock.advance(later);
+            assert_eq!(club.step(id, "run").await["state"], "running");
+            drop(release);
+        };
+        join!(run_due_subscriptions(&club.state), watch);
+        club.app.clock.advance(1);
+        run_due_subscriptions(&club.state).await;
+        assert_eq!((asked.load(Ordering::SeqCst), club.titles().await.len()), (2, 2), "{later}");
+        // It is done once.
+        club.app.clock.advance(1);
+        assert_eq!(run_due_subscriptions(&club.state).await, 0);
+    }
+}
