@@ -81,6 +81,9 @@ pub struct Progress {
     pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
+    /// The parents of the events of series that have overrides, by UID. A transaction that is rolled
+    /// back takes its events along, so they are not in [`Series`].
+    pub parents: HashMap<String, i64>,
     /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,
     /// Progress within the current entry, if its events span several transactions.
@@ -173,8 +176,6 @@ pub struct EntryProgress {
 pub struct Series {
     /// The name of the first occurrence, if it is overridden. It is stored under the plain UID.
     pub first: Option<String>,
-    /// The parent of the other events.
-    pub parent: Option<i64>,
     /// Overrides that identify a day: maps the override's name to the event's name.
     pub by_day: HashMap<String, String>,
     /// The entry's revision, once its events are written.

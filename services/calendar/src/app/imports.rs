@@ -360,10 +360,11 @@ impl Import {
                 }
                 // Every occurrence of the series may be overridden.
                 if entry.replaces.is_some()
-                    && let Some(series) = self.series.get_mut(&entry.uid)
-                    && series.parent.is_none()
+                    && self.series.contains_key(&entry.uid)
+                    && !self.so_far.parents.contains_key(&entry.uid)
                 {
-                    series.parent = parent_of(db, id)?;
+                    let parent = parent_of(db, id)?;
+                    self.so_far.parents.extend(parent.map(|id| (entry.uid.clone(), id)));
                 }
             }
             so_far.kept.insert(occurrence.external_id.clone());
@@ -372,7 +373,8 @@ impl Import {
         if let Some(series) = self.series.get_mut(&entry.uid)
             && entry.replaces.is_none()
         {
-            (series.parent, series.revision) = (so_far.parent, revision);
+            series.revision = revision;
+            self.so_far.parents.extend(so_far.parent.map(|id| (entry.uid.clone(), id)));
         }
         self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
@@ -431,9 +433,8 @@ impl Import {
         if !entry.is_series && entry.replaces.is_none() {
             return Ok(None);
         }
-        let series = self.series.get(&entry.uid).filter(|_| entry.replaces.is_some());
-        if let Some(series) = series {
-            return Ok(series.parent);
+        if entry.replaces.is_some() && self.series.contains_key(&entry.uid) {
+            return Ok(self.so_far.parents.get(&entry.uid).copied());
         }
         let first = events::find_by_external_id(db, &entry.uid)?;
         Ok(first.map(|first| first.parent.unwrap_or(first.id)))

@@ -144,7 +144,7 @@ mod tests {
     use crate::model::role::Role;
     use crate::store::media::Media;
     use crate::store::sql::Sql;
-    use crate::store::{MIGRATIONS, imported, users};
+    use crate::store::{MIGRATIONS, events, imported, users};
 
     /// More events than fit into one transaction.
     const EVENTS: u64 = 300;
@@ -315,6 +315,49 @@ mod tests {
         outcome.unwrap();
         let report = &so_far.report;
         assert_eq!((report.created, report.failed, rows), (EVENTS, 1, EVENTS));
+    }
+
+    #[test]
+    fn parent_of_a_series_is_not_an_event_that_was_rolled_back() {
+        let (first, second) = (day(1), day(2));
+        let daily =
+            format!("BEGIN:VEVENT\nUID:s\nDTSTART:{first}\nRRULE:FREQ=DAILY;COUNT=2\nEND:VEVENT\n");
+        let moved = |day: &str, title: &str| {
+            format!(
+                "BEGIN:VEVENT\nUID:s\nRECURRENCE-ID:{day}\nDTSTART:{day}\nSUMMARY:{title}\nEND:VEVENT\n"
+            )
+        };
+        let entries = format!("{daily}{}{}", moved(&first, "One"), moved(&second, "Two"));
+        let database = Database::new();
+        let state = state_of(&database);
+        let (mut import, path) = begin(&database, &state, "events.ics", &entries);
+        let file = File::open(&path).unwrap();
+        let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+        let (mut queue, mut attempts) = (writer_queue(&state.pools), 0);
+        let outcome = write(&state, &mut import, &file, &progress, |import| {
+            write_batch(&mut queue, import, |db, import| {
+                attempts += 1;
+                if attempts % 2 == 1 {
+                    import.write(&state, db)?;
+                    return Err(DatabaseError::Busy.into());
+                }
+                // The events get other ids than at the first attempt.
+                events::allocate(db)?;
+                import.write(&state, db)
+            })
+        });
+        outcome.unwrap();
+        let count = |db: &mut Db| -> Result<_, DatabaseError> {
+            let parents = "events where parent_id is null and title = 'One'";
+            let others = "events c join events p on p.id = c.parent_id where c.title = 'Two' and \
+                p.title = 'One'";
+            let number = |from: &str| format!("select count(*) as n from {from}");
+            Ok((
+                Sql::new(db, &number(parents)).number(db)?,
+                Sql::new(db, &number(others)).number(db)?,
+            ))
+        };
+        assert_eq!(state.pools.read_blocking(count).unwrap(), (1, 1));
     }
 
     #[test]
