@@ -35,7 +35,8 @@ pub enum Step {
     Resume,
     /// Run it right now.
     Run,
-    /// Run it right now, and trash the missing events even if that is more than half of them.
+    /// Run it right now, and trash the missing events even if that is more than half of them,
+    /// unless the file lacks more events than before.
     Accept,
 }
 
@@ -140,6 +141,9 @@ pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), 
     }
     check_url(db, &plan.url, Some(id))?;
     subscriptions::change(db, id, &plan)?;
+    if plan.url != old.plan.url {
+        subscriptions::accept_loss(db, id, 0)?;
+    }
     // A run in progress still uses the old settings.
     subscriptions::forget_file(db, id)?;
     let next = match plan.url == old.plan.url {
@@ -153,14 +157,20 @@ pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), 
 pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     match step {
-        Step::Pause => return Ok(subscriptions::set_state(db, id, SubscriptionState::Paused)?),
+        Step::Pause => {
+            subscriptions::accept_loss(db, id, 0)?;
+            return Ok(subscriptions::set_state(db, id, SubscriptionState::Paused)?);
+        }
         Step::Run if found.state != SubscriptionState::Active => {
             return Err(unfit("belongs to a subscription that does not run: resume it first"));
         }
         Step::Accept if !found.awaits_acceptance() => {
             return Err(unfit("belongs to a subscription that has nothing to accept"));
         }
-        Step::Accept => subscriptions::accept_loss(db, id, true)?,
+        Step::Accept => {
+            let lost = i64::try_from(found.lost()).unwrap_or(i64::MAX);
+            subscriptions::accept_loss(db, id, lost)?;
+        }
         Step::Run | Step::Resume => {}
     }
     if found.state != SubscriptionState::Active {

@@ -252,8 +252,9 @@ pub struct Subscription {
     pub last_modified: Option<String>,
     /// When a file was last imported, or 0 if never.
     pub imported_utc: i64,
-    /// Whether more than half of the events may be missing from the next file.
-    pub accepts_loss: bool,
+    /// The number of future events that may be missing from the next file, even if they are more
+    /// than half.
+    pub accepted_loss: i64,
     /// The last completed run.
     pub last_run: Option<Run>,
 }
@@ -278,8 +279,12 @@ impl Subscription {
 
     /// Returns whether the subscription stopped because too many events were missing from its file.
     pub fn awaits_acceptance(&self) -> bool {
-        let lost = self.last_run.as_ref().map_or(0, |run| run.lost);
-        self.state == SubscriptionState::Stopped && lost > 0
+        self.state == SubscriptionState::Stopped && self.lost() > 0
+    }
+
+    /// Returns the number of future events whose absence stopped the subscription.
+    pub fn lost(&self) -> u64 {
+        self.last_run.as_ref().map_or(0, |run| run.lost)
     }
 }
 

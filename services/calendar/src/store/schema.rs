@@ -317,7 +317,7 @@ diesel::table! {
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
         imported_utc -> BigInt,
-        accepts_loss -> Bool,
+        accepted_loss -> BigInt,
         last_run -> Nullable<Text>,
     }
 }

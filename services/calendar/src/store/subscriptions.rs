@@ -26,7 +26,7 @@ struct Row {
     etag: Option<String>,
     last_modified: Option<String>,
     imported_utc: i64,
-    accepts_loss: bool,
+    accepted_loss: i64,
     last_run: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl From<Row> for Subscription {
             etag: row.etag,
             last_modified: row.last_modified,
             imported_utc: row.imported_utc,
-            accepts_loss: row.accepts_loss,
+            accepted_loss: row.accepted_loss,
             last_run: row.last_run.and_then(|text| serde_json::from_str(&text).ok()),
         }
     }
@@ -94,7 +94,7 @@ pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
                 subscriptions::failures.eq(0_i64),
                 subscriptions::lease_until.eq(0_i64),
                 subscriptions::imported_utc.eq(0_i64),
-                subscriptions::accepts_loss.eq(false),
+                subscriptions::accepted_loss.eq(0_i64),
             ),
         ))
         .returning(subscriptions::id)
@@ -151,10 +151,11 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Sets whether more than half of the events may be missing from the next file.
-pub fn accept_loss(db: &mut Db, id: i64, accepts: bool) -> Result<(), DatabaseError> {
+/// Sets the number of future events that may be missing from the next file, even if they are more
+/// than half.
+pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError> {
     let found = subscriptions::table.find(id);
-    diesel::update(found).set(subscriptions::accepts_loss.eq(accepts)).execute(db)?;
+    diesel::update(found).set(subscriptions::accepted_loss.eq(lost)).execute(db)?;
     Ok(())
 }
 
@@ -266,13 +267,16 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
             stops.then(|| subscriptions::state.eq(SubscriptionState::Stopped.name())),
         ))
         .execute(db)?;
+    if stops || finish.imported.is_some() {
+        // An acceptance holds for one file.
+        accept_loss(db, id, 0)?;
+    }
     if let Some((etag, last_modified)) = &finish.imported {
         diesel::update(subscriptions::table.find(id))
             .set((
                 subscriptions::etag.eq(etag),
                 subscriptions::last_modified.eq(last_modified),
                 subscriptions::imported_utc.eq(now),
-                subscriptions::accepts_loss.eq(false),
             ))
             .execute(db)?;
     }

@@ -70,6 +70,7 @@ mod soak;
 mod spreadsheet;
 mod stop;
 mod subscribed_edits;
+mod subscribed_files;
 mod subscribed_series;
 mod subscribing;
 mod subscription_fetches;

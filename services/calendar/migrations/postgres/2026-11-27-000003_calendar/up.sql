@@ -394,8 +394,9 @@ CREATE TABLE subscriptions (
     etag TEXT,
     last_modified TEXT,
     imported_utc BIGINT NOT NULL,
-    -- True if the next file may lack more than half of the events.
-    accepts_loss BOOLEAN NOT NULL,
+    -- The number of future events that the next imported file may lack, even if they are more than
+    -- half.
+    accepted_loss BIGINT NOT NULL,
     -- The last run, as JSON.
     last_run TEXT
 );

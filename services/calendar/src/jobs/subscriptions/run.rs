@@ -264,7 +264,8 @@ async fn attempt(
     lease: &Lease,
 ) -> Result<Finish, RunError> {
     let began = state.clock.unix();
-    let uses_validators = began - subscription.imported_utc < FRESH && !subscription.accepts_loss;
+    let uses_validators =
+        began - subscription.imported_utc < FRESH && subscription.accepted_loss == 0;
     let known = match uses_validators {
         true => Known {
             etag: subscription.etag.as_deref(),
@@ -305,7 +306,8 @@ async fn attempt(
     };
     let now = state.clock.unix();
     let loss = loss(state, subscription, &content).await?;
-    if loss.is_great() && !subscription.accepts_loss {
+    let is_accepted = i64::try_from(loss.lost).is_ok_and(|lost| lost <= subscription.accepted_loss);
+    if loss.is_great() && !is_accepted {
         let Loss { lost, known } = loss;
         let message = format!(
             "the file lacks {lost} of {known} future events; nothing was changed. Accept it if \

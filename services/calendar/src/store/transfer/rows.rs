@@ -116,7 +116,7 @@ carried!(SubscriptionRow in subscriptions by (id) {
     // Runs in progress end with their server.
     #[serde(skip)] lease: Option<String>,
     #[serde(skip)] lease_until: i64,
-    etag: Option<String>, last_modified: Option<String>, imported_utc: i64, accepts_loss: bool,
+    etag: Option<String>, last_modified: Option<String>, imported_utc: i64, accepted_loss: i64,
     last_run: Option<String>,
 });
 
