@@ -12,7 +12,7 @@ use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::Entry;
 use crate::model::event::Event;
-use crate::store::events;
+use crate::store::{events, subscribed_events};
 use crate::wire::dates::written;
 use crate::wire::import::ImportErrorJson;
 
@@ -29,13 +29,19 @@ pub struct Surplus<'a> {
     pub now: i64,
 }
 
+/// A future occurrence that the file lacks.
+struct Missing {
+    id: i64,
+    /// Whether a user of the subscription changed it.
+    is_changed: bool,
+}
+
 impl Surplus<'_> {
     /// Cancels or trashes some of the surplus occurrences. Handles at most `most` and returns how
     /// many it handled.
     pub fn remove(&self, db: &mut Db, most: usize) -> Result<usize, Error> {
-        let is_kept = |name: &str| self.subscriber.is_some_and(|one| one.keeps(name));
-        let surplus = self.find(db)?.into_iter().filter(|(_, name)| !is_kept(name));
-        let ids: Vec<i64> = surplus.map(|(id, _)| id).take(most).collect();
+        let surplus = self.find(db)?.into_iter().filter(|one| !one.is_changed);
+        let ids: Vec<i64> = surplus.map(|one| one.id).take(most).collect();
         for event in events::by_ids(db, &ids)? {
             match self.entry.is_cancelled {
                 true => drop(call_off(db, &event, self.now)?),
@@ -48,11 +54,11 @@ impl Surplus<'_> {
     /// Counts the surplus occurrences that stay because a user changed them, and adds messages about
     /// them. `line` is that of the entry.
     pub fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
-        let Some(subscriber) = self.subscriber.filter(|_| !self.entry.is_cancelled) else {
+        if self.subscriber.is_none() || self.entry.is_cancelled {
             return Ok(());
-        };
-        let surplus = self.find(db)?.into_iter().filter(|(_, name)| subscriber.has_changed(name));
-        let ids: Vec<i64> = surplus.map(|(id, _)| id).collect();
+        }
+        let surplus = self.find(db)?.into_iter().filter(|one| one.is_changed);
+        let ids: Vec<i64> = surplus.map(|one| one.id).collect();
         let named = &ids[..ids.len().min(so_far.room_for_staying())];
         let message = |event: Event| {
             let (id, start) = (event.id, written(event.schedule.start_local));
@@ -67,12 +73,22 @@ impl Surplus<'_> {
         Ok(())
     }
 
-    /// Returns the ids and external ids of the future occurrences that the file lacks.
-    fn find(&self, db: &mut Db) -> Result<Vec<(i64, String)>, Error> {
+    /// Returns the future occurrences that the file lacks. For a subscription, leaves out those that
+    /// didn't belong to it when the import started.
+    fn find(&self, db: &mut Db) -> Result<Vec<Missing>, Error> {
         let selection = (self.now, self.entry.is_cancelled);
         let mut found = events::later_occurrences(db, &self.entry.uid, selection)?;
-        found.retain(|(_, name)| !self.is_in_file(name));
-        Ok(found)
+        found.retain(|(_, name)| {
+            !self.is_in_file(name) && self.subscriber.is_none_or(|one| one.has(name))
+        });
+        let ids: Vec<i64> = found.into_iter().map(|(id, _)| id).collect();
+        // Users may change events while the import runs.
+        let changed = match self.subscriber {
+            Some(_) => subscribed_events::changed_among(db, &ids)?,
+            None => HashSet::new(),
+        };
+        let missing = |id: i64| Missing { id, is_changed: changed.contains(&id) };
+        Ok(ids.into_iter().map(missing).collect())
     }
 
     /// Returns whether the file has the event with this external id. Events of other entries count.

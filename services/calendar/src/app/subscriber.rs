@@ -2,7 +2,7 @@
 //! fills in missing fields, and keeps what users have changed.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use database::Db;
@@ -35,8 +35,8 @@ pub struct Subscriber {
     category: Option<String>,
     /// Venue location for events without one.
     location: Option<String>,
-    /// The external ids of its events, and for each whether a user has changed the event.
-    names: HashMap<String, bool>,
+    /// The external ids of its events.
+    names: HashSet<String>,
 }
 
 impl Subscriber {
@@ -59,13 +59,13 @@ impl Subscriber {
             adopts: plan.adopts,
             category: category.map(|term| html::plain(&term.name)),
             location: venue.map(|venue| ical::location(&venue)),
-            names: names.into_iter().collect(),
+            names,
         })
     }
 
     /// Reads the external ids again, after some of them changed.
     pub fn read_names(&mut self, db: &mut Db) -> Result<(), Error> {
-        self.names = subscribed_events::names(db, self.id)?.into_iter().collect();
+        self.names = subscribed_events::names(db, self.id)?;
         Ok(())
     }
 
@@ -78,9 +78,9 @@ impl Subscriber {
         self.adopts
     }
 
-    /// Returns whether an external id belongs to one of its events.
+    /// Returns whether an external id belonged to one of its events when the import started.
     pub fn has(&self, name: &str) -> bool {
-        self.names.contains_key(name)
+        self.names.contains(name)
     }
 
     pub fn status(&self) -> &str {
@@ -149,17 +149,6 @@ impl Subscriber {
     pub fn changed_parts(&self, db: &mut Db, event: i64) -> Result<Parts, Error> {
         let known = subscribed_events::of_event(db, event)?;
         Ok(known.map(|known| known.changed).unwrap_or_default())
-    }
-
-    /// Returns whether to keep an event that is missing from its series. This is the case if a user
-    /// changed it, or if it didn't belong to this subscription when the import started.
-    pub fn keeps(&self, name: &str) -> bool {
-        self.names.get(name) != Some(&false)
-    }
-
-    /// Returns whether a user had changed an event of the subscription when the import started.
-    pub fn has_changed(&self, name: &str) -> bool {
-        self.names.get(name) == Some(&true)
     }
 
     /// Records that the event is in the file.

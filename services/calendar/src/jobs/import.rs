@@ -140,11 +140,13 @@ mod tests {
     use testkit::Database;
 
     use super::*;
+    use crate::app::Subscriber;
     use crate::config::Settings;
     use crate::model::role::Role;
+    use crate::model::subscription::{Part, Parts, Plan};
     use crate::store::media::Media;
     use crate::store::sql::Sql;
-    use crate::store::{MIGRATIONS, events, imported, users};
+    use crate::store::{MIGRATIONS, events, imported, subscribed_events, subscriptions, users};
 
     /// More events than fit into one transaction.
     const EVENTS: u64 = 300;
@@ -358,6 +360,60 @@ mod tests {
             ))
         };
         assert_eq!(state.pools.read_blocking(count).unwrap(), (1, 1));
+    }
+
+    #[test]
+    fn date_that_a_user_changes_during_a_run_stays() {
+        let database = Database::new();
+        let state = state_of(&database);
+        let user = state.pools.read_blocking(first_user).unwrap();
+        let plan = Plan {
+            url: "https://club.example/events.ics".to_owned(),
+            interval: 60,
+            author: user.id,
+            status: "publish".to_owned(),
+            category: None,
+            venue: None,
+            adopts: false,
+        };
+        let add = |db: &mut Db| -> Result<_, DatabaseError> {
+            let id = subscriptions::add(db, &plan, 0)?;
+            Ok(subscriptions::find(db, id)?.unwrap())
+        };
+        let subscription = state.pools.write_blocking(add).unwrap();
+        let series = |count: u8| {
+            let first = day(1);
+            format!(
+                "BEGIN:VEVENT\nUID:s\nDTSTART:{first}\nRRULE:FREQ=DAILY;COUNT={count}\nEND:VEVENT\n"
+            )
+        };
+        let changed = format!("s#{}", day(4));
+        let run = |count: u8, is_changing: bool| {
+            let (import, path) = begin(&database, &state, "series.ics", &series(count));
+            let read = |db: &mut Db| Subscriber::of(db, &subscription);
+            let subscriber = state.pools.read_blocking(read).unwrap();
+            let mut import = import.of_subscription(subscriber);
+            let change = |db: &mut Db| -> Result<_, DatabaseError> {
+                let known = subscribed_events::find(db, subscription.id, &changed)?.unwrap();
+                let parts = Parts::of([Part::Title]);
+                subscribed_events::note_changed(db, known.event.unwrap(), &parts)
+            };
+            if is_changing {
+                state.pools.write_blocking(change).unwrap();
+            }
+            let file = File::open(&path).unwrap();
+            let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+            let mut queue = writer_queue(&state.pools);
+            let outcome = write(&state, &mut import, &file, &progress, |import| {
+                write_batch(&mut queue, import, |db, import| import.write(&state, db))
+            });
+            outcome.unwrap();
+            import.so_far().clone()
+        };
+        assert_eq!(run(5, false).report.created, 5);
+        let so_far = run(2, true);
+        assert_eq!((so_far.trashed, so_far.stayed), (2, 1));
+        assert_eq!(so_far.staying[0].uid, changed);
     }
 
     #[test]

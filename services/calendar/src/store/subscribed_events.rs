@@ -1,11 +1,12 @@
 //! Events that come from subscriptions, and which parts of them users have changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use database::{DatabaseError, Db};
+use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 
+use super::among_ids::among;
 use super::schema::subscribed_events;
 use super::sql::{Sql, TextRow};
 use crate::model::list::Paging;
@@ -224,22 +225,22 @@ pub fn forget(db: &mut Db, subscription: i64, name: &str) -> Result<(), Database
     Ok(())
 }
 
-#[derive(QueryableByName)]
-struct ChangedRow {
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Text)]
-    changed: String,
+/// Returns the external ids of a subscription's events.
+pub fn names(db: &mut Db, subscription: i64) -> Result<HashSet<String>, DatabaseError> {
+    let mut sql = Sql::new(db, "select name from subscribed_events where subscription_id = ");
+    sql.value(subscription);
+    let rows: Vec<NameRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Returns the external ids of a subscription's events, and whether users have changed each of
-/// them.
-pub fn names(db: &mut Db, subscription: i64) -> Result<Vec<(String, bool)>, DatabaseError> {
-    let text = "select name, changed from subscribed_events where subscription_id = ";
-    let mut sql = Sql::new(db, text);
-    sql.value(subscription);
-    let rows: Vec<ChangedRow> = sql.load(db)?;
-    Ok(rows.into_iter().map(|row| (row.name, !row.changed.is_empty())).collect())
+/// Returns those of the events that users have changed.
+pub fn changed_among(db: &mut Db, events: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
+    let ids: Vec<Option<i64>> = on_backend!(db, conn => subscribed_events::table
+        .filter(among(subscribed_events::event_id, events))
+        .filter(subscribed_events::changed.ne(""))
+        .select(subscribed_events::event_id)
+        .load(conn)?);
+    Ok(ids.into_iter().flatten().collect())
 }
 
 /// Counts a subscription's existing events, and those that users have changed.
