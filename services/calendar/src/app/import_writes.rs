@@ -29,6 +29,7 @@ use crate::model::status::{Stage, Status};
 use crate::model::subscription::{Part, Parts};
 use crate::model::term::TermRef;
 use crate::model::urls::Urls;
+use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::{event_statuses, events, imported, linked_posts, links, subscribed_events};
 use crate::wire::event_input::EventInput;
@@ -296,9 +297,9 @@ fn create(
         ..decoded
     };
     let event = event_writes::create_in(context, source.user, &change)?;
-    imported::note(context.db, event.id, |noted| {
-        (noted.is_private, noted.is_cancelled) = (details.is_private, occurrence.is_cancelled);
-    })?;
+    let (is_private, is_cancelled) = (details.is_private, occurrence.is_cancelled);
+    let noted = Imported { is_private, is_cancelled, is_created: true, ..Imported::default() };
+    imported::replace(context.db, event.id, noted)?;
     Ok((Some(event.id), Outcome::Created))
 }
 

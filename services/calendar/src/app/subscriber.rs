@@ -14,7 +14,7 @@ use crate::model::linked::Kind;
 use crate::model::role::{Role, User};
 use crate::model::subscription::{Parts, Subscription};
 use crate::model::term::Taxonomy;
-use crate::store::{events, linked_posts, subscribed_events, terms, users};
+use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
 
 /// Why an entry was skipped.
 const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
@@ -107,17 +107,19 @@ impl Subscriber {
             if !self.owns(db, event)? {
                 let found = events::find(db, event)?;
                 let is_trashed = found.is_some_and(|event| event.status.is_trashed());
-                return Ok(Some(if is_trashed { TRASHED } else { FOREIGN }));
+                let may_adopt = is_trashed && imported::is_from_file(db, event)?;
+                return Ok(Some(if may_adopt { TRASHED } else { FOREIGN }));
             }
         }
         Ok(None)
     }
 
-    /// Returns whether an event belongs to the subscription or may be adopted.
+    /// Returns whether an event belongs to the subscription or may be adopted. Only events of files
+    /// may be adopted, because a site knows the UIDs of our own events from our feeds.
     pub fn owns(&self, db: &mut Db, event: i64) -> Result<bool, Error> {
         Ok(match subscribed_events::of_event(db, event)? {
             Some(known) => known.subscription == self.id,
-            None => self.adopts,
+            None => self.adopts && imported::is_from_file(db, event)?,
         })
     }
 

@@ -20,6 +20,8 @@ pub struct Imported {
     pub is_trashed: bool,
     /// Whether the event was cancelled in its file.
     pub is_cancelled: bool,
+    /// Whether an import created the event.
+    pub is_created: bool,
 }
 
 pub fn find(db: &mut Db, event: i64) -> Result<Imported, DatabaseError> {
@@ -40,21 +42,41 @@ pub fn note(
     if after == before {
         return Ok(());
     }
+    replace(db, event, after)
+}
+
+/// Records the import state of an event, in place of an earlier one.
+pub fn replace(db: &mut Db, event: i64, after: Imported) -> Result<(), DatabaseError> {
     let flag = |flag: bool| if flag { "true" } else { "false" };
     let text = "insert into imported_events (event_id, moment, is_private, is_trashed, ";
     let mut sql = Sql::new(db, text);
-    sql.push("is_cancelled) values (");
+    sql.push("is_cancelled, is_created) values (");
     sql.value(event).push(", ");
     match after.moment {
         Some(moment) => sql.bind(moment),
         None => sql.push("null"),
     };
     sql.push(", ").push(flag(after.is_private)).push(", ").push(flag(after.is_trashed));
-    sql.push(", ").push(flag(after.is_cancelled)).push(")");
+    sql.push(", ").push(flag(after.is_cancelled)).push(", ").push(flag(after.is_created));
+    sql.push(")");
     sql.push(" on conflict (event_id) do update set moment = excluded.moment, ");
     sql.push("is_private = excluded.is_private, is_trashed = excluded.is_trashed, ");
-    sql.push("is_cancelled = excluded.is_cancelled");
+    sql.push("is_cancelled = excluded.is_cancelled, is_created = excluded.is_created");
     sql.execute(db).map(drop)
+}
+
+/// Returns whether an import created the event, or another event of its series. The schedule may
+/// have added later dates to that series.
+pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
+    if find(db, event)?.is_created {
+        return Ok(true);
+    }
+    let text = "select count(*) as n from series_events own join series_events other on \
+        other.series_id = own.series_id join imported_events i on i.event_id = other.event_id \
+        where i.is_created = true and own.event_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(event);
+    Ok(sql.number(db)? > 0)
 }
 
 /// Returns whether a series has an event that starts after a local time. `parent` is the first

@@ -127,6 +127,7 @@ diesel::table! {
         is_private -> Bool,
         is_trashed -> Bool,
         is_cancelled -> Bool,
+        is_created -> Bool,
     }
 }
 

@@ -1,9 +1,21 @@
 //! Subscriptions whose file is wrong or hostile, or shares names with what is here.
 
-use serde_json::json;
+use std::io::Cursor;
+
+use calendar::{LoadOptions, load};
+use serde_json::{Value, json};
 use testkit::PeerAnswer;
 
-use crate::subscribing::{Subscribing, counts, file_of};
+use crate::app::send;
+use crate::subscribing::{Subscribing, calendar, counts, event, file_of, message};
+
+/// Returns titles and starts of all public events, in order of id.
+async fn shown(club: &Subscribing) -> Vec<String> {
+    let list = club.app.get("/events?start_date=2020-01-01&per_page=50&orderby=id").await;
+    let events = list.expect(200).json["events"].as_array().unwrap().clone();
+    let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
+    events.iter().map(|one| format!("{} {}", text(one, "title"), text(one, "start_date"))).collect()
+}
 
 const ALL: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -65,4 +77,53 @@ async fn pause_and_another_address_end_an_acceptance() {
         assert_eq!((&shown["state"], &shown["last_run"]["lost"]), (&json!("stopped"), &json!(3)));
         assert_eq!(club.titles().await, ALL);
     }
+}
+
+#[actix_web::test]
+async fn subscription_that_adopts_does_not_take_over_events_that_were_made_here() {
+    let club = Subscribing::new().await;
+    let weekly = json!({"rrule": "FREQ=WEEKLY", "count": 3});
+    let first = club.app.event(json!({"title": "Weekly", "recurrence": weekly})).await;
+    let feed = club.app.get("/ical?start_date=2020-01-01").await.expect(200).text;
+    let uid = feed.lines().find_map(|line| line.strip_prefix("UID:")).unwrap();
+    let line = json!({"type": "event", "title": "Loaded", "start_date": "2027-04-01 10:00",
+        "end_date": "2027-04-01 11:00", "external_id": "s1"});
+    let options = LoadOptions { dry_run: false, upsert: false };
+    load(&club.app.state, Cursor::new(line.to_string()), options).unwrap();
+    let before = shown(&club).await;
+    assert_eq!(before.len(), 4, "{before:?}");
+    // Another program exports our events with their UIDs, without the mark of this calendar.
+    for more in ["", "RRULE:FREQ=WEEKLY;COUNT=3\r\n", "STATUS:CANCELLED\r\n", "CLASS:PRIVATE\r\n"] {
+        club.serves(&calendar(&[event(uid, 5, more), event("s1", 5, more)]));
+        let url = club.peer.url(&format!("/{}", more.len()));
+        let id = club.subscribe_to(&url, json!({"adopt": true})).await;
+        let run = club.run(id).await;
+        assert_eq!(counts(&run, "imported")[..2], [0, 0], "{run}");
+        assert!(message(&run).contains("is not of this subscription"), "{run}");
+        assert_eq!((&run["events"], shown(&club).await), (&json!(0), before.clone()), "{more}");
+    }
+    // A series in the trash is not restored.
+    let path = format!("/events/{first}?scope=all");
+    send(club.app.request("editor", "DELETE", &path)).await.expect(200);
+    let id = club.subscribe(json!({"adopt": true})).await;
+    let run = club.run(id).await;
+    assert!(!run["last_run"]["messages"].to_string().contains("set adopt"), "{run}");
+    assert_eq!(shown(&club).await, before[3..]);
+}
+
+#[actix_web::test]
+async fn subscription_that_adopts_takes_over_later_dates_of_an_imported_series() {
+    let club = Subscribing::new().await;
+    let endless = calendar(&[event("s", 4, "RRULE:FREQ=WEEKLY\r\n")]);
+    let import = club.app.request("editor", "POST", "/import/ical");
+    let import = import.header("content-type", "text/calendar").body(endless.clone());
+    let imported = send(import).await.expect(200).json["created"].as_i64().unwrap();
+    club.app.clock.advance(30 * 86_400);
+    calendar::extend_series(&club.state).await;
+    let all = club.app.rows("events");
+    assert!(all > imported, "{all}");
+    club.serves(&endless);
+    let id = club.subscribe(json!({"adopt": true})).await;
+    let run = club.run(id).await;
+    assert_eq!((counts(&run, "imported"), &run["events"]), ([0, 0, all, 0, 0, 0], &json!(all)));
 }

@@ -87,7 +87,8 @@ CREATE TABLE event_moves (
     previous_start BIGINT NOT NULL
 );
 
--- State that imports keep for events that they wrote, if it differs from the default.
+-- State that imports keep for events that they created, and for other events that they wrote if it
+-- differs from the default.
 CREATE TABLE imported_events (
     event_id BIGINT PRIMARY KEY NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     -- Start of the first event of a series in its file, even if an override replaces it.
@@ -97,7 +98,9 @@ CREATE TABLE imported_events (
     -- True if an import, rather than a user, moved it to the trash.
     is_trashed BOOLEAN NOT NULL,
     -- True if the file cancelled it. A later file that does not cancel it clears its status then.
-    is_cancelled BOOLEAN NOT NULL DEFAULT FALSE
+    is_cancelled BOOLEAN NOT NULL DEFAULT FALSE,
+    -- True if an import created it. Subscriptions adopt only such events.
+    is_created BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- The latest imported revision of each entry, so that an older file changes nothing.

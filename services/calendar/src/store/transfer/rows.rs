@@ -79,6 +79,7 @@ carried!(SeriesEventRow in series_events by (event_id) {
 
 carried!(ImportedRow in imported_events by (event_id) {
     event_id: i64, moment: Option<String>, is_private: bool, is_trashed: bool, is_cancelled: bool,
+    is_created: bool,
 });
 
 carried!(RevisionRow in imported_revisions by (name) {
