@@ -1,13 +1,12 @@
 //! Imports a single occurrence.
 
-use std::borrow::Cow;
-
 use database::Db;
 use serde_json::{Value, json};
 
 use super::context::RequestContext;
 use super::event_writes;
 use super::import_edits::SeriesEdits;
+use super::import_links::{self, has_categories, has_venue, organizer, terms, venue};
 use super::import_series::{self, Placed};
 use super::loading::Undone;
 use super::subscriber::Subscriber;
@@ -17,27 +16,18 @@ use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::event_status::Occurring;
-use crate::model::html;
 use crate::model::included::Included;
-use crate::model::linked::{Kind, Linked};
-use crate::model::list::Scope;
 use crate::model::role::User;
 use crate::model::schedule::wall_seconds;
-use crate::model::search;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::{Part, Parts};
-use crate::model::term::TermRef;
 use crate::model::urls::Urls;
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
-use crate::store::{event_statuses, events, imported, linked_posts, links, subscribed_events};
+use crate::store::{event_statuses, events, imported, links, subscribed_events};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
-
-/// A location is split at its commas. This is the maximum number of shorter names to try when
-/// looking for the venue.
-const MAX_PARTS: usize = 8;
 
 /// The outcome of writing an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +85,6 @@ pub fn write(
     source: Source<'_>,
     (occurrence, is_complete): (&Occurrence, bool),
 ) -> Result<(Option<i64>, Outcome), Undone> {
-    let mut occurrence = Cow::Borrowed(occurrence);
     if let Some(subscriber) = source.subscriber {
         let name = &occurrence.external_id;
         let known = find(context.db, source.own, name)?;
@@ -111,11 +100,10 @@ pub fn write(
         {
             return Ok((Some(event.id), Outcome::Unchanged));
         }
-        occurrence = Cow::Owned(subscriber.completed(&occurrence).into_owned());
     }
     match occurrence.is_cancelled {
-        true => cancel(context, source, (&occurrence, is_complete)),
-        false => write_occurrence(context, source, &occurrence),
+        true => cancel(context, source, (occurrence, is_complete)),
+        false => write_occurrence(context, source, occurrence),
     }
 }
 
@@ -256,11 +244,11 @@ fn create(
     source: Source<'_>,
     occurrence: &Occurrence,
 ) -> Result<(Option<i64>, Outcome), Undone> {
-    let details = &occurrence.details;
+    let details = &*occurrence.details;
     let mut fields = occurrence.fields(None);
     let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
-    set("venue", json!(venue(context.db, occurrence, true)?));
-    set("organizer", json!(organizer(context.db, occurrence, true)?));
+    set("venue", json!(venue(context.db, source.subscriber, (details, true))?));
+    set("organizer", json!(organizer(context.db, details, true)?));
     set("website", json!(details.url));
     set("image", json!(details.image));
     match source.subscriber {
@@ -283,7 +271,7 @@ fn create(
         Some(Placed { slug, schedule }) => (Some(slug), schedule),
         None => (import_series::slug_of_date(source.parent, occurrence), None),
     };
-    let categories = details.categories.iter().cloned().map(TermRef::Text).collect();
+    let categories = import_links::categories(context.db, source.subscriber, details)?;
     let has_image = details.image.is_some();
     let taken = source.edits.map(|edits| Box::new(edits.fields(has_image, is_private)));
     let decoded = decode(context, source.user, Params::from_json(fields.into()), None)?;
@@ -312,7 +300,7 @@ fn update(
     (stored, is_removed): (Stored, bool),
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
-    let details = &occurrence.details;
+    let details = &*occurrence.details;
     // The first event of a series can't be its own parent.
     let parent = source.parent.filter(|id| *id != event.id);
     let mut fields = occurrence.fields(shown.as_ref());
@@ -323,13 +311,13 @@ fn update(
         fields.insert("event_status".to_owned(), json!(Occurring::Scheduled.name()));
     }
     let old = shown.as_ref().map(|shown| &*shown.details);
-    if old.is_none_or(|old| old.location != details.location)
-        && let Some(venue) = venue(context.db, occurrence, !is_removed)?
+    if !has_venue(source.subscriber, details, (old, &before))
+        && let Some(venue) = venue(context.db, source.subscriber, (details, !is_removed))?
     {
         fields.insert("venue".to_owned(), venue);
     }
     if old.is_none_or(|old| old.organizer_name() != details.organizer_name())
-        && let Some(organizer) = organizer(context.db, occurrence, !is_removed)?
+        && let Some(organizer) = organizer(context.db, details, !is_removed)?
     {
         fields.insert("organizer".to_owned(), organizer);
     }
@@ -346,7 +334,7 @@ fn update(
     };
     fields.retain(|name, _| Part::of_field(name).is_none_or(|part| !held.has(part)));
     let same_terms = is_removed
-        || old.is_some_and(|old| old.categories == details.categories)
+        || has_categories(source.subscriber, details, (old, &before))
         || held.has(Part::Categories);
     if fields.is_empty() && same_terms && parent.is_none_or(|id| event.parent == Some(id)) {
         return Ok((Some(event.id), Outcome::Unchanged));
@@ -354,7 +342,8 @@ fn update(
     let mut change = decode(context, source.user, Params::from_json(fields.into()), Some(&event))?;
     change.parent = parent;
     if !same_terms {
-        let (categories, tags) = terms(&details.categories, &before, &included);
+        let with = (&before, &included);
+        let (categories, tags) = terms(context.db, source.subscriber, details, with)?;
         (change.categories, change.tags) = (Some(categories), Some(tags));
     }
     let by_user = source.subscriber.is_none();
@@ -432,65 +421,4 @@ impl Stored {
         let links = links::of_event(db, event.id)?;
         Ok(Stored { event, links, included, shown })
     }
-}
-
-/// Splits the file's category names. Names of tags the event already has stay tags, and all others
-/// become categories.
-fn terms(names: &[String], links: &Links, included: &Included) -> (Vec<TermRef>, Vec<TermRef>) {
-    let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
-    let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
-    for id in &links.tags {
-        let name = name_of(id);
-        if name.as_ref().is_none_or(|name| names.contains(name)) {
-            tags.push(TermRef::Id(*id));
-        }
-        tag_names.extend(name);
-    }
-    let categories = names.iter().filter(|name| !tag_names.contains(name));
-    (categories.cloned().map(TermRef::Text).collect(), tags)
-}
-
-/// Returns the venue for a location: an existing one with this address or name, or else a new one
-/// if that is permitted.
-fn venue(db: &mut Db, occurrence: &Occurrence, creates: bool) -> Result<Option<Value>, Error> {
-    let location = occurrence.details.location.as_str();
-    if location.is_empty() {
-        return Ok(Some(json!([])));
-    }
-    let ends = location.match_indices(", ").map(|(at, _)| at).take(MAX_PARTS);
-    for name in std::iter::once(location).chain(ends.map(|at| &location[..at])) {
-        let same = |row: &Linked| name == location || ical::location(row) == location;
-        if let Some(row) = known(db, Kind::Venue, name, same)? {
-            return Ok(Some(json!(row.id)));
-        }
-    }
-    let mut venue = json!({"venue": html::escape(location)});
-    if let Some((lat, lng)) = occurrence.details.geo {
-        venue["geo_lat"] = json!(lat);
-        venue["geo_lng"] = json!(lng);
-    }
-    Ok(Some(venue).filter(|_| creates))
-}
-
-/// Returns the organizer with this name, or a new one if that is permitted.
-fn organizer(db: &mut Db, occurrence: &Occurrence, creates: bool) -> Result<Option<Value>, Error> {
-    let Some((name, mail)) = &occurrence.details.organizer else { return Ok(Some(json!([]))) };
-    Ok(match known(db, Kind::Organizer, name, |_| true)? {
-        Some(row) => Some(json!(row.id)),
-        None => Some(json!([{"organizer": html::escape(name), "email": mail}])).filter(|_| creates),
-    })
-}
-
-fn known(
-    db: &mut Db,
-    kind: Kind,
-    name: &str,
-    same: impl Fn(&Linked) -> bool,
-) -> Result<Option<Linked>, Error> {
-    for id in linked_posts::named(db, kind, &search::fold_name(name), &Scope::untrashed(), None)? {
-        if let Some(row) = linked_posts::find(db, kind, id)?.filter(&same) {
-            return Ok(Some(row));
-        }
-    }
-    Ok(None)
 }

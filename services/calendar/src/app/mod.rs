@@ -11,6 +11,7 @@ pub(crate) mod feeds;
 mod images;
 mod import_adoption;
 mod import_edits;
+mod import_links;
 mod import_moves;
 mod import_notices;
 mod import_overrides;

@@ -1,19 +1,17 @@
 //! Extra rules for a subscription's import. It only writes events that belong to the subscription,
-//! fills in missing fields, and keeps what users have changed.
+//! adds a category and a venue, and keeps what users have changed.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use database::Db;
 
 use crate::error::Error;
-use crate::ical::{self, Entry, Occurrence};
+use crate::ical::Entry;
 use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::role::{Role, User};
 use crate::model::subscription::{Parts, Subscription};
-use crate::model::term::Taxonomy;
+use crate::model::term::{Taxonomy, TermRef};
 use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
 
 /// Why an entry was skipped.
@@ -31,10 +29,10 @@ pub struct Subscriber {
     status: String,
     /// Whether it adopts events created by an earlier import.
     adopts: bool,
-    /// Name of the category that all its events get.
-    category: Option<String>,
-    /// Venue location for events without one.
-    location: Option<String>,
+    /// Id and name of the category that all its events get. Another category may have the same name.
+    category: Option<(i64, String)>,
+    /// Id of the venue of events without a location.
+    venue: Option<i64>,
     /// The external ids of its events.
     names: HashSet<String>,
 }
@@ -48,17 +46,16 @@ impl Subscriber {
             None => None,
         };
         let venue = match plan.venue {
-            Some(id) => linked_posts::find(db, Kind::Venue, id)?,
+            Some(id) => untrashed_venue(db, id)?,
             None => None,
         };
-        let venue = venue.filter(|venue| !venue.status.is_trashed());
         let names = subscribed_events::names(db, subscription.id)?;
         Ok(Subscriber {
             id: subscription.id,
             status: plan.status.clone(),
             adopts: plan.adopts,
-            category: category.map(|term| html::plain(&term.name)),
-            location: venue.map(|venue| ical::location(&venue)),
+            category: category.map(|term| (term.id, html::plain(&term.name))),
+            venue,
             names,
         })
     }
@@ -129,22 +126,26 @@ impl Subscriber {
         Ok(known.is_some_and(|known| known.event.is_none() && !known.is_vanished))
     }
 
-    /// Adds the subscription's category to an occurrence. Also adds its venue if the file does not
-    /// give a location.
-    pub fn completed<'o>(&self, occurrence: &'o Occurrence) -> Cow<'o, Occurrence> {
-        let mut occurrence = Cow::Borrowed(occurrence);
-        let details = &occurrence.details;
-        let category = self.category.as_ref().filter(|name| !details.categories.contains(name));
-        let location = self.location.as_ref().filter(|_| details.location.is_empty());
-        if category.is_some() || location.is_some() {
-            let mut details = (**details).clone();
-            details.categories.extend(category.cloned());
-            if let Some(location) = location {
-                details.location.clone_from(location);
-            }
-            occurrence.to_mut().details = Arc::new(details);
+    /// Adds the subscription's category to those that the file gives an event. The name of this
+    /// category in the file means the same one.
+    pub fn add_category(&self, db: &mut Db, categories: &mut Vec<TermRef>) -> Result<(), Error> {
+        let Some((id, name)) = &self.category else { return Ok(()) };
+        // It may have been deleted since the import started.
+        if terms::find(db, Taxonomy::Category, *id)?.is_some() {
+            categories.retain(|one| !matches!(one, TermRef::Text(text) if text == name));
+            categories.push(TermRef::Id(*id));
         }
-        occurrence
+        Ok(())
+    }
+
+    /// Returns the id and the name of the category that all its events get.
+    pub fn category(&self) -> Option<(i64, &str)> {
+        self.category.as_ref().map(|(id, name)| (*id, name.as_str()))
+    }
+
+    /// Returns the id of the venue of events without a location.
+    pub fn venue(&self) -> Option<i64> {
+        self.venue
     }
 
     /// Returns the parts of an event that a user has changed. The import leaves those alone.
@@ -157,6 +158,12 @@ impl Subscriber {
     pub fn note(&self, db: &mut Db, name: &str, event: i64) -> Result<(), Error> {
         Ok(subscribed_events::note(db, self.id, name, event)?)
     }
+}
+
+/// Returns the id of a venue, unless it was deleted.
+pub fn untrashed_venue(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
+    let venue = linked_posts::find(db, Kind::Venue, id)?;
+    Ok(venue.filter(|venue| !venue.status.is_trashed()).map(|venue| venue.id))
 }
 
 /// Returns the user that a subscription writes as: its author, but always with the permissions of

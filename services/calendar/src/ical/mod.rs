@@ -22,6 +22,7 @@ mod windows_zones;
 mod zones;
 
 pub use calendar::{Head, PRODUCT, begin, end};
+pub use details::Details;
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, Form, event, location, write_event};
 pub use expansion::{Expansion, expand};

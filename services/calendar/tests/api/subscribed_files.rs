@@ -127,3 +127,43 @@ async fn subscription_that_adopts_takes_over_later_dates_of_an_imported_series()
     let run = club.run(id).await;
     assert_eq!((counts(&run, "imported"), &run["events"]), ([0, 0, all, 0, 0, 0], &json!(all)));
 }
+
+#[actix_web::test]
+async fn events_get_the_category_and_the_venue_of_the_subscription_and_not_namesakes() {
+    let club = Subscribing::new().await;
+    let below = async |parent: &str| {
+        let parent = club.app.make("/categories", json!({"name": parent})).await;
+        club.app.make("/categories", json!({"name": "Kids", "parent": parent})).await
+    };
+    let (music, sport) = (below("Music").await, below("Sport").await);
+    club.app.make("/venues", json!({"venue": "Hall", "city": "Graz"})).await;
+    let hall = club.app.make("/venues", json!({"venue": "Hall"})).await;
+    let more = ["", "CATEGORIES:Kids\r\n", "CATEGORIES:Dance\r\nLOCATION:Barn\r\n"];
+    let uids = ["a", "b", "c"];
+    let entries: Vec<String> =
+        uids.iter().zip(more).map(|(uid, more)| event(uid, 5, more)).collect();
+    club.serves(&calendar(&entries));
+    let read = async |uid: &str| {
+        let path = format!("/events/{}", club.event_of(uid));
+        let event = club.app.get(&path).await.expect(200).json;
+        let categories = event["categories"].as_array().unwrap();
+        let ids = categories.iter().filter(|one| one["name"] == "Kids").map(|one| &one["id"]);
+        (ids.cloned().collect::<Vec<Value>>(), event["venue"]["id"].clone())
+    };
+    let id = club.subscribe(json!({"category": sport, "venue": hall})).await;
+    let run = club.run(id).await;
+    assert_eq!(counts(&run, "imported"), [3, 0, 0, 0, 0, 0], "{run}");
+    assert_eq!(read("a").await, (vec![json!(sport)], json!(hall)));
+    assert_eq!(read("b").await, (vec![json!(sport)], json!(hall)));
+    let (categories, venue) = read("c").await;
+    assert!(categories == [json!(sport)] && venue != json!(hall), "{categories:?} {venue}");
+    // Another category of the same name replaces the first one.
+    let path = format!("/subscriptions/{id}");
+    let change = json!({"category": music});
+    club.app.call("editor", "PATCH", &path, &change).await.expect(200);
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [0, 3, 0, 0, 0, 0]);
+    for uid in uids {
+        assert_eq!(read(uid).await.0, [json!(music)], "{uid}");
+    }
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [0, 0, 3, 0, 0, 0]);
+}
