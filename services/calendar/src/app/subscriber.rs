@@ -4,14 +4,17 @@
 use std::collections::HashSet;
 
 use database::Db;
+use jiff::Timestamp;
 
 use crate::error::Error;
-use crate::ical::Entry;
+use crate::ical::{Entry, Moment, Occurrence};
 use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::role::{Role, User};
+use crate::model::schedule::day_end;
 use crate::model::subscription::{Parts, Subscription};
 use crate::model::term::{Taxonomy, TermRef};
+use crate::model::zone::Zone;
 use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
 
 /// Why an entry was skipped.
@@ -20,6 +23,9 @@ const FOREIGN: &str = "an event that is not of this subscription has its UID; it
 /// Why an entry was skipped that an earlier subscription may have had.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
+
+/// Why an entry was skipped. Some sites give all events other UIDs with each answer.
+const LATE: &str = "it is new and was over before the last import; it was skipped";
 
 /// The subscription that a file is imported for.
 #[derive(Clone, Debug)]
@@ -35,11 +41,15 @@ pub struct Subscriber {
     venue: Option<i64>,
     /// The external ids of its events.
     names: HashSet<String>,
+    /// When a file was last imported, or 0 if never.
+    imported_utc: i64,
+    /// The zone of events that last whole days.
+    zone: Zone,
 }
 
 impl Subscriber {
     /// Reads the facts about a subscription that its import needs.
-    pub fn of(db: &mut Db, subscription: &Subscription) -> Result<Subscriber, Error> {
+    pub fn of(db: &mut Db, subscription: &Subscription, zone: &Zone) -> Result<Subscriber, Error> {
         let plan = &subscription.plan;
         let category = match plan.category {
             Some(id) => terms::find(db, Taxonomy::Category, id)?,
@@ -57,6 +67,8 @@ impl Subscriber {
             category: category.map(|term| (term.id, html::plain(&term.name))),
             venue,
             names,
+            imported_utc: subscription.imported_utc,
+            zone: zone.clone(),
         })
     }
 
@@ -100,6 +112,9 @@ impl Subscriber {
             Some(event) => vec![event.id],
             None => events::of_uid(db, &entry.uid)?.into_iter().map(|(id, ..)| id).collect(),
         };
+        if named.is_empty() && self.is_late(entry) {
+            return Ok(Some(LATE));
+        }
         for event in named {
             if !self.owns(db, event)? {
                 let found = events::find(db, event)?;
@@ -109,6 +124,23 @@ impl Subscriber {
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether an entry without events is unknown, although an earlier import was after the
+    /// end of its last occurrence.
+    fn is_late(&self, entry: &Entry) -> bool {
+        let is_over = |one: &Occurrence| {
+            let end = match &one.end {
+                Moment::Day(day) => self.zone.instant(day_end(*day)).map(Timestamp::as_second),
+                end => Some(end.seconds()),
+            };
+            end.is_some_and(|end| end < self.imported_utc)
+        };
+        // Users may have erased its events.
+        let is_unknown = |one: &Occurrence| !self.has(&one.external_id);
+        self.imported_utc > 0
+            && entry.is_complete
+            && entry.occurrences.iter().all(|one| is_over(one) && is_unknown(one))
     }
 
     /// Returns whether an event belongs to the subscription or may be adopted. Only events of files

@@ -142,7 +142,7 @@ pub fn change(db: &mut Db, id: i64, change: PlanChange, now: i64) -> Result<(), 
     check_url(db, &plan.url, Some(id))?;
     subscriptions::change(db, id, &plan)?;
     if plan.url != old.plan.url {
-        subscriptions::accept_loss(db, id, 0)?;
+        subscriptions::forget_address(db, id)?;
     }
     // A run in progress still uses the old settings.
     subscriptions::forget_file(db, id)?;

@@ -390,7 +390,8 @@ mod tests {
         let changed = format!("s#{}", day(4));
         let run = |count: u8, is_changing: bool| {
             let (import, path) = begin(&database, &state, "series.ics", &series(count));
-            let read = |db: &mut Db| Subscriber::of(db, &subscription);
+            let zone = &state.site.settings.site_timezone;
+            let read = |db: &mut Db| Subscriber::of(db, &subscription, zone);
             let subscriber = state.pools.read_blocking(read).unwrap();
             let mut import = import.of_subscription(subscriber);
             let change = |db: &mut Db| -> Result<_, DatabaseError> {

@@ -250,7 +250,7 @@ pub struct Subscription {
     pub etag: Option<String>,
     /// The `Last-Modified` of the last imported file.
     pub last_modified: Option<String>,
-    /// When a file was last imported, or 0 if never.
+    /// When a file of this address was last imported, or 0 if never.
     pub imported_utc: i64,
     /// The number of future events that may be missing from the next file, even if they are more
     /// than half.

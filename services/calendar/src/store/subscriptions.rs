@@ -159,6 +159,15 @@ pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError>
     Ok(())
 }
 
+/// Forgets when a file was imported from the former address, and how many events the next one may
+/// lack.
+pub fn forget_address(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    accept_loss(db, id, 0)?;
+    let found = subscriptions::table.find(id);
+    diesel::update(found).set(subscriptions::imported_utc.eq(0_i64)).execute(db)?;
+    Ok(())
+}
+
 /// Removes a subscription. Its events remain.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriptions::table.find(id)).execute(db)?;

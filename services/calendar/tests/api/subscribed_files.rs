@@ -167,3 +167,40 @@ async fn events_get_the_category_and_the_venue_of_the_subscription_and_not_names
     }
     assert_eq!(counts(&club.run_now(id).await, "imported"), [0, 0, 3, 0, 0, 0]);
 }
+
+#[actix_web::test]
+async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
+    let club = Subscribing::new().await;
+    let day = |uid: &str, day: u8| {
+        let start = format!("DTSTART;VALUE=DATE:202703{day:02}\r\n");
+        format!("BEGIN:VEVENT\r\nUID:{uid}\r\n{start}SUMMARY:{uid}\r\nEND:VEVENT\r\n")
+    };
+    let monthly = "RRULE:FREQ=MONTHLY;COUNT=2\r\n";
+    let past = |answer: u8| {
+        let series = event(&format!("s{answer}"), 1, monthly);
+        [event(&format!("e{answer}"), 2, ""), series, day(&format!("d{answer}"), 9)]
+    };
+    club.serves(&calendar(&past(1)));
+    let id = club.subscribe(json!({})).await;
+    assert_eq!(counts(&club.run(id).await, "imported"), [4, 0, 0, 0, 0, 0]);
+    club.serves(&calendar(&past(2)));
+    let run = club.run_now(id).await;
+    assert_eq!(counts(&run, "imported"), [0, 0, 0, 3, 0, 0]);
+    assert!(message(&run).contains("was over before the last import"), "{run}");
+    // Events that were over since then are imported, although they were added late.
+    club.app.clock.advance(2 * 86_400);
+    let today = event("new", 3, "").replace("20270301T", "20270311T");
+    club.serves(&calendar(&[today.clone(), day("today", 10), day("late", 8)]));
+    assert_eq!(counts(&club.run_now(id).await, "imported"), [2, 0, 0, 1, 0, 0]);
+    // They are known from then on, also if a user erases one.
+    let path = format!("/events/{}?force=true", club.event_of("new"));
+    club.app.delete(&path).await.expect(200);
+    club.app.clock.advance(2 * 86_400);
+    let run = club.run_now(id).await;
+    assert_eq!(counts(&run, "imported"), [0, 0, 1, 2, 0, 0]);
+    assert_eq!(run["last_run"]["messages"].as_array().unwrap().len(), 1, "{run}");
+    // Another address has another past.
+    let change = json!({"url": club.peer.url("/other.ics")});
+    club.app.call("editor", "PATCH", &format!("/subscriptions/{id}"), &change).await.expect(200);
+    assert_eq!(counts(&club.run(id).await, "imported"), [1, 0, 1, 1, 0, 0]);
+}

@@ -381,9 +381,9 @@ async fn import(
     bytes: Arc<[u8]>,
     overview: Overview,
 ) -> Result<(ImportJson, Progress), RunError> {
-    let own = subscription.clone();
+    let (own, zone) = (subscription.clone(), state.site.settings.site_timezone.clone());
     let read = move |db: &mut Db| -> Result<_, Error> {
-        Ok((acting_user(db, &own)?, Subscriber::of(db, &own)?))
+        Ok((acting_user(db, &own)?, Subscriber::of(db, &own, &zone)?))
     };
     let (user, subscriber) = state.pools.read(read).await?;
     let urls = Urls { base: String::new(), alias: false, language: None };
