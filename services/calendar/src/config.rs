@@ -133,7 +133,8 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = 16, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=256))]
     pub subscription_file_mb: u64,
 
-    /// Time limit for fetching a subscribed file in seconds, including redirects; 1 to 600
+    /// Time limit for fetching a subscribed file in seconds, including redirects, and for reading
+    /// it; 1 to 600
     #[arg(long, env, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     pub subscription_time_s: u64,
 

@@ -1,6 +1,7 @@
 //! Checks a subscription's file before the import: is it usable, and are events missing?
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use super::import_overview::Overview;
 use crate::ical::{ComponentKind, Entry, Reader};
@@ -44,12 +45,14 @@ impl FileContent {
     /// Reads a file.
     ///
     /// # Errors
-    /// A message for editors. The file is not a complete calendar, or has too many events.
+    /// A message for editors. The file is not a complete calendar, has too many events, or has
+    /// rules whose expansion takes longer than `time`.
     pub fn read(
         state: &State,
-        bytes: &[u8],
-        media_type: &str,
+        (bytes, media_type): (&[u8], &str),
+        time: Duration,
     ) -> Result<(FileContent, Overview), String> {
+        let deadline = Instant::now() + time;
         let unreadable = |error: std::io::Error| format!("the file cannot be read: {error}");
         let overview = Overview::of(state, bytes).map_err(unreadable)?;
         if !overview.is_calendar {
@@ -83,6 +86,10 @@ impl FileContent {
             }
             if events > MAX_EVENTS {
                 return Err(format!("the file has more than {MAX_EVENTS} events"));
+            }
+            if Instant::now() >= deadline {
+                let seconds = time.as_secs();
+                return Err(format!("the file cannot be read within {seconds} seconds"));
             }
         }
         Ok((content, overview))

@@ -1,6 +1,7 @@
 //! Subscriptions whose file is wrong or hostile, or shares names with what is here.
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use calendar::{LoadOptions, load};
 use serde_json::{Value, json};
@@ -203,4 +204,22 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
     let change = json!({"url": club.peer.url("/other.ics")});
     club.app.call("editor", "PATCH", &format!("/subscriptions/{id}"), &change).await.expect(200);
     assert_eq!(counts(&club.run(id).await, "imported"), [1, 0, 1, 1, 0, 0]);
+}
+
+#[actix_web::test]
+async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
+    let club = Subscribing::with_time(Duration::from_secs(1)).await;
+    // There is one such day in 28 years, and a rule with COUNT is counted from its start.
+    let rule = "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU;COUNT=99999\r\n";
+    let entry = |number: u16| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:{number}\r\nDTSTART:15000101T100000Z\r\n{rule}{rule}END:VEVENT\r\n"
+        )
+    };
+    club.serves(&calendar(&(0..800).map(entry).collect::<Vec<_>>()));
+    let id = club.subscribe(json!({})).await;
+    let run = club.run(id).await;
+    assert_eq!(counts(&run, "failed"), [0; 6], "{run}");
+    assert_eq!(message(&run), "the file cannot be read within 1 seconds");
+    assert_eq!((&run["failures"], club.app.rows("events")), (&json!(1), 0));
 }

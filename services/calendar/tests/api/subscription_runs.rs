@@ -55,7 +55,7 @@ async fn run_in_progress_is_not_begun_again_before_its_lease_ends() {
         assert_eq!(club.shown(id).await["state"], "running");
         assert_eq!(run_due_subscriptions(&other).await, 0);
         // The first process hangs, its lease ends, and another one takes over.
-        club.app.clock.advance(151);
+        club.app.clock.advance(181);
         assert_eq!(run_due_subscriptions(&other).await, 1);
         assert_eq!(counts(&club.shown(id).await, "imported")[0], 1);
         drop(release);
@@ -308,4 +308,27 @@ async fn run_requested_during_another_one_follows_it() {
         club.app.clock.advance(1);
         assert_eq!(run_due_subscriptions(&club.state).await, 0);
     }
+}
+
+#[actix_web::test]
+async fn subscription_that_becomes_due_runs_while_the_site_of_another_hangs() {
+    let (release, released) = mpsc::channel::<()>();
+    let gate = Mutex::new(released);
+    let hanging = HttpPeer::start(move |_| {
+        let _ = gate.lock().recv();
+        PeerAnswer::Close
+    });
+    let peer = HttpPeer::start(|_| ics(&file_of(&["a"])));
+    let program = program().setting("SUBSCRIPTION_TIME_S", "600");
+    assert_eq!(program.done(&["subscriptions", "add", &hanging.url("/")]).trim(), "1");
+    let server = program.serve(&[]);
+    until("the first site is asked", async || !hanging.requests().is_empty()).await;
+    let request = server.request(Method::POST, &format!("{ROOT}/subscriptions")).bearer_auth(KEY);
+    request.json(&json!({"url": peer.url("/club.ics")})).answer().await.expect(201);
+    until("the other is imported", async || {
+        read(&server, "/subscriptions/2").await["last_run"]["outcome"] == "imported"
+    })
+    .await;
+    assert_eq!(read(&server, "/subscriptions/1").await["state"], "running");
+    drop(release);
 }

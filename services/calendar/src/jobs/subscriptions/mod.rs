@@ -4,11 +4,11 @@ mod manage;
 mod outage;
 mod remarks;
 mod run;
+mod workers;
 
 pub use manage::{
     add_subscription, change_subscription, list_subscriptions, release_subscribed,
     remove_subscription, show_subscription, step_subscription,
 };
-pub use run::{
-    measure_subscriptions, run_due_subscriptions, run_subscription, run_subscriptions_forever,
-};
+pub use run::measure_subscriptions;
+pub use workers::{run_due_subscriptions, run_subscription, run_subscriptions_forever};

@@ -9,12 +9,8 @@ use std::io::Cursor;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use database::{DatabaseError, Db, Retries, WriterQueue, off_worker};
-use futures_util::future::join_all;
-use tokio::runtime::Builder;
 
-use super::outage::Outage;
 use super::remarks::{kept, messages, remarks};
 use crate::app::{
     FileContent, Import, ImportLimits, Loss, MAX_ERRORS, Overview, Progress, Subscriber,
@@ -30,18 +26,12 @@ use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::remote_calendars::{CalendarFetcher, FetchFailure, Known};
 use crate::store::subscriptions::{Finish, Lease};
-use crate::store::{events, sql, subscribed_events, subscriptions, transfer};
+use crate::store::{events, sql, subscribed_events, subscriptions};
 use crate::wire::import::{ImportErrorJson, ImportJson};
-
-/// How often to look for due subscriptions.
-const PAUSE: Duration = Duration::from_secs(5);
-
-/// Number of subscriptions that a process runs concurrently.
-const WORKERS: usize = 4;
 
 /// If a run does not renew its lease for this number of seconds, another process may start it
 /// again.
-const LEASE: i64 = 120;
+pub const LEASE: i64 = 120;
 
 /// Number of events to trash per transaction.
 const BATCH: usize = 50;
@@ -73,37 +63,6 @@ impl From<DatabaseError> for RunError {
     }
 }
 
-/// Runs subscriptions forever, whenever they are due. Returns immediately if this process doesn't
-/// fetch files.
-pub async fn run_subscriptions_forever(state: State) {
-    if state.calendar_fetcher.is_none() {
-        return;
-    }
-    let outage = Outage::default();
-    loop {
-        run_due(&state, &outage).await;
-        tokio::time::sleep(PAUSE).await;
-    }
-}
-
-/// Runs the subscriptions that are due now. Returns how many.
-pub async fn run_due_subscriptions(state: &State) -> usize {
-    run_due(state, &Outage::default()).await
-}
-
-async fn run_due(state: &State, outage: &Outage) -> usize {
-    let Some(fetcher) = &state.calendar_fetcher else { return 0 };
-    let worker = || async {
-        let mut runs = 0;
-        while let Some((subscription, lease)) = claim(state, fetcher, outage).await {
-            run(state, fetcher, subscription, lease).await;
-            runs += 1;
-        }
-        runs
-    };
-    join_all((0..WORKERS).map(|_| worker())).await.into_iter().sum()
-}
-
 /// Publishes the number of subscriptions per state as metrics.
 pub async fn measure_subscriptions(state: &State) {
     match state.pools.read(subscriptions::numbers).await {
@@ -117,75 +76,9 @@ pub async fn measure_subscriptions(state: &State) {
     }
 }
 
-/// Runs a subscription on behalf of a command, even if it isn't due. Returns `None` if an editor
-/// has changed or removed it in the meantime.
-///
-/// # Errors
-/// The subscription does not exist, is paused or stopped, or is already running, or the database
-/// failed.
-pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
-    let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
-    let now = state.clock.unix();
-    let until = now + lease_of(fetcher);
-    let rests = |of: &Subscription| {
-        matches!(of.state, SubscriptionState::Paused | SubscriptionState::Stopped)
-    };
-    let claim = |db: &mut Db| -> Result<_, DatabaseError> {
-        match subscriptions::find(db, id)? {
-            Some(found) if !rests(&found) => {
-                Ok((Some(found), subscriptions::claim(db, id, now, until)?))
-            }
-            found => Ok((found, None)),
-        }
-    };
-    let (found, claimed) = state.pools.write_blocking(claim)?;
-    let found = found.with_context(|| format!("subscription {id} does not exist"))?;
-    let name = found.state.name();
-    anyhow::ensure!(!rests(&found), "subscription {id} is {name}: resume it first");
-    let (subscription, lease) = claimed
-        .with_context(|| format!("subscription {id} is being run; wait until it has finished"))?;
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
-}
-
-/// Returns the duration of a new lease in seconds. It includes the time needed to fetch the file.
-fn lease_of(fetcher: &CalendarFetcher) -> i64 {
-    i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
-}
-
-/// Leases a subscription that is due. A failure is logged, unless the database is busy for a moment.
-async fn claim(
-    state: &State,
-    fetcher: &CalendarFetcher,
-    outage: &Outage,
-) -> Option<(Subscription, Lease)> {
-    let now = state.clock.unix();
-    let until = now + lease_of(fetcher);
-    let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // While an export is being loaded, row counts must not change. They are compared at the
-        // end.
-        match transfer::unfinished(db)? {
-            Some(_) => Ok(None),
-            None => subscriptions::claim_due(db, now, until),
-        }
-    };
-    match state.pools.write_patiently(DatabaseError::is_busy, claim).await {
-        Ok(claimed) => {
-            outage.end();
-            claimed
-        }
-        Err(error) => {
-            if !error.is_busy() || outage.note(state.clock.unix()) {
-                log::warn!("cannot look up due subscriptions: {error}");
-            }
-            None
-        }
-    }
-}
-
 /// Runs a leased subscription and records the outcome. Returns `None` if the run only removed the
 /// subscription, if it lost its lease, or if the outcome could not be recorded.
-async fn run(
+pub async fn run(
     state: &State,
     fetcher: &CalendarFetcher,
     subscription: Subscription,
@@ -296,7 +189,8 @@ async fn attempt(
     };
     let (bytes, media_type) = (Arc::<[u8]>::from(file.bytes), file.media_type);
     let (own, whole) = (state.clone(), bytes.clone());
-    let read = off_worker(move || FileContent::read(&own, &whole, &media_type)).await?;
+    let time = fetcher.timeout();
+    let read = off_worker(move || FileContent::read(&own, (&whole, &media_type), time)).await?;
     let (content, overview) = match read {
         Ok(read) => read,
         Err(message) => {
