@@ -143,10 +143,13 @@ mod tests {
     use crate::app::Subscriber;
     use crate::config::Settings;
     use crate::model::role::Role;
-    use crate::model::subscription::{Part, Parts, Plan};
+    use crate::model::subscription::{Part, Parts, Plan, Subscription};
+    use crate::model::term::{Taxonomy, Term};
     use crate::store::media::Media;
     use crate::store::sql::Sql;
-    use crate::store::{MIGRATIONS, events, imported, subscribed_events, subscriptions, users};
+    use crate::store::{
+        MIGRATIONS, events, imported, subscribed_events, subscriptions, terms, users,
+    };
 
     /// More events than fit into one transaction.
     const EVENTS: u64 = 300;
@@ -362,17 +365,15 @@ mod tests {
         assert_eq!(state.pools.read_blocking(count).unwrap(), (1, 1));
     }
 
-    #[test]
-    fn date_that_a_user_changes_during_a_run_stays() {
-        let database = Database::new();
-        let state = state_of(&database);
-        let user = state.pools.read_blocking(first_user).unwrap();
+    /// Adds a subscription with a category.
+    fn subscribed(state: &State, category: Option<i64>) -> Subscription {
+        let author = state.pools.read_blocking(first_user).unwrap().id;
         let plan = Plan {
             url: "https://club.example/events.ics".to_owned(),
             interval: 60,
-            author: user.id,
+            author,
             status: "publish".to_owned(),
-            category: None,
+            category,
             venue: None,
             adopts: false,
         };
@@ -380,41 +381,75 @@ mod tests {
             let id = subscriptions::add(db, &plan, 0)?;
             Ok(subscriptions::find(db, id)?.unwrap())
         };
-        let subscription = state.pools.write_blocking(add).unwrap();
+        state.pools.write_blocking(add).unwrap()
+    }
+
+    /// Imports a file of a subscription. `between` writes after the import began.
+    fn run(
+        (database, state): (&Database, &State),
+        (subscription, entries): (&Subscription, &str),
+        between: impl FnOnce(&mut Db) -> Result<(), DatabaseError>,
+    ) -> Progress {
+        let (import, path) = begin(database, state, "subscribed.ics", entries);
+        let zone = &state.site.settings.site_timezone;
+        let read = |db: &mut Db| Subscriber::of(db, subscription, zone);
+        let mut import = import.of_subscription(state.pools.read_blocking(read).unwrap());
+        state.pools.write_blocking(between).unwrap();
+        let file = File::open(&path).unwrap();
+        let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
+        let mut queue = writer_queue(&state.pools);
+        let outcome = write(state, &mut import, &file, &progress, |import| {
+            write_batch(&mut queue, import, |db, import| import.write(state, db))
+        });
+        outcome.unwrap();
+        import.so_far().clone()
+    }
+
+    #[test]
+    fn date_that_a_user_changes_during_a_run_stays() {
+        let database = Database::new();
+        let state = state_of(&database);
+        let subscription = subscribed(&state, None);
         let series = |count: u8| {
             let first = day(1);
             format!(
                 "BEGIN:VEVENT\nUID:s\nDTSTART:{first}\nRRULE:FREQ=DAILY;COUNT={count}\nEND:VEVENT\n"
             )
         };
+        let so_far = run((&database, &state), (&subscription, &series(5)), |_| Ok(()));
+        assert_eq!(so_far.report.created, 5);
         let changed = format!("s#{}", day(4));
-        let run = |count: u8, is_changing: bool| {
-            let (import, path) = begin(&database, &state, "series.ics", &series(count));
-            let zone = &state.site.settings.site_timezone;
-            let read = |db: &mut Db| Subscriber::of(db, &subscription, zone);
-            let subscriber = state.pools.read_blocking(read).unwrap();
-            let mut import = import.of_subscription(subscriber);
-            let change = |db: &mut Db| -> Result<_, DatabaseError> {
-                let known = subscribed_events::find(db, subscription.id, &changed)?.unwrap();
-                let parts = Parts::of([Part::Title]);
-                subscribed_events::note_changed(db, known.event.unwrap(), &parts)
-            };
-            if is_changing {
-                state.pools.write_blocking(change).unwrap();
-            }
-            let file = File::open(&path).unwrap();
-            let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
-            let mut queue = writer_queue(&state.pools);
-            let outcome = write(&state, &mut import, &file, &progress, |import| {
-                write_batch(&mut queue, import, |db, import| import.write(&state, db))
-            });
-            outcome.unwrap();
-            import.so_far().clone()
-        };
-        assert_eq!(run(5, false).report.created, 5);
-        let so_far = run(2, true);
+        let so_far = run((&database, &state), (&subscription, &series(2)), |db| {
+            let known = subscribed_events::find(db, subscription.id, &changed)?.unwrap();
+            subscribed_events::note_changed(db, known.event.unwrap(), &Parts::of([Part::Title]))
+        });
         assert_eq!((so_far.trashed, so_far.stayed), (2, 1));
         assert_eq!(so_far.staying[0].uid, changed);
+    }
+
+    #[test]
+    fn category_that_is_deleted_during_a_run_is_not_created_again() {
+        let database = Database::new();
+        let state = state_of(&database);
+        let category = Term {
+            id: 0,
+            taxonomy: Taxonomy::Category,
+            name: "Clubs".to_owned(),
+            slug: "clubs".to_owned(),
+            description: String::new(),
+            parent: 0,
+            count: 0,
+        };
+        let add = |db: &mut Db| terms::insert(db, &category);
+        let id = state.pools.write_blocking(add).unwrap();
+        let subscription = subscribed(&state, Some(id));
+        let entry = format!("BEGIN:VEVENT\nUID:a\nDTSTART:{}\nEND:VEVENT\n", day(1));
+        let so_far = run((&database, &state), (&subscription, &entry), |db| {
+            Sql::new(db, &format!("delete from terms where id = {id}")).execute(db).map(drop)
+        });
+        assert_eq!(so_far.report.created, 1);
+        let count = |db: &mut Db| Sql::new(db, "select count(*) as n from terms").number(db);
+        assert_eq!(state.pools.read_blocking(count).unwrap(), 0);
     }
 
     #[test]
