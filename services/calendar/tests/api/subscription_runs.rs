@@ -324,7 +324,8 @@ async fn subscription_that_becomes_due_runs_while_the_site_of_another_hangs() {
     let server = program.serve(&[]);
     until("the first site is asked", async || !hanging.requests().is_empty()).await;
     let request = server.request(Method::POST, &format!("{ROOT}/subscriptions")).bearer_auth(KEY);
-    request.json(&json!({"url": peer.url("/club.ics")})).answer().await.expect(201);
+    let added = request.json(&json!({"url": peer.url("/club.ics")})).answer().await;
+    assert_eq!(added.status, 201);
     until("the other is imported", async || {
         read(&server, "/subscriptions/2").await["last_run"]["outcome"] == "imported"
     })
