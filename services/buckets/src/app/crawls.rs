@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::model::address::{Address, AddressError, provider_of};
 use crate::model::package::{Capability, Package};
 use crate::state::State;
+use crate::store::crawl_turns::{self, KeyCrawl};
 use crate::store::crawls::{self, Crawl, NewCrawl};
 use crate::wire::crawls::{
     CrawlRecord, CrawlsAnswer, CrawlsMeta, DEFAULT_EVERY, LEAST_EVERY, NewCrawlBody,
@@ -82,7 +83,8 @@ fn own(found: Option<Crawl>, key: i64) -> Result<Crawl, Error> {
     found.filter(|crawl| crawl.key_id == Some(key)).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Adds a crawl, due immediately.
+/// Adds a crawl. It is due immediately, or an hour after the key's last run of the same bucket and
+/// prefix, even if that crawl was removed.
 pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<CrawlRecord, Error> {
     let package = permitted(state, key)?;
     let now = state.clock().unix();
@@ -102,7 +104,10 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
             let most = package.crawls;
             return Err(Error::Conflict(format!("the key has {count} of {most} crawls")));
         }
-        let id = crawls::add(db, &new, now).map_err(|error| match error {
+        let same = KeyCrawl { key: key_id, bucket: &new.bucket, prefix: &new.prefix };
+        let last = crawl_turns::last_of(db, same)?;
+        let due_at = last.map_or(now, |last| last.saturating_add(LEAST_EVERY).max(now));
+        let id = crawls::add(db, &new, due_at).map_err(|error| match error {
             // Lost a race against a request for the same crawl.
             DatabaseError::Conflict => twice(),
             other => other.into(),

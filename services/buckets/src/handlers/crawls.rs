@@ -36,8 +36,9 @@ pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpRespo
 
 /// Create a crawl
 ///
-/// The first run is due immediately and starts when a crawler is available. Every complete listing
-/// replaces the bucket's files in the index.
+/// The first run is due immediately and starts when a crawler is available. If the API key has crawled
+/// the same prefix of the bucket within the last hour, it is due an hour after that run. Every complete
+/// listing replaces the bucket's files in the index.
 #[utoipa::path(
     operation_id = "addCrawl",
     tag = "crawls",

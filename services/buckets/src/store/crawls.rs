@@ -6,6 +6,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
 
+use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
 use super::{buckets, crawl_pages, generations};
 
@@ -97,10 +98,10 @@ pub struct NewCrawl {
     pub key_id: Option<i64>,
 }
 
-/// Adds a crawl, due immediately, and returns its id.
-pub fn add(db: &mut Db, new: &NewCrawl, now: i64) -> Result<i64, DatabaseError> {
+/// Adds a crawl and returns its id.
+pub fn add(db: &mut Db, new: &NewCrawl, due_at: i64) -> Result<i64, DatabaseError> {
     Ok(diesel::insert_into(crawl::table)
-        .values((new, crawl::due_at.eq(now)))
+        .values((new, crawl::due_at.eq(due_at)))
         .returning(crawl::id)
         .get_result(db)?)
 }
@@ -172,7 +173,14 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
 /// does not exist.
 pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, DatabaseError> {
     let Some(found) = by_id(db, id)? else { return Ok(false) };
-    let earliest = found.last_at.map_or(now, |last| last.saturating_add(least).max(now));
+    let Crawl { bucket, prefix, .. } = &found;
+    // The crawl may have been removed and added again since its last run.
+    let turn = match found.key_id {
+        Some(key) => crawl_turns::last_of(db, KeyCrawl { key, bucket, prefix })?,
+        None => None,
+    };
+    let last = found.last_at.max(turn);
+    let earliest = last.map_or(now, |last| last.saturating_add(least).max(now));
     // A crawl that is due already stays due, whether it has run or was put off.
     let due_at = if found.due_at <= now { now } else { earliest.min(found.due_at) };
     let due = crawl::due_at.eq(due_at);
@@ -224,6 +232,8 @@ pub struct Claim<'a> {
     pub holder: &'a str,
     /// Current Unix time.
     pub now: i64,
+    /// Only claim crawls that are due by this Unix time, unless one is claimed by its id.
+    pub due_by: i64,
     /// Unix time at which the lease expires.
     pub until: i64,
 }
@@ -237,11 +247,11 @@ pub fn claim_due(
     claim: Claim<'_>,
     except: &[i64],
 ) -> Result<Option<Crawl>, DatabaseError> {
-    let Claim { now, .. } = claim;
+    let Claim { now, due_by, .. } = claim;
     let mut due: Vec<(Option<i64>, i64, i64, i64)> = crawl::table
         .filter(diesel::dsl::not(crawl::paused))
         .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
-        .filter(crawl::due_at.le(now).and(crawl::not_before.le(now)))
+        .filter(crawl::due_at.le(due_by).and(crawl::not_before.le(now)))
         .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
         .select((crawl::key_id, crawl::due_at, crawl::not_before, crawl::id))
         .load(db)?;
@@ -261,7 +271,8 @@ pub fn claim_due(
     Ok(None)
 }
 
-/// Returns when the crawls of each key ran last. `None` is the operator.
+/// Returns when the crawls of each key ran last, including those that were removed. `None` is the
+/// operator.
 fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
     let last: Vec<(Option<i64>, Option<i64>)> = crawl::table
         .group_by(crawl::key_id)
@@ -269,6 +280,10 @@ fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, Databas
         .load(db)?;
     let mut last: HashMap<Option<i64>, i64> =
         last.into_iter().map(|(key, at)| (key, at.unwrap_or(0))).collect();
+    for (key, at) in crawl_turns::last_of_keys(db)? {
+        let known = last.entry(Some(key)).or_default();
+        *known = at.unwrap_or(0).max(*known);
+    }
     let running = crawl::table
         .filter(crawl::holder.is_not_null().and(crawl::lease_until.gt(now)))
         .select(crawl::key_id);
@@ -281,13 +296,20 @@ fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, Databas
 pub fn claim_one(
     db: &mut Db,
     id: i64,
-    Claim { holder, now, until }: Claim<'_>,
+    Claim { holder, now, until, .. }: Claim<'_>,
 ) -> Result<Option<Crawl>, DatabaseError> {
     let free = crawl::table.find(id).filter(crawl::holder.is_null().or(crawl::lease_until.le(now)));
     let claimed = diesel::update(free)
         .set((crawl::holder.eq(holder), crawl::lease_until.eq(until)))
         .execute(db)?;
-    if claimed == 0 { Ok(None) } else { by_id(db, id) }
+    if claimed == 0 {
+        return Ok(None);
+    }
+    let found = by_id(db, id)?;
+    if let Some(Crawl { bucket, prefix, key_id: Some(key), .. }) = &found {
+        crawl_turns::note(db, KeyCrawl { key: *key, bucket, prefix }, now)?;
+    }
+    Ok(found)
 }
 
 /// A crawl and the process that has claimed it. Updates through this have no effect if the crawl

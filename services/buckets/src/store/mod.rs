@@ -4,6 +4,7 @@ pub(crate) mod alert_messages;
 pub(crate) mod alerts;
 pub(crate) mod buckets;
 pub mod crawl_pages;
+pub(crate) mod crawl_turns;
 pub(crate) mod crawls;
 pub(crate) mod generations;
 pub mod load_runs;

@@ -84,6 +84,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    crawl_turn (key_id, bucket, prefix) {
+        key_id -> BigInt,
+        bucket -> Text,
+        prefix -> Text,
+        last_at -> BigInt,
+    }
+}
+
+diesel::table! {
     crawl_page (crawl_id, listing, number) {
         crawl_id -> BigInt,
         listing -> BigInt,

@@ -34,7 +34,7 @@ pub fn request(bucket: &PublicBucket, interface: &str, address: &str) -> CrawlRe
     }
 }
 
-fn options() -> CrawlOptions {
+pub fn options() -> CrawlOptions {
     let remote =
         RemoteOptions { rate: 1_000.0, first_pause: 0, attempts: 2, ..RemoteOptions::default() };
     let removal_limit = Some(RemovalLimit { files: 5, percent: 50 });

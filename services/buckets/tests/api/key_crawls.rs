@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use buckets::Settings;
 use buckets::engine::Folders;
 use buckets::jobs::{
-    CrawlRequest, JobContext, Session, add_crawls, list_crawls, pause_crawl, remove_crawl,
+    CheckpointPolicy, CrawlRequest, JobContext, Session, add_crawls, list_crawls, pause_crawl,
+    remove_crawl, run_crawls,
 };
 use buckets::store::crawl_pages;
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::until_blocking;
 
 use crate::app::{App, Fixture, NOW, line};
 use crate::crawl_api::{crawl_of_key, pages, run_one};
@@ -76,6 +79,78 @@ async fn keys_and_the_operator_have_turns() {
     let ran = run_one(&fixture, None, &options);
     let ran: Vec<i64> = ran.iter().map(|outcome| outcome.crawl).collect();
     assert_eq!(ran, [1, 4, 5, 2, 3, 6]);
+}
+
+#[actix_web::test]
+async fn removing_a_running_crawl_and_adding_another_gives_a_key_no_further_turn() {
+    let (fixture, bucket) = (Fixture::new(), pages(30));
+    let app = fixture.serve("enterprise").await;
+    let other = fixture.key("other", "enterprise");
+    let url = format!("{}/s3/", bucket.address);
+    let body = |prefix: &str| json!({"url": url, "format": "s3", "type": "aws", "prefix": prefix, "everySeconds": 3_600});
+    let (status, _) = app.send(Method::POST, "/api/v2/crawls", &other, body("2")).await;
+    assert_eq!(status, 201);
+    let mut options = crawl_of_key(&app, &bucket).await;
+    assert_eq!(run_one(&fixture, None, &options).len(), 2);
+    fixture.clock.advance(3_600);
+    let running = app.add(body("3")).await.1["id"].as_i64();
+    options.remote.rate = 4.0;
+    let before = bucket.requests();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+            run_crawls(&fixture.context, running, &options, checkpoints)
+        });
+        until_blocking("the first page is listed", || bucket.requests() > before);
+        for id in [2, 3] {
+            remove_crawl(&fixture.context, id).unwrap();
+        }
+        assert!(!run.join().unwrap().unwrap()[0].complete);
+    });
+    assert_eq!(app.add(body("4")).await.0, 201);
+    options.remote.rate = 1_000.0;
+    let ran = run_one(&fixture, None, &options);
+    assert_eq!(ran.iter().map(|outcome| outcome.crawl).collect::<Vec<_>>(), [1, 4]);
+}
+
+#[actix_web::test]
+async fn crawl_that_is_added_again_is_due_an_hour_after_its_last_run() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let options = crawl_of_key(&app, &bucket).await;
+    assert_eq!(run_one(&fixture, None, &options).len(), 1);
+    fixture.clock.advance(10);
+    let removed = app.send(Method::DELETE, "/api/v2/crawls/1", &app.key, Value::Null).await;
+    assert_eq!(removed.0, 204);
+    let url = format!("{}/s3/", bucket.address);
+    let same = json!({"url": url, "format": "s3", "type": "aws"});
+    assert_eq!(app.add(same).await.1["dueAt"], NOW + 3_600);
+    let requested = app.send(Method::POST, "/api/v2/crawls/2/run", &app.key, Value::Null).await;
+    assert_eq!(requested.1["dueAt"], NOW + 3_600);
+    assert!(run_one(&fixture, None, &options).is_empty());
+    let other = json!({"url": url, "format": "s3", "type": "aws", "prefix": "1"});
+    assert_eq!(app.add(other).await.1["dueAt"], NOW + 10);
+}
+
+#[test]
+fn crawls_added_while_the_due_ones_run_wait_for_the_next_command() {
+    let (fixture, bucket) = (Fixture::new(), pages(8));
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    let mut options = crate::crawls::options();
+    options.remote.rate = 4.0;
+    let outcomes = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
+            run_crawls(&fixture.context, None, &options, checkpoints)
+        });
+        until_blocking("the first page is listed", || bucket.requests() > 0);
+        fixture.clock.advance(1);
+        let later = CrawlRequest { prefix: "1".to_owned(), ..request(&bucket, "s3", BOX) };
+        add_crawls(&fixture.context, vec![later]).unwrap();
+        run.join().unwrap().unwrap()
+    });
+    assert_eq!(outcomes.len(), 1, "{outcomes:?}");
+    assert_eq!(fixture.crawl(None).unwrap().len(), 1);
 }
 
 #[actix_web::test]

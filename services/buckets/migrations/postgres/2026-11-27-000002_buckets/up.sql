@@ -121,6 +121,14 @@ CREATE TABLE crawl (
 -- Each key has its own crawls, and so has the operator.
 CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix, (coalesce(key_id, 0)));
 CREATE INDEX crawl_key ON crawl (key_id);
+-- When the crawls of each key were last claimed, also those that were removed since. Rows are kept for a day.
+CREATE TABLE crawl_turn (
+    key_id BIGINT NOT NULL REFERENCES api_key (id),
+    bucket TEXT NOT NULL,
+    prefix TEXT NOT NULL,
+    last_at BIGINT NOT NULL,
+    PRIMARY KEY (key_id, bucket, prefix)
+);
 CREATE TABLE crawl_page (
     crawl_id BIGINT NOT NULL REFERENCES crawl (id),
     listing BIGINT NOT NULL,

@@ -19,6 +19,15 @@ const SIGNS: u64 = 3;
 /// Why a key's crawl doesn't run.
 pub(super) const NO_KEY: &str = "its key is revoked or expired, or has no package for crawls";
 
+/// The crawls that a process may claim.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    /// This crawl, due or not.
+    One(i64),
+    /// A crawl that is due by this Unix time, or now if there is none, except those listed.
+    Due(Option<i64>, &'a [i64]),
+}
+
 /// A claimed crawl. Released on drop. A separate thread renews the lease, since fetching a page or
 /// publishing may take longer than that.
 pub(super) struct HeldCrawl {
@@ -29,22 +38,24 @@ pub(super) struct HeldCrawl {
 }
 
 impl HeldCrawl {
-    /// Claims a crawl. With an `id`, claims that one even if it isn't due. Otherwise, claims the
-    /// one that has been due the longest, except those in `except`. If this process dies, another
-    /// one may take over after `seconds`. Returns `None` if no such crawl is available.
+    /// Claims a crawl. If this process dies, another one may take over after `seconds`. Returns `None`
+    /// if no such crawl is available.
     pub(super) fn claim(
         context: &JobContext,
-        id: Option<i64>,
-        except: &[i64],
+        wanted: Wanted<'_>,
         seconds: u64,
     ) -> Result<Option<Self>, JobError> {
         let holder = new_name();
         let claimed = context.pools.write_blocking(|db| {
             let now = context.clock.unix();
-            let claim = Claim { holder: &holder, now, until: now.saturating_add_unsigned(seconds) };
-            match id {
-                Some(id) => crawls::claim_one(db, id, claim),
-                None => crawls::claim_due(db, claim, except),
+            let until = now.saturating_add_unsigned(seconds);
+            let claim = Claim { holder: &holder, now, due_by: now, until };
+            match wanted {
+                Wanted::One(id) => crawls::claim_one(db, id, claim),
+                Wanted::Due(by, except) => {
+                    let claim = Claim { due_by: by.unwrap_or(now), ..claim };
+                    crawls::claim_due(db, claim, except)
+                }
             }
         })?;
         let Some(crawl) = claimed else { return Ok(None) };

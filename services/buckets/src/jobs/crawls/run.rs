@@ -5,7 +5,7 @@ use std::time::Instant;
 use database::DatabaseError;
 use serde::Serialize;
 
-use super::held_crawl::{HeldCrawl, NO_KEY};
+use super::held_crawl::{HeldCrawl, NO_KEY, Wanted};
 use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
@@ -51,8 +51,8 @@ impl CrawlOutcome {
     }
 }
 
-/// Runs one crawl, or each crawl that is due. A crawl continues after the last page that was
-/// stored.
+/// Runs one crawl, or each crawl that is due when the command begins. A crawl continues after the last
+/// page that was stored.
 ///
 /// # Errors
 /// Returns an error if there is no such crawl, if another process is listing it, or if the index or
@@ -65,13 +65,18 @@ pub fn run_crawls(
 ) -> Result<Vec<CrawlOutcome>, JobError> {
     let Some(id) = id else {
         let (mut outcomes, mut done) = (Vec::new(), Vec::new());
-        while let Some(outcome) = crawl_next(context, &done, options, checkpoints)? {
+        // If keys add crawls all the time, the command still ends.
+        let begun = Some(context.clock.unix());
+        while let Some(held) =
+            HeldCrawl::claim(context, Wanted::Due(begun, &done), options.lease_seconds)?
+        {
+            let outcome = run(context, held, options, checkpoints)?;
             done.push(outcome.crawl);
             outcomes.push(outcome);
         }
         return Ok(outcomes);
     };
-    match HeldCrawl::claim(context, Some(id), &[], options.lease_seconds)? {
+    match HeldCrawl::claim(context, Wanted::One(id), options.lease_seconds)? {
         Some(held) => Ok(vec![run(context, held, options, checkpoints)?]),
         None if context.pools.read_blocking(|db| crawls::by_id(db, id))?.is_none() => {
             Err(unknown(id))
@@ -91,7 +96,7 @@ pub fn crawl_next(
     options: &CrawlOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<Option<CrawlOutcome>, JobError> {
-    let held = HeldCrawl::claim(context, None, except, options.lease_seconds)?;
+    let held = HeldCrawl::claim(context, Wanted::Due(None, except), options.lease_seconds)?;
     held.map(|held| run(context, held, options, checkpoints)).transpose()
 }
 
