@@ -107,6 +107,10 @@ pub trait FileWriter: Send {
     /// Limits how many files a publish may remove. `None` means no limit.
     fn limit_removals(&mut self, limit: Option<RemovalLimit>);
 
+    /// Makes publishes keep files with ids above `last`, unless the run replaces them with a file of the
+    /// same path. `None` means that they may remove any file.
+    fn remove_up_to(&mut self, last: Option<u64>);
+
     /// Starts a run. Its files stay hidden until it is published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;
 

@@ -44,11 +44,13 @@ fn run(
     let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
+    session.writer.remove_up_to(options.removable_up_to);
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
 /// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
-/// index is locked, and returns the mode of the run.
+/// index is locked. It returns the mode of the run, and the largest id of the files that it may remove,
+/// if that is limited.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -57,10 +59,11 @@ pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-    check: impl FnOnce() -> Result<Mode, JobError>,
+    check: impl FnOnce() -> Result<(Mode, Option<u64>), JobError>,
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
-    let options = LoadOptions { mode: check()?, ..options.clone() };
+    let (mode, removable_up_to) = check()?;
+    let options = LoadOptions { mode, removable_up_to, ..options.clone() };
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?
         && !needs_stdin(context, open)?
@@ -228,6 +231,7 @@ fn resume_with(
     let kept = state.kept;
     context.pools.write_blocking(|db| rejected_lines::keep_first(db, id, kept))?;
     let intake = options.intake(&session, state)?;
+    session.writer.remove_up_to(options.removable_up_to);
     Loader::new(session, id, options, checkpoints, intake).finish()
 }
 

@@ -30,6 +30,9 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`
     pub mode: Mode,
+    /// Largest id of the files that the publish may remove. `None` if it may remove any.
+    #[serde(default)]
+    pub removable_up_to: Option<u64>,
     /// Whether reject files replace the files in their buckets, because of an explicit `--mode
     /// replace`.
     #[serde(default)]

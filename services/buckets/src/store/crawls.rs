@@ -6,6 +6,7 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
 
+use super::alerts::{self, Mark};
 use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
 use super::{buckets, crawl_pages, generations};
@@ -57,6 +58,12 @@ pub struct Crawl {
     pub page_at: i64,
     /// Unix time at which the current listing started.
     pub begun_at: i64,
+    /// Index generation that `begun_id` belongs to.
+    #[serde(skip)]
+    pub begun_generation: i64,
+    /// Files above this id were added to the index after the current listing started.
+    #[serde(skip)]
+    pub begun_id: i64,
     /// The current listing is done but hasn't been published yet.
     pub is_listed: bool,
     /// Why the current listing is incomplete, if it is.
@@ -356,9 +363,13 @@ pub fn begin_listing(
     listing: i64,
     now: i64,
 ) -> Result<bool, DatabaseError> {
+    // The id may be lower than that of the newest file, if files have not been compared yet.
+    let last = alerts::judged(db)?;
     let empty = (
         crawl::listing.eq(listing),
         crawl::begun_at.eq(now),
+        crawl::begun_generation.eq(last.generation),
+        crawl::begun_id.eq(last.id),
         crawl::pages.eq(0),
         crawl::place.eq(""),
         crawl::is_listed.eq(false),
@@ -369,6 +380,13 @@ pub fn begin_listing(
         crawl_pages::clear(db, held.id)?;
     }
     Ok(begun)
+}
+
+/// Returns the mark after which files were added since the current listing of a crawl began.
+pub fn begun(db: &mut Db, id: i64) -> Result<Option<Mark>, DatabaseError> {
+    let columns = (crawl::begun_generation, crawl::begun_id);
+    let found: Option<(i64, i64)> = crawl::table.find(id).select(columns).first(db).optional()?;
+    Ok(found.map(|(generation, id)| Mark { generation, id }))
 }
 
 /// Stores a page and where to continue. If that's empty, the listing is done.

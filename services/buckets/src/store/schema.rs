@@ -76,6 +76,8 @@ diesel::table! {
         place -> Text,
         page_at -> BigInt,
         begun_at -> BigInt,
+        begun_generation -> BigInt,
+        begun_id -> BigInt,
         is_listed -> Bool,
         broken -> Nullable<Text>,
         gone_after_days -> Nullable<BigInt>,

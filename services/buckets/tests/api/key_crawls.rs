@@ -8,7 +8,7 @@ use buckets::Settings;
 use buckets::engine::Folders;
 use buckets::jobs::{
     CheckpointPolicy, CrawlRequest, JobContext, Session, add_crawls, list_crawls, pause_crawl,
-    remove_crawl, run_crawls,
+    rebuild, remove_crawl, run_crawls,
 };
 use buckets::store::crawl_pages;
 use reqwest::Method;
@@ -22,8 +22,9 @@ use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
 
-#[test]
-fn crawl_of_a_prefix_does_not_discard_a_longer_listing() {
+/// Returns a fixture with an old file of a bucket, of whose listing the first of two pages is stored, and
+/// into which a prefix was loaded since that listing began: a file that it has, and one that it misses.
+fn overlapped_listing() -> (Fixture, PublicBucket) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "old.txt", 1, 1)]);
     fixture.clock.advance(10);
@@ -37,14 +38,34 @@ fn crawl_of_a_prefix_does_not_discard_a_longer_listing() {
     assert_eq!(fixture.crawls()[0].pages, 1);
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     fixture.clock.advance(60);
-    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("1 new, 0 changed, 0 gone"));
+    bucket.behaviour.keys.lock().insert(2, "00001.txt.new".to_owned());
+    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("2 new, 0 changed, 0 gone"));
+    bucket.behaviour.keys.lock().remove(2);
+    (fixture, bucket)
+}
+
+#[test]
+fn listing_keeps_files_added_since_it_began_and_removes_deleted_ones() {
+    let (fixture, bucket) = overlapped_listing();
     let before = bucket.requests();
     let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
-    let why = " 0 gone; incomplete: a part of the bucket was loaded since the listing began";
-    assert!(long.outcome.starts_with("199 new, ") && long.outcome.ends_with(why), "{long:?}");
+    assert_eq!((long.outcome.as_str(), long.complete), ("199 new, 0 changed, 1 gone", true));
     assert_eq!((bucket.requests() - before, fixture.stored_files()), (1, 2 * PAGE + 1));
     fixture.clock.advance(3_600);
     assert_eq!(fixture.crawl(Some(1)).unwrap()[0].outcome, "0 new, 0 changed, 1 gone");
+    assert_eq!(fixture.stored_files(), 2 * PAGE);
+}
+
+#[test]
+fn overlapped_listing_removes_nothing_after_a_rebuild() {
+    let (fixture, _bucket) = overlapped_listing();
+    rebuild(&fixture.context).unwrap();
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    let why = " 0 gone; incomplete: a part of the bucket was loaded since the listing began";
+    assert!(long.outcome.starts_with("199 new, ") && long.outcome.ends_with(why), "{long:?}");
+    assert_eq!(fixture.stored_files(), 2 * PAGE + 2);
+    fixture.clock.advance(3_600);
+    assert_eq!(fixture.crawl(Some(1)).unwrap()[0].outcome, "0 new, 0 changed, 2 gone");
 }
 
 #[actix_web::test]

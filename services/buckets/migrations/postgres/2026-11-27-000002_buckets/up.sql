@@ -111,6 +111,9 @@ CREATE TABLE crawl (
     place TEXT NOT NULL DEFAULT '',
     page_at BIGINT NOT NULL DEFAULT 0,
     begun_at BIGINT NOT NULL DEFAULT 0,
+    -- A generation of the index, and a file of it. Files with larger ids were added since the listing began.
+    begun_generation BIGINT NOT NULL DEFAULT 0,
+    begun_id BIGINT NOT NULL DEFAULT 0,
     is_listed BOOLEAN NOT NULL DEFAULT FALSE,
     -- Why the listing is incomplete.
     broken TEXT,

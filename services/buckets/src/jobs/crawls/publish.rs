@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use database::DatabaseError;
+
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
 use crate::engine::{EngineError, Mode};
@@ -15,7 +17,7 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::Report;
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
-use crate::store::{buckets, crawls};
+use crate::store::{buckets, crawls, generations};
 
 /// How long to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -33,8 +35,9 @@ pub(super) fn publish(
     let mode = Cell::new(options.mode);
     let load = || {
         load_stored(context, &options, checkpoints, || {
-            mode.set(checked_mode(context, held)?);
-            Ok(mode.get())
+            let removable = removable(context, held)?;
+            mode.set(removable.0);
+            Ok(removable)
         })
     };
     for _ in 1..ATTEMPTS {
@@ -49,20 +52,32 @@ pub(super) fn publish(
 /// Checks that the pages may be published: this process holds the crawl, its key is live, and no
 /// complete listing of the bucket was published since this one began.
 ///
-/// Returns how they may be published. If a part of the bucket was loaded since, they are only added,
-/// because its newer files would be removed. They are not refused, so that frequent crawls of a prefix
-/// cannot stop longer ones.
-fn checked_mode(context: &JobContext, held: &HeldCrawl) -> Result<Mode, JobError> {
+/// Returns the mode, and the largest id of the files that the publish may remove, if that is limited. If
+/// a part of the bucket was loaded since the listing began, newer files are kept. After a rebuild, which
+/// renumbers files, all are. The pages are not refused, so that frequent crawls of a prefix can neither
+/// stop longer ones nor keep deleted files.
+fn removable(context: &JobContext, held: &HeldCrawl) -> Result<(Mode, Option<u64>), JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;
     let crawl = &held.crawl;
-    let times = context.pools.read_blocking(|db| buckets::publish_times(db, &crawl.bucket))?;
+    let (times, begun, current) =
+        context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+            let times = buckets::publish_times(db, &crawl.bucket)?;
+            Ok((times, crawls::begun(db, crawl.id)?, generations::read(db)?.generation))
+        })?;
     let is_newer = |at: Option<i64>| at.is_some_and(|at| at > crawl.begun_at);
     if is_newer(times.replaced) {
         let why = "another run has loaded the bucket since its listing began";
         return Err(JobError::Invalid(why.to_owned()));
     }
-    Ok(if is_newer(times.listed) { Mode::Append } else { Mode::Replace })
+    if !is_newer(times.listed) {
+        return Ok((Mode::Replace, None));
+    }
+    let begun = begun.filter(|begun| begun.generation == i64::from(current));
+    Ok(match begun {
+        Some(begun) => (Mode::Replace, Some(begun.id as u64)),
+        None => (Mode::Append, None),
+    })
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
@@ -78,6 +93,7 @@ fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
         bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
         kind: crawl.kind.clone(),
         mode: Mode::Replace,
+        removable_up_to: None,
         replaces_rejected: false,
         max_errors: MaxErrors::Percent(1.0),
         reject: None,

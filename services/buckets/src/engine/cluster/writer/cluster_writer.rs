@@ -39,6 +39,8 @@ pub(in super::super) struct ClusterWriter {
     pub(super) failed: bool,
     /// Limits how many files a publish may remove.
     pub(super) removal_limit: Option<RemovalLimit>,
+    /// Publishes only remove files up to this id.
+    pub(super) removable_up_to: Option<u64>,
     /// Buckets changed by the last publish.
     pub(super) changed: Bitmap,
 }
@@ -82,6 +84,7 @@ impl ClusterWriter {
             pending: None,
             failed: false,
             removal_limit: None,
+            removable_up_to: None,
             changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);

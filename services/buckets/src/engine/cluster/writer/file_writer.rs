@@ -23,6 +23,10 @@ impl FileWriter for ClusterWriter {
         self.removal_limit = limit;
     }
 
+    fn remove_up_to(&mut self, last: Option<u64>) {
+        self.removable_up_to = last;
+    }
+
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         if let Some(open) = &self.record.journal.open {
             return Err(EngineError::Broken(format!("run {} is open", open.run)));

@@ -67,7 +67,8 @@ impl ClusterWriter {
             counts.duplicates += share_counts.duplicates;
             marked |= dead;
             if dead {
-                let keeps_old = share_counts.unchanged > 0 || share.parts > 1;
+                let keeps_old =
+                    share_counts.unchanged > 0 || share.parts > 1 || self.removable_up_to.is_some();
                 self.mark_dead(mode, keeps_old, &share, &named, batch)?;
             }
         }
@@ -94,8 +95,9 @@ impl ClusterWriter {
             }
             let share = Share { buckets, ..*share };
             let statement = format!(
-                "SELECT bucket, toUInt64(sum(if(empty(fresh), length(old), 0))), \
+                "SELECT bucket, toUInt64(sum(if(empty(fresh), length({}), 0))), \
                  toUInt64(sum(length(old))) FROM ({}) GROUP BY bucket FORMAT RowBinary",
+                self.removable(),
                 self.groups(&share, &large)
             );
             for server in self.servers.one_of_each_shard() {
@@ -109,6 +111,14 @@ impl ClusterWriter {
             }
         }
         Ok(losses)
+    }
+
+    /// SQL expression for the old ids of a path that may be removed if the run does not have it.
+    fn removable(&self) -> String {
+        match self.removable_up_to {
+            None => "old".to_owned(),
+            Some(last) => format!("arrayFilter(one -> one <= {last}, old)"),
+        }
     }
 
     /// Splits the affected buckets into shares.
@@ -164,9 +174,10 @@ impl ClusterWriter {
             "SELECT bucket, toUInt64(sum(notEmpty(fresh) AND empty(old))), \
              toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND NOT is_same)), \
              toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND is_same)), \
-             toUInt64(sum(if(empty(fresh), length(old), 0))), \
+             toUInt64(sum(if(empty(fresh), length({}), 0))), \
              toUInt64(sum(if(empty(fresh), 0, length(fresh) - 1))) \
              FROM ({}) GROUP BY bucket FORMAT RowBinary",
+            self.removable(),
             self.groups(share, named)
         );
         let mut counts = PublishCounts::default();
@@ -206,8 +217,8 @@ impl ClusterWriter {
         let (dead, files) = (&self.tables.dead, &self.tables.files);
         let repeated = "arrayPopBack(arraySort(fresh))";
         let without_fresh = match mode {
-            Mode::Replace => "old",
-            Mode::Append => "fresh",
+            Mode::Replace => self.removable(),
+            Mode::Append => "fresh".to_owned(),
         };
         let ids = match (mode, keeps_old) {
             (Mode::Replace, false) => repeated.to_owned(),

@@ -36,6 +36,8 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     removal_limit: Option<RemovalLimit>,
+    /// Publishes only remove files up to this id.
+    removable_up_to: Option<u64>,
     /// Buckets changed by the last publish.
     changed: Bitmap,
 }
@@ -72,6 +74,7 @@ impl EmbeddedWriter {
             journal,
             memory,
             removal_limit: None,
+            removable_up_to: None,
             changed: Bitmap::default(),
         })
     }
@@ -169,6 +172,10 @@ impl FileWriter for EmbeddedWriter {
         self.removal_limit = limit;
     }
 
+    fn remove_up_to(&mut self, last: Option<u64>) {
+        self.removable_up_to = last;
+    }
+
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };
@@ -203,8 +210,15 @@ impl FileWriter for EmbeddedWriter {
         let progress = self.open_run()?.progress.clone();
         self.checkpoint(progress)?;
         let view = self.view()?;
+        let wanted = publish::Wanted {
+            run,
+            mode,
+            buckets: &buckets,
+            // The id of a file is one more than its row.
+            removable_rows: self.removable_up_to.unwrap_or(u64::MAX),
+        };
         let publish::Changes { mut doomed, counts, changed, losses } =
-            publish::compare(&view, run, mode, &buckets, self.memory / 2)?;
+            publish::compare(&view, wanted, self.memory / 2)?;
         let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
         if !exceeded.is_empty() {
             return Err(EngineError::TooManyRemoved(exceeded));

@@ -30,14 +30,22 @@ pub(super) struct Changes {
     pub(super) losses: BTreeMap<u64, BucketLoss>,
 }
 
+/// A run to publish.
+pub(super) struct Wanted<'a> {
+    pub(super) run: u64,
+    pub(super) mode: Mode,
+    pub(super) buckets: &'a [NamedBucket],
+    /// Files in rows from this one on are only removed if the run has the same path.
+    pub(super) removable_rows: u64,
+}
+
 /// Finds and counts the files that the run replaces. Uses roughly `memory` bytes.
 pub(super) fn compare(
     view: &View,
-    run: u64,
-    mode: Mode,
-    buckets: &[NamedBucket],
+    wanted: Wanted<'_>,
     memory: usize,
 ) -> Result<Changes, EngineError> {
+    let Wanted { run, mode, buckets, removable_rows } = wanted;
     let end = above_ids(buckets);
     let (mut named, mut replaced) = (Bitmap::new(end), Bitmap::new(end));
     for bucket in buckets {
@@ -51,6 +59,7 @@ pub(super) fn compare(
         view,
         first_row,
         replaced: &replaced,
+        removable_rows,
         doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
         changed: Bitmap::new(end),
@@ -104,6 +113,7 @@ struct Comparison<'a> {
     first_row: u64,
     /// Buckets whose old files are all replaced by those of the run.
     replaced: &'a Bitmap,
+    removable_rows: u64,
     doomed: Bitmap,
     counts: PublishCounts,
     changed: Bitmap,
@@ -134,16 +144,17 @@ impl Comparison<'_> {
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
+        let (gone, _) = old.split_at(old.partition_point(|&(row, _)| row < self.removable_rows));
         if is_replaced && !old.is_empty() {
             let loss = self.losses.entry(bucket).or_default();
             loss.before += old.len() as u64;
-            loss.removed += if new.is_empty() { old.len() as u64 } else { 0 };
+            loss.removed += if new.is_empty() { gone.len() as u64 } else { 0 };
         }
         let Some((last, repeated)) = new.split_last() else {
-            if is_replaced {
-                self.counts.removed += old.len() as u64;
+            if is_replaced && !gone.is_empty() {
+                self.counts.removed += gone.len() as u64;
                 self.changed.insert(bucket);
-                self.doom(old);
+                self.doom(gone);
             }
             return;
         };
