@@ -194,14 +194,18 @@ pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, Data
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl and its stored pages. If the bucket is hidden and no other crawl that runs can
-/// show it again, the bucket becomes visible again. Returns false if the crawl does not exist.
+/// Removes a crawl and its stored pages. If the crawl may have hidden the bucket and no other crawl that
+/// runs can show it again, the bucket becomes visible again. Returns false if the crawl does not exist.
 pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     // Waits for a process that is storing a page. It will not find the crawl afterwards.
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
     diesel::delete(crawl::table.find(id)).execute(db)?;
+    // The crawls of keys never hide a bucket, so removing one must not show it.
+    if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
+        return Ok(true);
+    }
     // The last one of several that are removed at the same time sees that the others are gone.
     buckets::lock(db, &removed.bucket)?;
     let others = crawl::table

@@ -7,9 +7,10 @@ use std::time::Duration;
 use buckets::Settings;
 use buckets::engine::Folders;
 use buckets::jobs::{
-    CheckpointPolicy, CrawlRequest, JobContext, Session, add_crawls, list_crawls, pause_crawl,
-    rebuild, remove_crawl, run_crawls,
+    CheckpointPolicy, CrawlOptions, CrawlRequest, JobContext, Session, add_crawls, list_crawls,
+    pause_crawl, rebuild, remove_crawl, run_crawls,
 };
+use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -263,6 +264,75 @@ async fn hidden_bucket_is_shown_if_no_crawl_is_left_that_runs() {
     remove_crawl(&fixture.context, 1).unwrap();
     app.refresh();
     assert_eq!(app.results("").await, 3, "the paused crawl would not show it again");
+}
+
+/// A bucket with three files that the operator's crawl 2 has hidden, and options with which the key of the
+/// app may list it. The key has removed its crawl 1 of the bucket.
+async fn hidden_bucket(fixture: &Fixture, app: &App) -> (PublicBucket, CrawlOptions) {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let options = crawl_of_key(app, &bucket).await;
+    let address = app.get("/api/v2/crawls/1").await.1["bucket"].as_str().unwrap().to_owned();
+    remove_crawl(&fixture.context, 1).unwrap();
+    let hiding = CrawlRequest { gone_after_days: Some(2), ..request(&bucket, "s3", &address) };
+    add_crawls(&fixture.context, vec![hiding]).unwrap();
+    assert_eq!(fixture.crawl(Some(2)).unwrap()[0].new, 3);
+    (bucket, options)
+}
+
+/// Closes the bucket until its crawl 2 has hidden it.
+async fn hide(fixture: &Fixture, app: &App, bucket: &PublicBucket) {
+    bucket.behaviour.closed.store(true, Ordering::Relaxed);
+    fixture.clock.advance(3_600);
+    fixture.crawl(Some(2)).unwrap();
+    fixture.clock.advance(2 * 86_400);
+    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.contains("hidden"));
+    app.refresh();
+    assert_eq!(app.results("").await, 0);
+}
+
+async fn add_same_crawl(app: &App, bucket: &PublicBucket) {
+    let url = format!("{}/s3/", bucket.address);
+    let same = json!({"url": url, "format": "s3", "type": "aws", "everySeconds": 3_600});
+    assert_eq!(app.add(same).await.1["id"], 3);
+}
+
+#[actix_web::test]
+async fn removing_a_crawl_of_a_key_does_not_show_a_hidden_bucket() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let (bucket, options) = hidden_bucket(&fixture, &app).await;
+    hide(&fixture, &app, &bucket).await;
+    pause_crawl(&fixture.context, 2, true).unwrap();
+    add_same_crawl(&app, &bucket).await;
+    // The crawl of the key was refused, too.
+    assert!(run_one(&fixture, Some(3), &options)[0].outcome.contains("403"));
+    let removed = app.send(Method::DELETE, "/api/v2/crawls/3", &app.key, Value::Null).await;
+    assert_eq!(removed.0, 204);
+    app.refresh();
+    assert_eq!(app.results("").await, 0);
+    remove_crawl(&fixture.context, 2).unwrap();
+    app.refresh();
+    assert_eq!(app.results("").await, 3, "the crawl that has hidden it is removed");
+}
+
+#[actix_web::test]
+async fn failure_before_a_bucket_is_requested_does_not_show_it() {
+    let fixture = Fixture::new();
+    let app = fixture.serve("enterprise").await;
+    let (bucket, options) = hidden_bucket(&fixture, &app).await;
+    add_same_crawl(&app, &bucket).await;
+    assert!(run_one(&fixture, Some(3), &options)[0].complete);
+    hide(&fixture, &app, &bucket).await;
+    bucket.behaviour.closed.store(false, Ordering::Relaxed);
+    let lists = CrawlLists { deny: vec!["127.0.0.1".parse().unwrap()], ..CrawlLists::default() };
+    let excluded = CrawlOptions { lists, ..options.clone() };
+    let outcome = run_one(&fixture, Some(3), &excluded)[0].outcome.clone();
+    assert!(outcome.contains("excludes the bucket"), "{outcome}");
+    app.refresh();
+    assert_eq!(app.results("").await, 0);
+    assert!(run_one(&fixture, Some(3), &options)[0].complete);
+    app.refresh();
+    assert_eq!(app.results("").await, 3, "it has responded");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn finish(
             let complete = note.is_none();
             let incomplete = note.map_or(String::new(), |note| format!("; incomplete: {note}"));
             let outcome = format!("{new} new, {changed} changed, {gone} gone{incomplete}");
-            record(held, started, &outcome, None)?;
+            record(held, started, &outcome, Run::Answered)?;
             return Ok(CrawlOutcome { crawl: id, bucket, complete, new, changed, gone, outcome });
         }
         Err(error) => error,
@@ -218,7 +218,7 @@ fn finish(
             let recorded = recorded_failure(held, &error);
             // Stored pages contain names that a takedown has removed.
             if context.pools.read_blocking(|db| removals::names_bucket(db, &bucket))? {
-                record(held, started, &recorded, held.crawl.gone_since)?;
+                record(held, started, &recorded, Run::Failed)?;
             } else {
                 put_off(context, held, &recorded)?;
             }
@@ -244,12 +244,13 @@ fn finish(
             let outcome = failed(format!("{losses}; {command} does it"));
             let of_key = format!("failed: {losses}; the operator of this service can permit it");
             let is_of_key = held.crawl.key_id.is_some();
-            record(held, started, if is_of_key { &of_key } else { &outcome.outcome }, None)?;
+            let text = if is_of_key { &of_key } else { &outcome.outcome };
+            record(held, started, text, Run::Answered)?;
             Ok(outcome)
         }
         other => {
             let outcome = failed(other.to_string());
-            record(held, started, &outcome.outcome, held.crawl.gone_since)?;
+            record(held, started, &outcome.outcome, Run::Failed)?;
             Ok(outcome)
         }
     }
@@ -286,18 +287,24 @@ fn stored(outcome: &str) -> String {
     printable(&shortened(outcome))
 }
 
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// The bucket was listed, so it is not gone.
+    Answered,
+    /// The run failed, perhaps before the bucket was requested.
+    Failed,
+}
+
 /// Records a run. If the bucket was hidden and has now responded, this makes it visible again.
-fn record(
-    held: &HeldCrawl,
-    started: i64,
-    outcome: &str,
-    gone_since: Option<i64>,
-) -> Result<(), JobError> {
+fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(), JobError> {
+    let is_answered = run == Run::Answered;
+    let gone_since = held.crawl.gone_since.filter(|_| !is_answered);
     let due_at = started.saturating_add(held.crawl.every_seconds);
     let text = stored(outcome);
     held.update(|db, held_crawl| {
         let is_held = crawls::record(db, held_crawl, (started, due_at), &text, gone_since)?;
-        if is_held && gone_since.is_none() && buckets::show(db, &held.crawl.bucket)? {
+        if is_held && is_answered && buckets::show(db, &held.crawl.bucket)? {
             generations::touch(db)?;
         }
         Ok(is_held)
