@@ -76,10 +76,13 @@ fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Announces a catalogue change.
+/// Announces a catalogue change. Each change has a later time than the one before it, or clients that
+/// send `If-Modified-Since` would miss it. `now` may be old: the caller may have waited for a lock.
 pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
+    // This also makes other changes wait until the transaction ends.
     bump(db, CATALOGUE_VERSION)?;
-    set(db, CATALOGUE_CHANGED_AT, now)
+    let last = get(db, CATALOGUE_CHANGED_AT)?;
+    set(db, CATALOGUE_CHANGED_AT, last.map_or(now, |last| now.max(last.saturating_add(1))))
 }
 
 /// Announces an opt-out change.

@@ -1,8 +1,9 @@
 //! Operations 8 to 11 and the import of the catalogue.
 
+use breaches::store::versions;
 use serde_json::{Value, json};
 
-use crate::app::{App, ZERO, answer, entry, failure};
+use crate::app::{App, NOW, ZERO, answer, entry, failure};
 
 async fn without_fixtures() -> App {
     App::with(|settings| settings.seed_test_data = false).await
@@ -128,6 +129,30 @@ async fn catalogue_answers_are_cacheable_and_allow_any_origin() {
         }
     }
     app.set_breach("Acmegram", |breach| breach.title = "New".into()).await;
+}
+
+#[actix_web::test]
+async fn change_is_noticed_by_clients_without_entity_tags() {
+    let app = App::start().await;
+    let change = async |at: i64| {
+        app.change(|db| {
+            versions::bump_catalogue(db, at)?;
+            versions::get(db, versions::CATALOGUE_CHANGED_AT)
+        })
+        .await
+    };
+    assert_eq!(change(NOW + 105).await, Some(NOW + 105));
+    let path = "/api/v3/latestBreach";
+    let before = app.get(path).await.headers()["last-modified"].clone();
+    let again = async || {
+        let request = app.request(path).header("if-modified-since", before.clone());
+        request.send().await.unwrap().status()
+    };
+    assert_eq!(again().await, 304);
+    // The second change waited for the first one, and the third is in the same second.
+    assert_eq!(change(NOW + 100).await, Some(NOW + 106));
+    assert_eq!(again().await, 200);
+    assert_eq!(change(NOW + 106).await, Some(NOW + 107));
 }
 
 #[actix_web::test]
