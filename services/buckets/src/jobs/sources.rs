@@ -81,25 +81,30 @@ impl Source {
         self.path.display().to_string()
     }
 
+    fn is_file(&self) -> bool {
+        self.size > 0 || self.modified > 0
+    }
+
     /// Returns an error if the file has changed since the run started. We may not have read a
     /// consistent listing then.
     pub fn check(&self) -> Result<(), JobError> {
-        let is_file = self.size > 0 || self.modified > 0;
         let version = |source: &Self| (source.size, source.modified);
-        if is_file && version(&Self::of(&self.path)?) != version(self) {
+        if self.is_file() && version(&Self::of(&self.path)?) != version(self) {
             return Err(JobError::SourceChanged(self.name()));
         }
         Ok(())
     }
 
-    /// Opens the source, unless it has changed. `read` counts the bytes read.
+    /// Opens the source, unless it has changed. `read` counts the bytes read. A file is read to the
+    /// length that it had at the start, or one that grows faster than we read would never end.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(io::stdin(), read)));
         }
         self.check()?;
         let failed = |error| JobError::Source { path: self.name(), error };
-        let inner = File::open(&self.path).map_err(failed)?;
+        let length = if self.is_file() { self.size } else { u64::MAX };
+        let inner = File::open(&self.path).map_err(failed)?.take(length);
         Ok(Box::new(CountingReader::new(inner, read)))
     }
 }
@@ -254,5 +259,27 @@ fn absolute(path: &Path) -> Result<PathBuf, JobError> {
         Ok(path.to_owned())
     } else {
         Ok(std::path::absolute(path)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn file_is_read_to_its_length_at_the_start() {
+        for before in ["", "one line\n"] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(before.as_bytes()).unwrap();
+            let source = Source::of(file.path()).unwrap();
+            let mut input = source.open(ByteCounter::default()).unwrap();
+            file.write_all(b"another line\n").unwrap();
+            let mut text = String::new();
+            input.read_to_string(&mut text).unwrap();
+            assert_eq!(text, before);
+            assert!(matches!(source.check(), Err(JobError::SourceChanged(_))));
+        }
     }
 }

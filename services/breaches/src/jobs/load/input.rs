@@ -80,8 +80,9 @@ impl<'c> JobInput<'c> {
         let input = Input::at(path).map_err(named())?;
         let (length, stamp) = (input.length(), input.stamp().map_err(named())?);
         let bytes = ByteCounter::default();
-        // A file that grows faster than we read it must not keep us busy forever.
-        let file = open(path)?.take(length.filter(|length| *length > 0).unwrap_or(u64::MAX));
+        // A file that grows faster than we read it must not keep us busy forever. That includes one
+        // that is still empty.
+        let file = open(path)?.take(length.unwrap_or(u64::MAX));
         let text = decoding::text(CountingReader::new(file, bytes.clone()), encoding);
         let text = text.map_err(named())?;
         let progress = ProgressReporter::new("reading", Unit::Bytes, length);
@@ -136,4 +137,24 @@ impl<'c> JobInput<'c> {
 pub fn details(counts: Counts) -> String {
     let count = |rows: i64| Count(rows.unsigned_abs());
     format!("{} accepted, {} skipped", count(counts.accepted), count(counts.skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_read_to_its_length_at_the_opening() {
+        let folder = testkit::Folder::new();
+        for before in ["", "one@example.org\n"] {
+            let path = folder.write("list", before);
+            let opened = JobInput::open(None, &path, TextEncoding::default());
+            let (mut text, input) = opened.unwrap();
+            std::fs::write(&path, format!("{before}another@example.org\n")).unwrap();
+            let mut read = String::new();
+            text.read_to_string(&mut read).unwrap();
+            assert_eq!(read, before);
+            assert!(matches!(input.finish(), Err(JobError::Rejected(_))));
+        }
+    }
 }
