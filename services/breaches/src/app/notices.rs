@@ -172,7 +172,7 @@ pub fn post_domain_notices(
     for (id, count) in counts {
         let new = count - before.get(id).copied().unwrap_or(0);
         if let (true, Some(breach)) = (new > 0, breach(id)) {
-            post_domain(db, catalogue.version, domain, breach, new, now)?;
+            post_domain(db, (catalogue.version, *count), domain, breach, new, now)?;
         }
     }
     Ok(notices::set_counted(db, domain, &rows(&recorded), now)?)
@@ -180,7 +180,7 @@ pub fn post_domain_notices(
 
 fn post_domain(
     db: &mut Db,
-    version: i64,
+    (version, count): (i64, i64),
     domain: &str,
     breach: &Breach,
     new_accounts: i64,
@@ -192,7 +192,8 @@ fn post_domain(
         new_accounts,
         catalogue_version: version,
     };
-    let key = format!("domain {domain} {} {version}", breach.id);
+    // A round that failed is repeated at the same version, and may then find more.
+    let key = format!("domain {domain} {} {version} {count}", breach.id);
     post_to_controllers(db, domain, &key, &notice, now)
 }
 

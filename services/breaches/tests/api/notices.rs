@@ -194,6 +194,30 @@ async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
 }
 
 #[actix_web::test]
+async fn repeated_count_announces_the_addresses_added_since_the_first() {
+    let app = start().await;
+    app.subscriber("corp@example.org", "core1").await;
+    app.verify("corp@example.org", "corp.example").await;
+    app.deliver_notices().await;
+    app.load("Alpha", "a@corp.example\nb@corp.example\n").await;
+    app.deliver_notices().await;
+    // A batch of a load that has not ended, and a round that failed at another domain.
+    let added = domain::EmailAddress::parse("c@corp.example").unwrap();
+    app.change(|db| {
+        let alpha = breaches::store::breaches::by_name(db, "Alpha")?.unwrap();
+        breaches::store::account_links::link_one(db, &added, alpha.id)?;
+        breaches::store::versions::set(db, "domains_counted_at_version", 0)
+    })
+    .await;
+    app.deliver_notices().await;
+    app.deliver_notices().await;
+    let mails: Vec<String> = app.mails().iter().map(Mail::plain).collect();
+    assert_eq!(mails.len(), 2, "{mails:?}");
+    assert!(mails[0].contains("2 addresses at corp.example"), "{mails:?}");
+    assert!(mails[1].contains("1 address at corp.example"), "{mails:?}");
+}
+
+#[actix_web::test]
 async fn end_of_a_subscription_stops_notices_about_domains() {
     let hook = HttpPeer::start(|_| PeerAnswer::Body(204, String::new()));
     let app = start().await;
