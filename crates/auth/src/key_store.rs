@@ -106,12 +106,23 @@ impl KeyStore {
     /// service can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns any database error. Times that weren't written yet are lost.
+    /// Returns any database error. Times that weren't written yet are written by the next flush.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
-        let used: Vec<(i64, i64)> = self.used().drain().collect();
+        let mut used: Vec<(i64, i64)> = self.used().drain().collect();
+        // Replicas that serve the same keys must lock their rows in the same order.
+        used.sort_unstable();
+        let mut written = 0;
         for batch in used.chunks(BATCH) {
-            let batch = batch.to_vec();
-            self.inner.pools.write(move |db| note_all(db, &batch)).await?;
+            let rows = batch.to_vec();
+            if let Err(error) = self.inner.pools.write(move |db| note_all(db, &rows)).await {
+                let mut pending = self.used();
+                for &(id, at) in used.iter().skip(written) {
+                    // A key may have been used again.
+                    pending.entry(id).or_insert(at);
+                }
+                return Err(error);
+            }
+            written += batch.len();
         }
         Ok(())
     }

@@ -152,6 +152,32 @@ async fn last_use_is_written_when_flushed() {
 }
 
 #[tokio::test]
+async fn last_use_of_a_failed_flush_is_written_by_the_next_one() {
+    use diesel::connection::SimpleConnection;
+    let house = House::new();
+    let pools = house.pools();
+    let ((key, text), (_, again)) = (house.issue(&pools, "alice"), house.issue(&pools, "bob"));
+    let rename = |from: &str, to: &str| {
+        let statement = format!("ALTER TABLE {from} RENAME TO {to}");
+        pools.write_blocking(|db| Ok::<_, DatabaseError>(db.batch_execute(&statement)?)).unwrap();
+    };
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    for text in [&text, &again] {
+        store.find(text).await.unwrap();
+    }
+    rename("api_key", "elsewhere");
+    assert!(store.flush().await.is_err());
+    rename("elsewhere", "api_key");
+    house.clock.advance(30);
+    store.find(&again).await.unwrap();
+    store.flush().await.unwrap();
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    let last_used: Vec<_> = keys.iter().map(|key| (key.owner.as_str(), key.last_used_at)).collect();
+    let at = key.created_at;
+    assert_eq!(last_used, [("alice", Some(at)), ("bob", Some(at + 30))]);
+}
+
+#[tokio::test]
 async fn last_use_is_written_after_a_minute() {
     let house = House::new();
     let pools = house.pools();

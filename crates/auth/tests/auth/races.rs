@@ -1,6 +1,6 @@
 //! Concurrent commands, and ids that are never reused.
 
-use auth::{KeyError, KeyLimit, KeyState};
+use auth::{KeyError, KeyLimit, KeyState, KeyStore};
 use database::{Backend, DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -80,6 +80,48 @@ fn of_two_concurrent_renewals_only_one_prints_a_key() {
     });
     assert!(matches!(waiting, Err(KeyError::Changed(id)) if id == key.id), "{waiting:?}");
     assert!(house.find(&pools, &text).is_some(), "the printed key works");
+}
+
+#[tokio::test]
+async fn last_uses_are_written_in_the_order_of_ids() {
+    let house = House::new();
+    let pools = house.pools();
+    if pools.backend() == Backend::Sqlite {
+        return; // There are no locks of rows.
+    }
+    let keys: Vec<(i64, String)> = (0..40)
+        .map(|number| house.issue(&pools, &format!("owner {number}")))
+        .map(|(key, text)| (key.id, text))
+        .collect();
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    for (_, text) in &keys {
+        assert!(store.find(text).await.unwrap().is_some());
+    }
+    // Another replica has written the first key and writes the others after it.
+    let mut other = pools.connect().unwrap();
+    let write = |other: &mut Db, id: i64| {
+        other.batch_execute(&format!("UPDATE api_key SET last_used_at = 1 WHERE id = {id}"))
+    };
+    other.batch_execute("BEGIN").unwrap();
+    write(&mut other, keys[0].0).unwrap();
+    let flushing = tokio::spawn(async move { store.flush().await });
+    testkit::until("the flush waits for the other replica", async || {
+        let waits = "(SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                     AND datname = current_database())";
+        let look = |db: &mut Db| -> Result<bool, DatabaseError> {
+            Ok(diesel::select(diesel::dsl::sql::<Bool>(waits)).get_result(db)?)
+        };
+        pools.read_blocking(look).unwrap()
+    })
+    .await;
+    for (id, _) in &keys[1..] {
+        write(&mut other, *id).unwrap();
+    }
+    other.batch_execute("COMMIT").unwrap();
+    flushing.await.unwrap().unwrap();
+    let now = house.now();
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    assert!(keys.iter().all(|key| key.last_used_at == Some(now)));
 }
 
 #[test]
