@@ -166,6 +166,8 @@ pub async fn choose_opt_out(
 ) -> Result<Option<String>, Error> {
     let (link, now) = (link.to_owned(), state.clock().unix());
     let choose = move |db: &mut Db| -> Result<Option<String>, Error> {
+        // Before the link is locked: another choice for the same address deletes all of its links.
+        versions::lock_accounts(db)?;
         let used = mail_links::use_up(db, &link, Purpose::OptOut, now)?;
         let Some(address) = used else { return Ok(None) };
         opt_out(db, &address, choice, now)?;

@@ -4,6 +4,8 @@
 use breaches::model::OptOut;
 use breaches::store::schema::{admin_event, mail_token, outbox, session, subscriber};
 use database::DatabaseError;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::BigInt;
 use diesel::{QueryDsl, RunQueryDsl};
 use domain::EmailAddress;
 use serde_json::json;
@@ -64,6 +66,53 @@ async fn deletion_removes_every_trace_of_an_address() {
         let found = app.change(|db| breaches::store::accounts::find(db, &email)).await;
         assert!(found.is_none());
     }
+}
+
+#[actix_web::test]
+async fn two_links_of_an_address_can_be_used_at_once() {
+    let app = start().await;
+    if app.database.file().is_some() {
+        // SQLite has a single writer.
+        return;
+    }
+    let browsers = [Browser::new(&app), Browser::new(&app)];
+    let mut tokens = Vec::new();
+    for browser in &browsers {
+        browser.post("/opt-out", "/opt-out", &[("email", OWNER)]).await.must(200);
+        tokens.push(app.last_token("/opt-out/choose"));
+    }
+    // Both requests are under way when another writer ends.
+    let mut other = app.context.pools.connect().unwrap();
+    other.batch_execute("BEGIN").unwrap();
+    breaches::store::versions::lock_accounts(&mut other).unwrap();
+    let choose = async |browser: &Browser<'_>, token: &str| {
+        let page = format!("/opt-out/choose?token={token}");
+        let fields = [("token", token), ("kind", "delete")];
+        browser.post(&page, "/opt-out/choose", &fields).await.status
+    };
+    let end = async {
+        testkit::until("both requests wait", async || {
+            let waiting = "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' \
+                AND NOT granted \
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+            let count = app.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
+                Ok(diesel::select(diesel::dsl::sql::<BigInt>(waiting)).get_result(db)?)
+            });
+            count.unwrap() == 2
+        })
+        .await;
+        other.batch_execute("COMMIT").unwrap();
+    };
+    let (first, second, ()) = futures_util::join!(
+        choose(&browsers[0], &tokens[0]),
+        choose(&browsers[1], &tokens[1]),
+        end
+    );
+    let mut statuses = [first, second];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 400], "the second link was deleted with the address");
+    let email = EmailAddress::parse(OWNER).unwrap();
+    assert!(app.change(|db| breaches::store::accounts::find(db, &email)).await.is_none());
 }
 
 #[actix_web::test]
