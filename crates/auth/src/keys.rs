@@ -211,6 +211,20 @@ pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     Ok(rows.into_iter().map(key).collect())
 }
 
+/// Makes every other transaction that locks the same key wait until this one is done. Take this lock
+/// before you count what belongs to a key, in order to add to it.
+///
+/// # Errors
+/// Returns any database error.
+pub fn lock_key(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    // SQLite has a single writer. Rows that refer to the key can still be added.
+    if let Db::Pg(conn) = db {
+        let own = api_key::table.find(id).select(api_key::id);
+        own.for_no_key_update().first::<i64>(conn).optional()?;
+    }
+    Ok(())
+}
+
 /// Finds a live key by ID. Returns `None` if it is unknown, expired or revoked.
 ///
 /// # Errors

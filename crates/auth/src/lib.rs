@@ -34,7 +34,7 @@ pub use gate::Gate;
 pub use key::{Key, KeyState, digest, is_well_formed};
 pub use key_store::KeyStore;
 pub use keys::{
-    KeyLimit, find_live, is_live, issue, issue_only, issue_with_text, list_keys, revoke,
+    KeyLimit, find_live, is_live, issue, issue_only, issue_with_text, list_keys, lock_key, revoke,
     revoke_owner, rotate,
 };
 pub use plan::{Plan, PlanChange, hide_plan, list_plans, plan, seed_plans, set_plan};

@@ -22,7 +22,8 @@ pub enum FileFormat {
     Jsonl,
     /// Whole JSON documents. Addresses are read from one field
     Json,
-    /// A database dump. Addresses are read from one column of its INSERT and COPY statements
+    /// A database dump. Addresses are read from one column of its INSERT and COPY statements. A dump
+    /// that ends after VALUES or after a row of an INSERT is taken as complete
     Sql,
     /// Free text. Addresses are found anywhere in it
     Text,

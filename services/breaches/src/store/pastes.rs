@@ -45,7 +45,6 @@ pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, Datab
 ///
 /// Done in two queries because a distributed database stores pastes and accounts on different
 /// servers. Few accounts have pastes, so the second query is rarely needed.
-/// servers. The second one is rarely needed, because few accounts have pastes.
 pub fn numbered_of_account(
     db: &mut Db,
     (k, seq): (i64, i16),

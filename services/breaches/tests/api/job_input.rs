@@ -150,6 +150,24 @@ fn file_that_grows_while_it_is_read_is_refused() {
 }
 
 #[test]
+fn dump_that_ends_after_a_row_is_loaded_as_help_says() {
+    let operator = with_breaches();
+    let load = ["accounts", "load", "--breach", "Alpha", "--format", "sql"];
+    let row = "INSERT INTO users (email) VALUES ('ada@corp.example')";
+    let cut = operator.folder.write("cut.sql", format!("{row},"));
+    let arguments = [&load[..], &[cut.to_str().unwrap()]].concat();
+    let refused = run_in(&operator, operator.folder.path(), &arguments);
+    assert!(errors(&refused).contains("the dump is incomplete"), "{}", errors(&refused));
+    let whole = operator.folder.write("whole.sql", row);
+    operator.run(&[&load[..], &[whole.to_str().unwrap()]].concat());
+    let loaded = operator.run(&["account", "export", "--breach", "Alpha"]);
+    assert!(loaded.contains("ada@corp.example"), "{loaded}");
+    let help = operator.run(&["accounts", "load", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("ends after VALUES or after a row of an INSERT is taken as complete"));
+}
+
+#[test]
 fn input_without_lines_is_refused() {
     let operator = with_breaches();
     let empty = operator.folder.write("empty", "");

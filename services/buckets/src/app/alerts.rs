@@ -168,6 +168,7 @@ pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<Aler
     content.secret = content.webhook.as_ref().map(|_| new_secret()).transpose()?;
     let (since, now, key_id) = (end_of(&state.snapshot()), state.clock().unix(), key.id);
     let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Alert, Error> {
+        auth::lock_key(db, key_id)?;
         let count = alerts::of_key(db, key_id)?.len() as u64;
         if count >= package.alerts {
             let most = package.alerts;

@@ -95,6 +95,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     }
     let key_id = key.id;
     let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Crawl, Error> {
+        auth::lock_key(db, key_id)?;
         let twice = || Error::Conflict(format!("the key crawls {} already", new.bucket));
         if crawls::find(db, &new.bucket, &new.prefix, Some(key_id))?.is_some() {
             return Err(twice());

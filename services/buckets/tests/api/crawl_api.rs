@@ -1,5 +1,6 @@
 //! `/api/v2/crawls`.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use buckets::jobs::{
@@ -9,8 +10,13 @@ use buckets::jobs::{
 use buckets::model::{CrawlLists, Package};
 use buckets::store::packages;
 use buckets::{Settings, engine::RemovalLimit};
+use database::{Backend, DatabaseError};
+use diesel::RunQueryDsl;
+use diesel::connection::SimpleConnection;
+use diesel::sql_types::Bool;
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::until;
 
 use crate::app::{App, Fixture, NOW};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
@@ -222,6 +228,60 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
     assert!(outcomes[0].outcome.starts_with("paused: its key is revoked"), "{outcomes:?}");
     let paused = list_crawls(&fixture.context).unwrap().into_iter().filter(|crawl| crawl.paused);
     assert_eq!(paused.map(|crawl| crawl.id).collect::<Vec<_>>(), [id.unwrap()]);
+}
+
+#[actix_web::test]
+async fn limits_of_a_key_hold_while_another_replica_adds() {
+    let fixture = Fixture::new();
+    let one = |db: &mut database::Db| {
+        let package = packages::of_plan(db, "enterprise")?;
+        packages::put(db, &Package { crawls: 1, alerts: 1, ..package })
+    };
+    let pools = &fixture.context.pools;
+    pools.write_blocking(one).unwrap();
+    let app = fixture.serve("enterprise").await;
+    if pools.backend() == Backend::Sqlite {
+        return; // It has a single writer.
+    }
+    let waits = || {
+        let waits = "(SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                     AND datname = current_database())";
+        let look = |db: &mut database::Db| -> Result<bool, DatabaseError> {
+            Ok(diesel::select(diesel::dsl::sql::<Bool>(waits)).get_result(db)?)
+        };
+        pools.read_blocking(look).unwrap()
+    };
+    for (path, body, row) in [
+        (
+            "/api/v2/alerts",
+            json!({"name": "a", "query": "keywords=backup"}),
+            "INSERT INTO alert (key_id, name, query, since_generation, since_id, created_at) \
+             VALUES (1, 'b', 'keywords=backup', 1, 0, 0)",
+        ),
+        (
+            "/api/v2/crawls",
+            json!({"url": "s3://photos"}),
+            "INSERT INTO crawl (key_id, url, bucket, prefix, every_seconds, due_at) \
+             VALUES (1, 's3://other', 'other.s3.amazonaws.com', '', 3600, 0)",
+        ),
+    ] {
+        let mut other = pools.connect().unwrap();
+        other.batch_execute("BEGIN").unwrap();
+        auth::lock_key(&mut other, 1).unwrap();
+        other.batch_execute(row).unwrap();
+        let is_done = Cell::new(false);
+        let add = async {
+            let added = app.send(Method::POST, path, &app.key, body).await;
+            is_done.set(true);
+            added
+        };
+        let end = async {
+            until("the request waits", async || is_done.get() || waits()).await;
+            other.batch_execute("COMMIT").unwrap();
+        };
+        let ((status, answer), ()) = futures_util::join!(add, end);
+        assert_eq!((status, &answer["code"]), (409, &json!("conflict")), "{path}");
+    }
 }
 
 #[actix_web::test]
