@@ -38,8 +38,36 @@ def look(page, name, width, height, scheme):
     assert "nameLatin" in page.text("#text")
     page.assert_fits(scheme)
     page.picture(f"{name}-person")
+    workbook(page)
+    page.assert_fits(scheme)
+    page.picture(f"{name}-workbook")
     log = page.log()
     assert not log, log
+
+
+# Keeps what the page saves, and what the file begins with.
+KEEP = """
+const link = URL.createObjectURL;
+window.begins = '';
+URL.createObjectURL = (file) => {
+  file.slice(0, 2).text().then((text) => { window.begins = text; });
+  return link(file);
+};
+"""
+
+
+def workbook(page):
+    """Sends for persons as a workbook and saves it."""
+    quantity = "document.getElementById('parameter-quantity')"
+    for value, said in [("", "Set a quantity"), ("20", "")]:
+        page.run(f"{quantity}.value = '{value}'; {quantity}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
+        page.run("document.getElementById('accept').selectedIndex = 3; document.getElementById('cut').textContent = '-'")
+        page.click("#send")
+        await_that(lambda: page.text("#cut") == said or said and said in page.text("#cut"), "an answer as a workbook")
+    assert page.text("#text").startswith("A file of "), page.text("#text")
+    page.run(KEEP)
+    page.click("#download")
+    await_that(lambda: page.run("return window.begins") == "PK", "a workbook that is saved")
 
 
 NAMES = "return [...document.querySelectorAll('#tables [data-control=name]')].map((one) => one.value)"

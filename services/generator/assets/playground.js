@@ -4,6 +4,15 @@
 // The most that is read of an answer, in characters; some have no end.
 const LONGEST = 200_000;
 
+const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+// Media types that a request asks for, and what they are called.
+const FORMS = new Map([
+  ['application/json', 'JSON'],
+  ['text/csv', 'CSV'],
+  ['application/x-ndjson', 'NDJSON, a value per line'],
+  [WORKBOOK, 'Workbook of Excel (xlsx)'],
+]);
+
 const byId = (id) => document.getElementById(id);
 const home = new URL('.', location.href);
 const lists = new Map();
@@ -150,8 +159,8 @@ function showOperation() {
     byId('body').value = written(ready.length ? ready[0][1].value : example);
     byId('body').rows = ready.length ? 16 : 4;
   }
-  const types = Object.keys(operation.responses['200']?.content || { 'application/json': {} });
-  byId('accept').replaceChildren(...types.map((type) => make('option', {}, type)));
+  const types = Object.keys(operation.responses['200']?.content || {}).filter((type) => FORMS.has(type));
+  byId('accept').replaceChildren(...types.map((type) => make('option', { value: type }, FORMS.get(type))));
   byId('accept-field').hidden = types.length < 2;
   byId('answer').hidden = true;
   history.replaceState(null, '', `#${operation.operationId}`);
@@ -192,6 +201,7 @@ function showCommand() {
     parts.push('-H', name === 'X-Api-Key' ? '"X-Api-Key: $KEY"' : quoted(`${name}: ${value}`));
   }
   if (body !== undefined) parts.push('-d', quoted(body.replaceAll(/\s*\n\s*/g, '')));
+  if (headers.Accept === WORKBOOK) parts.push('-o', `${current().operationId}.xlsx`);
   parts.push(quoted(url.href));
   byId('curl').textContent = parts.join(' ');
   byId('copied').textContent = '';
@@ -222,6 +232,18 @@ function pretty(text, type) {
   }
 }
 
+// Workbooks and archives are kept whole and not shown.
+async function fileOf(response) {
+  const content = await response.blob();
+  return { content, text: `A file of ${content.size} bytes. Download it to open it.`, note: '' };
+}
+
+async function textOf(response, stop, type) {
+  const { text, whole } = await read(response, stop);
+  const note = whole ? '' : 'Only the beginning was read. The command has all of it.';
+  return { content: text, text: whole ? pretty(text, type) : text, note };
+}
+
 async function send() {
   const { method, url, headers, body } = request();
   const stop = new AbortController();
@@ -230,15 +252,18 @@ async function send() {
   try {
     const started = performance.now();
     const response = await fetch(url, { method, headers, body, signal: stop.signal });
-    const { text, whole } = await read(response, stop);
     const type = response.headers.get('content-type') || '';
+    const isFile = type === WORKBOOK || type === 'application/zip';
+    const { content, text, note } = await (isFile ? fileOf(response) : textOf(response, stop, type));
+    const isOther = response.ok && headers.Accept === WORKBOOK && !isFile;
     const seed = response.headers.get('x-seed');
     const took = Math.round(performance.now() - started);
-    answer = { text, type };
+    answer = { content, type };
     byId('status').textContent = `${response.status} ${response.statusText} in ${took} ms`
       + (seed ? `, seed ${seed}` : '');
-    byId('text').textContent = whole ? pretty(text, type) : text;
-    byId('cut').textContent = whole ? '' : 'Only the beginning was read. The command has all of it.';
+    byId('text').textContent = text;
+    byId('download').textContent = note ? 'Download the beginning' : 'Download';
+    byId('cut').textContent = isOther ? 'A single value is always JSON. Set a quantity for a workbook.' : note;
     byId('answer').hidden = false;
   } catch (error) {
     problem(`The service did not answer: ${error.message}`);
@@ -249,8 +274,9 @@ async function send() {
 
 function download() {
   const ending = /csv/.test(answer.type) ? 'csv' : /ndjson/.test(answer.type) ? 'ndjson'
-    : /json/.test(answer.type) ? 'json' : 'txt';
-  const href = URL.createObjectURL(new Blob([answer.text], { type: answer.type }));
+    : /json/.test(answer.type) ? 'json' : answer.type === WORKBOOK ? 'xlsx'
+      : /zip|sql/.exec(answer.type)?.[0] || 'txt';
+  const href = URL.createObjectURL(new Blob([answer.content], { type: answer.type }));
   const link = make('a', { href, download: `${current().operationId}.${ending}` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(href), 1000);

@@ -5,11 +5,12 @@ use utoipa::openapi::schema::AdditionalProperties;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ComponentsBuilder, ContentBuilder, HeaderBuilder, InfoBuilder, Object, OpenApi,
-    OpenApiBuilder, Ref, RefOr, Schema, Type,
+    Components, ComponentsBuilder, ContentBuilder, HeaderBuilder, InfoBuilder, KnownFormat, Object,
+    ObjectBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Schema, SchemaFormat, Type,
 };
 
 use crate::error::Problem;
+use crate::wire::WORKBOOK;
 
 /// Headers on responses that count towards the caller's rate limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
@@ -77,6 +78,7 @@ pub fn amend(document: &mut OpenApi) {
             add_headers(operation, SEED_HEADERS);
         }
         add_list_formats(operation, document.components.as_ref());
+        mark_files(operation);
         if operation.responses.responses.contains_key("304") {
             add_headers(operation, LIST_HEADERS);
         }
@@ -104,7 +106,22 @@ const LIST_HEADERS: [(&str, &str); 2] = [
 ];
 
 /// Media types for lists, besides JSON.
-const LIST_FORMATS: [&str; 2] = ["text/csv", "application/x-ndjson"];
+const LIST_FORMATS: [&str; 3] = ["text/csv", "application/x-ndjson", WORKBOOK];
+
+/// Media types of files, which are not text.
+const FILES: [&str; 2] = ["application/zip", WORKBOOK];
+
+/// Describes the bodies that are files.
+fn mark_files(operation: &mut Operation) {
+    let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
+    for kind in FILES {
+        if let Some(RefOr::T(content)) = response.content.get_mut(kind) {
+            let format = SchemaFormat::KnownFormat(KnownFormat::Binary);
+            let bytes = ObjectBuilder::new().schema_type(Type::String).format(Some(format));
+            content.schema = Some(bytes.into());
+        }
+    }
+}
 
 /// Adds the other list formats to an operation that returns a list, either always or with
 /// `quantity`.

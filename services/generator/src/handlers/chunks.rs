@@ -48,14 +48,6 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         Begun::More(self)
     }
 
-    /// Returns the body, streamed only if it is long.
-    pub fn boxed(self) -> BoxBody {
-        match self.begin() {
-            Begun::Whole(whole) => BoxBody::new(whole),
-            Begun::More(chunks) => BoxBody::new(chunks),
-        }
-    }
-
     /// Returns true once the last chunk has been generated.
     pub fn has_ended(&self) -> bool {
         self.ended

@@ -62,11 +62,11 @@ impl<R: Seeded> Input<R> {
         seed: &Seed,
         column: &'static str,
         texts: Vec<String>,
-    ) -> HttpResponse {
+    ) -> Result<HttpResponse, actix_web::Error> {
         let (count, mut texts) = (texts.len(), texts.into_iter());
         let make = move |_, out: &mut String| out.extend(texts.next());
         let made = list::texts(Span::of(&self.http, kind, count, Extent::default()), column, make);
-        reply::listed(seed, made.whole())
+        Ok(reply::listed(seed, made.whole().map_err(|fault| self.error(fault))?))
     }
 }
 
@@ -126,7 +126,7 @@ impl<R: Series> Input<R> {
         made: Made<F>,
     ) -> Result<HttpResponse, actix_web::Error> {
         if !self.read.is_long() {
-            return Ok(reply::listed(seed, made.whole()));
+            return Ok(reply::listed(seed, made.whole().map_err(|fault| self.error(fault))?));
         }
         let caller = Caller::extract(&self.http).await?;
         let state = Data::<State>::extract(&self.http).await?;
@@ -150,7 +150,7 @@ impl<R: Request> FromRequest for Input<R> {
     fn from_request(http: &HttpRequest, _: &mut Payload) -> Self::Future {
         let variable = http.match_info().iter().next().map_or("", |(_, value)| value);
         let read = match list::form(http) {
-            Form::Json => read_for_json(http.query_string(), variable),
+            Form::Json | Form::Xlsx => read_for_json(http.query_string(), variable),
             Form::Csv | Form::Ndjson => R::read(http.query_string(), variable),
         };
         ready(match read {

@@ -4,11 +4,11 @@ use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
 use actix_web::http::header::ACCEPT;
 use serde::Serialize;
-use shell::is_head;
+use shell::{Fault, is_head};
 
-use super::chunks::{self, Chunks};
+use super::chunks::{self, Begun, Chunks};
 use crate::metrics::{Kind, Tally};
-use crate::wire::{Extent, Form, Record, push_row};
+use crate::wire::{Book, Extent, Form, Record, push_row};
 
 /// The slice of a list to send, its format, and the kind of values.
 #[derive(Clone, Copy)]
@@ -43,9 +43,20 @@ pub struct Made<F> {
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
     /// Responds without taking up one of the caller's stream slots.
-    pub fn whole(self) -> Sent {
-        let body = self.chunks.map_or_else(chunks::unmade, |next| Chunks::new(next).boxed());
-        Sent { form: self.form, body }
+    ///
+    /// # Errors
+    /// Returns an error if the values do not fit into a workbook.
+    pub fn whole(self) -> Result<Sent, Fault> {
+        let form = self.form;
+        let Some(next) = self.chunks else { return Ok(Sent { form, body: chunks::unmade() }) };
+        let body = match Chunks::new(next).begin() {
+            Begun::Whole(whole) if whole.is_empty() && form == Form::Xlsx => {
+                return Err(Fault::Internal("a list does not fit into a workbook".to_owned()));
+            }
+            Begun::Whole(whole) => BoxBody::new(whole),
+            Begun::More(chunks) => BoxBody::new(chunks),
+        };
+        Ok(Sent { form, body })
     }
 }
 
@@ -57,13 +68,15 @@ pub fn texts(
     mut make: impl FnMut(u64, &mut String) + Unpin + 'static,
 ) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
     let mut item = String::new();
-    made(span, column, move |index, form, out| {
+    made(span, column, move |index, target| {
         item.clear();
         make(index, &mut item);
-        match form {
-            Form::Csv => push_row([item.as_str()], out),
-            Form::Json | Form::Ndjson => push_json(&item, out),
+        match target {
+            Target::Csv(out) => push_row([item.as_str()], out),
+            Target::Json(out) => push_json(&item, out),
+            Target::Book(book) => book.push([(item.as_str(), false)].into_iter())?,
         }
+        Ok(())
     })
 }
 
@@ -73,24 +86,49 @@ pub fn records<R: Record + Serialize>(
     mut make: impl FnMut(u64) -> R + Unpin + 'static,
 ) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
     let columns = R::COLUMNS;
-    made(span, columns, move |index, form, out| {
+    made(span, columns, move |index, target| {
         let item = make(index);
-        match form {
-            Form::Csv => push_row(item.cells().iter().map(|cell| &**cell), out),
-            Form::Json | Form::Ndjson => push_json(&item, out),
+        match target {
+            Target::Csv(out) => push_row(item.cells().iter().map(|cell| &**cell), out),
+            Target::Json(out) => push_json(&item, out),
+            Target::Book(book) => push_cells(&item, book)?,
         }
+        Ok(())
     })
+}
+
+/// Where a value goes.
+enum Target<'a> {
+    /// A JSON or NDJSON body.
+    Json(&'a mut Vec<u8>),
+    /// A CSV body.
+    Csv(&'a mut Vec<u8>),
+    /// The sheet of a workbook.
+    Book(&'a mut Book),
 }
 
 fn made(
     span: Span,
     columns: impl Columns,
-    mut push: impl FnMut(u64, Form, &mut Vec<u8>) + Unpin + 'static,
+    mut push: impl FnMut(u64, Target<'_>) -> anyhow::Result<()> + Unpin + 'static,
 ) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
     let form = span.form;
     let mut tally = Tally::new(span.kind);
     let mut made = 0;
     let next = move |out: &mut Vec<u8>| {
+        if form == Form::Xlsx {
+            // Workbooks are written as a whole, and only for as many values as JSON has. If a
+            // value does not fit, the body stays empty, which no workbook is.
+            let whole = book(columns.names(), |book| {
+                for index in 0..span.count as u64 {
+                    push(span.extent.offset + index, Target::Book(book))?;
+                    tally.count();
+                }
+                Ok(())
+            });
+            out.extend(whole.unwrap_or_default());
+            return false;
+        }
         if made == 0 {
             match form {
                 Form::Json => out.push(b'['),
@@ -100,14 +138,19 @@ fn made(
                     }
                     push_row(columns.names().iter().copied(), out);
                 }
-                Form::Ndjson => {}
+                Form::Ndjson | Form::Xlsx => {}
             }
         }
         if made < span.count {
             if made > 0 && form == Form::Json {
                 out.push(b',');
             }
-            push(span.extent.offset + made as u64, form, out);
+            let index = span.extent.offset + made as u64;
+            // Only workbooks have cells of limited length.
+            let _ = match form {
+                Form::Csv => push(index, Target::Csv(out)),
+                _ => push(index, Target::Json(out)),
+            };
             tally.count();
             if form == Form::Ndjson {
                 out.push(b'\n');
@@ -145,8 +188,29 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
                 out.push(b'\n');
             }
         }
+        Form::Xlsx => {
+            let fill = |book: &mut Book| items.iter().try_for_each(|item| push_cells(item, book));
+            // Names and codes are shorter than the longest text of a cell.
+            out.extend(book(R::COLUMNS, fill).unwrap_or_default());
+        }
     }
     out
+}
+
+/// Returns a workbook with one sheet, whose rows are written by `fill`.
+fn book(
+    columns: &[&str],
+    fill: impl FnOnce(&mut Book) -> anyhow::Result<()>,
+) -> anyhow::Result<Vec<u8>> {
+    let mut book = Book::in_memory();
+    book.begin("list", columns.iter().copied())?;
+    fill(&mut book)?;
+    book.into_bytes()
+}
+
+/// Writes a row of a sheet. All cells are texts: a card number would lose digits as a number.
+fn push_cells(item: &impl Record, book: &mut Book) -> anyhow::Result<()> {
+    book.push(item.cells().iter().map(|cell| (&**cell, false)))
 }
 
 /// CSV column names.

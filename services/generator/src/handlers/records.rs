@@ -16,8 +16,8 @@ use crate::model::records::{Bounds, Table, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
-    Archive, Book, Document, DocumentError, Form, MOST_ROWS, RecordsFormat, RecordsParameters,
-    RecordsRequest, RecordsSchema, RowForm, schema_violations, write_book,
+    Archive, Book, Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest,
+    RecordsSchema, RowForm, WORKBOOK, schema_violations, write_book,
 };
 
 /// Maximum total rows, across all tables, for callers without a key.
@@ -30,7 +30,6 @@ const FIELDS: usize = 200;
 const BOOK_CELLS: u64 = 1_000_000;
 /// Maximum total text in a workbook, in bytes.
 const BOOK_BYTES: usize = 64 << 20;
-const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const ARCHIVE: &str = "application/zip";
 
 /// Generate records from a schema
@@ -111,31 +110,30 @@ pub async fn generate_records(
     let refuse_table = |cause: DocumentError| {
         refuse(vec![Violation::new("table", "table", format!("The field table {cause}."))])
     };
-    let form = match input.format.map(RecordsFormat::row_form) {
-        Some(Some(form)) => form,
-        Some(None) => {
-            let cells =
-                schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
-            let cells = cells.map(|own| wanted(own).saturating_mul(own.columns().count() as u64));
-            if cells.fold(0, u64::saturating_add) > BOOK_CELLS {
-                let text = format!("A workbook has at most {BOOK_CELLS} cells: use csv.");
-                return Err(refuse(vec![Violation::new("rows", "rows", text)]));
-            }
-            if table.is_some_and(|name| schema.tables.iter().all(|own| own.name != name)) {
-                return Err(refuse_table(DocumentError::UnknownTable));
-            }
-            drop(schema);
-            let bytes =
-                book(&request, &caller, &state, (input.schema, bounds), (input.table, part));
-            let mut response = reply::marked(&seed, HttpResponse::Ok().body(bytes.await?));
-            mark(&mut response, WORKBOOK, Some("records.xlsx"));
-            return Ok(reply::with_reference_day(response, day));
-        }
+    let form = match input.format {
+        Some(format) => format.row_form(),
         None => match list::form(&request) {
-            Form::Json => RowForm::Json,
-            Form::Csv => RowForm::Csv,
-            Form::Ndjson => RowForm::Ndjson,
+            Form::Json => Some(RowForm::Json),
+            Form::Csv => Some(RowForm::Csv),
+            Form::Ndjson => Some(RowForm::Ndjson),
+            Form::Xlsx => None,
         },
+    };
+    let Some(form) = form else {
+        let cells = schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
+        let cells = cells.map(|own| wanted(own).saturating_mul(own.columns().count() as u64));
+        if cells.fold(0, u64::saturating_add) > BOOK_CELLS {
+            let text = format!("A workbook has at most {BOOK_CELLS} cells: use csv.");
+            return Err(refuse(vec![Violation::new("rows", "rows", text)]));
+        }
+        if table.is_some_and(|name| schema.tables.iter().all(|own| own.name != name)) {
+            return Err(refuse_table(DocumentError::UnknownTable));
+        }
+        drop(schema);
+        let bytes = book(&request, &caller, &state, (input.schema, bounds), (input.table, part));
+        let mut response = reply::marked(&seed, HttpResponse::Ok().body(bytes.await?));
+        mark(&mut response, WORKBOOK, Some("records.xlsx"));
+        return Ok(reply::with_reference_day(response, day));
     };
     let mut tally = Tally::new(Kind::Record);
     let is_head = is_head(&request);

@@ -98,7 +98,7 @@ fn visible(seed: &str) -> Cow<'_, str> {
 pub struct Unchanged;
 
 /// A cacheable list. It only changes with the embedded data.
-pub struct List([Written; 3]);
+pub struct List([Written; 4]);
 
 /// A list in one format.
 struct Written {
@@ -110,7 +110,7 @@ struct Written {
 impl List {
     /// Encodes a list in all formats.
     pub fn of<R: Record + Serialize>(items: &[R]) -> Self {
-        Self([Form::Json, Form::Csv, Form::Ndjson].map(|form| {
+        Self([Form::Json, Form::Csv, Form::Ndjson, Form::Xlsx].map(|form| {
             let body = written(items, form);
             let digest = Sha256::digest(&body);
             // Weak, because the compressed and the plain body share a tag.

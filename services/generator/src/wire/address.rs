@@ -17,7 +17,7 @@ use crate::model::names::{self, Address, Culture};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AddressParameters {
-    /// Number of addresses: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of addresses: up to 1000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,

@@ -1,9 +1,9 @@
-//! Excel workbooks, written row by row in constant memory.
+//! Excel workbooks, written row by row.
 
 use std::collections::HashSet;
 
 use anyhow::{Context, ensure};
-use rust_xlsxwriter::{Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxError};
 
 use crate::model::records::{Schema, Shape};
 
@@ -20,12 +20,25 @@ pub struct Book {
     /// The sheet names, in lower case.
     names: HashSet<String>,
     row: u32,
+    /// Whether rows are kept in temporary files until the end.
+    is_on_disk: bool,
 }
 
 impl Book {
-    /// Creates a workbook without any sheets.
+    /// Creates a workbook without any sheets. It takes constant memory.
     pub fn new() -> Self {
-        Self { workbook: Workbook::new(), sheets: 0, names: HashSet::new(), row: 0 }
+        Self {
+            workbook: Workbook::new(),
+            sheets: 0,
+            names: HashSet::new(),
+            row: 0,
+            is_on_disk: true,
+        }
+    }
+
+    /// Creates a workbook for a few rows, which are kept in memory.
+    pub fn in_memory() -> Self {
+        Self { is_on_disk: false, ..Self::new() }
     }
 
     /// Starts a sheet and writes its header.
@@ -48,7 +61,11 @@ impl Book {
             let end = format!("-{number}");
             name = stem.chars().take(NAME - end.len()).collect::<String>() + &end;
         }
-        self.workbook.add_worksheet_with_constant_memory().set_name(&name)?;
+        let sheet = match self.is_on_disk {
+            true => self.workbook.add_worksheet_with_constant_memory(),
+            false => self.workbook.add_worksheet(),
+        };
+        sheet.set_name(&name)?;
         (self.sheets, self.row) = (self.sheets + 1, 0);
         self.push(columns.map(|column| (column, false)))
     }
@@ -88,6 +105,9 @@ impl Book {
     /// # Errors
     /// Returns an error if the temporary files can't be read.
     pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
+        // With the current time, the same rows would never be the same file.
+        let created = ExcelDateTime::from_ymd(2030, 1, 1)?;
+        self.workbook.set_properties(&DocProperties::new().set_creation_datetime(&created));
         Ok(self.workbook.save_to_buffer()?)
     }
 }

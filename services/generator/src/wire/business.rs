@@ -15,7 +15,7 @@ use crate::model::{Seed, brand};
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct BusinessParameters {
-    /// Number of names: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of names: up to 1000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     number: Option<i32>,

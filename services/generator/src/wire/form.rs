@@ -10,13 +10,19 @@ pub enum Form {
     Csv,
     /// One JSON value per line.
     Ndjson,
+    /// An Excel workbook.
+    Xlsx,
 }
 
+/// The media type of an Excel workbook.
+pub const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 /// The media types of each format. Responses use the first one.
-const TYPES: [(Form, &[&str]); 3] = [
+const TYPES: [(Form, &[&str]); 4] = [
     (Form::Json, &["application/json"]),
     (Form::Csv, &["text/csv"]),
     (Form::Ndjson, &["application/x-ndjson", "application/ndjson", "application/jsonl"]),
+    (Form::Xlsx, &[WORKBOOK]),
 ];
 
 impl Form {
@@ -43,6 +49,7 @@ impl Form {
             Self::Json => "application/json; charset=utf-8",
             Self::Csv => "text/csv; charset=utf-8; header=present",
             Self::Ndjson => "application/x-ndjson; charset=utf-8",
+            Self::Xlsx => WORKBOOK,
         }
     }
 }
@@ -90,6 +97,8 @@ mod tests {
             ("application/json, text/csv", Form::Json),
             ("application/x-ndjson, text/csv;q=0.9", Form::Ndjson),
             ("application/jsonl", Form::Ndjson),
+            (WORKBOOK, Form::Xlsx),
+            ("application/*", Form::Json),
             ("image/png", Form::Json),
             ("text/csv;q=high", Form::Json),
         ] {

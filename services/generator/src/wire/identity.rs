@@ -48,8 +48,8 @@ pub struct IdentityParameters {
     #[serde(rename = "idType", default)]
     #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
-    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON. Without it, the
-    /// response is a single value instead of a list.
+    /// Number of values: up to 1000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
+    /// Without it, the response is a single value instead of a list.
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,

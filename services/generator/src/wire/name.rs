@@ -44,7 +44,7 @@ pub struct NameParameters {
     #[param(rename = "nameType", value_type = NameType, inline)]
     #[validate(required(code = "absent"))]
     name_type: Option<NameType>,
-    /// Number of names: up to 5000 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of names: up to 5000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 5000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,

@@ -54,7 +54,7 @@ pub struct PhoneParameters {
     )]
     #[validate(required)]
     country_code: Option<&'static Region>,
-    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of values: up to 1000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
@@ -142,7 +142,7 @@ fn no_fiction(region: &Region) -> Violation {
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ImeiParameters {
-    /// Number of values: up to 1000 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of values: up to 1000 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[serde(rename = "Quantity")]
     #[param(rename = "Quantity", value_type = i32, minimum = 1, maximum = 1000)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]

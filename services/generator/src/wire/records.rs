@@ -41,8 +41,8 @@ pub struct RecordsParameters {
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]
     reference_day: Option<Date>,
-    /// Row format. Default: JSON, NDJSON or CSV, whichever `Accept` prefers. An `xlsx` workbook can
-    /// have up to 1,000,000 cells.
+    /// Row format. Default: JSON, NDJSON, CSV or a workbook, whichever `Accept` prefers. An `xlsx`
+    /// workbook can have up to 1,000,000 cells.
     #[param(value_type = Option<RecordsFormat>, inline)]
     format: Option<RecordsFormat>,
     /// Returns a ZIP archive with one file per table.

@@ -18,7 +18,7 @@ pub struct ReviewParameters {
     #[param(value_type = String, required = true, min_length = 1, max_length = 50, pattern = r"[^\s\u0085]", example = "coffee grinder")]
     #[validate(required)]
     product: Option<String>,
-    /// Number of reviews: up to 500 as JSON, or up to 1,000,000 as CSV or NDJSON.
+    /// Number of reviews: up to 500 as JSON or a workbook, or up to 1,000,000 as CSV or NDJSON.
     #[param(value_type = i32, minimum = 1, maximum = 500)]
     #[validate(required(code = "absent"), range(min = 1, max = MOST))]
     quantity: Option<i32>,

@@ -1,6 +1,11 @@
-use testkit::Exchange;
+use std::io::{Cursor, Read};
+
+use testkit::{Answer, Exchange};
+use zip::ZipArchive;
 
 use crate::app::App;
+
+const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /// Returns the content type and the body of a list for an `Accept` header.
 async fn list(app: &App, path: &str, accept: &str) -> (String, String) {
@@ -212,4 +217,72 @@ async fn a_byte_order_mark_is_only_in_csv() {
     let marked = format!("{path}&bom=true");
     assert_eq!(list(&app, &marked, "text/csv").await.1, format!("\u{feff}{plain}"));
     assert_eq!(app.ok(&marked).await, app.ok(path).await);
+}
+
+/// Returns a list as a workbook.
+async fn book(app: &App, path: &str) -> Answer {
+    let posted = ["/api/Name/BusinessName", "/api/Text/Review"];
+    let is_posted = posted.iter().any(|posted| path.starts_with(posted));
+    let request = if is_posted { app.server.post(path) } else { app.server.get(path) };
+    request.header("accept", WORKBOOK).answer().await
+}
+
+/// Returns a part of a workbook.
+fn part(book: &Answer, name: &str) -> String {
+    let mut archive = ZipArchive::new(Cursor::new(book.body.clone())).unwrap();
+    let mut text = String::new();
+    archive.by_name(name).unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Returns the texts in the cells of a workbook, row by row.
+fn cells(book: &Answer) -> Vec<String> {
+    let strings = part(book, "xl/sharedStrings.xml");
+    let strings: Vec<_> = strings
+        .split("<si>")
+        .skip(1)
+        .map(|item| item.split_once('>').unwrap().1.split("</t>").next().unwrap())
+        .collect();
+    let sheet = part(book, "xl/worksheets/sheet1.xml");
+    let numbers = sheet.split("t=\"s\"><v>").skip(1);
+    let numbers = numbers.map(|cell| cell.split('<').next().unwrap().parse::<usize>().unwrap());
+    numbers.map(|number| strings[number].to_owned()).collect()
+}
+
+#[actix_web::test]
+async fn a_workbook_has_the_cells_of_csv_as_texts() {
+    let app = App::start().await;
+    for path in ["/api/Card?type=Visa&quantity=30&seed=demo", "/api/Phone/IMEI?Quantity=5&seed=a"] {
+        let (_, table) = list(&app, path, "text/csv").await;
+        let expected: Vec<_> = table.lines().flat_map(|line| line.split(',')).collect();
+        let made = book(&app, path).await.expect(200);
+        assert_eq!((made.header("content-type"), made.header("vary")), (WORKBOOK, "Accept"));
+        assert_eq!(cells(&made), expected, "{path}");
+        // The time of the request would make the same list another file.
+        assert!(part(&made, "docProps/core.xml").contains("2030-01-01T00:00:00Z"));
+    }
+}
+
+#[actix_web::test]
+async fn every_list_comes_as_a_workbook_with_as_many_values_as_json() {
+    let app = App::start().await;
+    for (path, quantity) in LISTS {
+        let made = book(&app, &format!("{path}&{quantity}=3&offset=2")).await.expect(200);
+        let sheet = part(&made, "xl/worksheets/sheet1.xml");
+        assert_eq!(sheet.matches("<row ").count(), 4, "{path}");
+        let refused = book(&app, &format!("{path}&{quantity}=5001")).await;
+        assert_eq!(refused.status, 400, "{path}");
+    }
+    for path in ["/api/Card/Types", "/api/Name/Cultures", "/api/Finance/Countries"] {
+        let (_, table) = list(&app, path, "text/csv").await;
+        let made = book(&app, path).await.expect(200);
+        assert_eq!(
+            cells(&made).len(),
+            table.lines().count() * table.lines().next().unwrap().split(',').count()
+        );
+        let json = app.get(path).await;
+        assert_ne!(made.header("etag"), json.header("etag"), "{path}");
+    }
+    let one = book(&app, "/api/Card?seed=a").await.expect(200);
+    assert_eq!(one.json(), app.ok("/api/Card?seed=a").await);
 }

@@ -369,6 +369,9 @@ async fn workbooks_have_a_sheet_for_each_table_and_a_bounded_size() {
     let archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
     let sheets = archive.file_names().filter(|name| name.starts_with("xl/worksheets/sheet"));
     assert_eq!(sheets.count(), 2);
+    let asked = app.server.post("/api/Records?seed=demo&rows=20").header("accept", kind);
+    let accepted = asked.json(&two_tables()).answer().await.expect(200);
+    assert_eq!(accepted.body, answer.body);
     let long = json!({"fields": [{"name": "a", "type": "array", "min": 100, "max": 100,
         "items": {"type": "text", "words": 100}}]});
     let refused = post(&app, "format=xlsx&rows=1", &long).await.expect(400).json();
