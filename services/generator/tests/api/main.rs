@@ -25,6 +25,7 @@ mod person;
 mod phone;
 mod private_files;
 mod proposals;
+mod record_alternatives;
 mod record_bounds;
 mod record_kinds;
 mod record_parts;

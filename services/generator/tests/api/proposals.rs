@@ -384,3 +384,102 @@ fn blank_lines_and_quoted_separators_of_samples_do_not_count() {
     let made = Proposal::csv("\"a,b,c\";d\n1;2\n3;5\n");
     assert_eq!(names(&made.schema["fields"]), ["a,b,c", "d"]);
 }
+
+#[test]
+fn samples_may_have_any_separator_and_quotes_within_texts() {
+    for (text, expected) in [
+        ("sep=;\r\nid;tool\r\n1;saw\r\n2;axe\r\n", ["id", "tool"]),
+        ("id|tool\n1|saw\n2|axe\n", ["id", "tool"]),
+        ("id\ttool\r1\tsaw\r2\taxe\r", ["id", "tool"]),
+        ("id, \"tool, old\"\n1, \"5\"\" nail\"\n2,saw\n", ["id", "tool, old"]),
+    ] {
+        let made = Proposal::csv(text);
+        assert_eq!(names(&made.schema["fields"]), expected, "{text}");
+        assert_eq!(made.schema["fields"][0]["type"], "sequence", "{text}");
+    }
+    let made = Proposal::csv("size,n\n5\" nail,7\n6\" nail,5\n");
+    assert_eq!(made.schema["fields"][0]["regex"], "[0-9]\" [a-z]{4}");
+    assert_eq!(made.schema["fields"][1]["type"], "integer");
+}
+
+#[test]
+fn samples_have_numbers_answers_and_dates_of_other_countries() {
+    let made = Proposal::csv(
+        "Preis;Menge;Rabatt;Bezahlt;Termin;When;Kaputt\n\
+         1.234,50;1.000;0,5;Ja;31.12.2024;12/31/2024;40.12.2024\n\
+         7,25;2.500;0,25;Nein;01.02.2023;1/2/2023;01.02.2023\n",
+    );
+    let kinds = ["Preis", "Menge", "Rabatt", "Bezahlt"].map(|name| {
+        let mut fields = made.schema["fields"].as_array().unwrap().iter();
+        fields.find(|field| field["name"] == name).unwrap()["type"].clone()
+    });
+    assert_eq!(kinds, ["decimal", "decimal", "decimal", "choice"]);
+    let matches = |name: &str, regex: &str| {
+        let regex = regex_automata::meta::Regex::new(regex).unwrap();
+        made.values(name).iter().all(|value| regex.is_match(value.as_str().unwrap()))
+    };
+    assert!(matches("Bezahlt", "^(Ja|Nein)$"));
+    assert!(matches("Termin", r"^(0[1-9]|[12][0-9])\.(0[1-9]|1[0-2])\.(19|20)[0-9]{2}$"));
+    assert!(matches("When", "^[1-9][0-2]?/([1-9]|[12][0-9])/(19|20)[0-9]{2}$"));
+    assert!(matches("Kaputt", r"^[0-9]{2}\.[0-9]{2}\.[0-9]{4}$"));
+    let made = Proposal::csv("amount,fee\n\"1,234.50\",1\n\"17,000\",2\n");
+    assert_eq!(made.schema["fields"][0]["max"], 100_000.0);
+    assert!(!made.schema.to_string().contains("1234"));
+}
+
+#[test]
+fn parts_of_tables_that_no_dialect_understands_are_left_out_and_named() {
+    let made = Proposal::sql(
+        "CREATE TABLE a (id INT PRIMARY KEY, n INT NOT NULL, -- it's (odd\n
+            EXCLUDE USING gist (n WITH =), odd integer ARRAY, note TEXT DEFAULT '),(');
+         ALTER TABLE ONLY public.a ADD CONSTRAINT x EXCLUDE USING gist (id WITH =);",
+    );
+    assert_eq!(names(made.fields(0)), ["id", "n", "note"]);
+    for text in ["a: EXCLUDE USING gist (n WITH =)", "a: odd integer ARRAY", "(id WITH =)"] {
+        assert!(made.broken.contains(text), "{}", made.broken);
+    }
+}
+
+#[test]
+fn tables_have_the_columns_that_they_take_from_others() {
+    let made = Proposal::sql(
+        "CREATE TABLE base (id INT NOT NULL, kind VARCHAR(3) NOT NULL CHECK (kind IN ('a', 'b')));
+         CREATE TABLE child (extra BOOLEAN NOT NULL, ID INT PRIMARY KEY) INHERITS (public.base);
+         CREATE TABLE empty () INHERITS (child);
+         CREATE TABLE copy (LIKE base INCLUDING ALL, more DATE NOT NULL);",
+    );
+    let found: Vec<_> = (0..4).map(|table| names(made.fields(table))).collect();
+    let [child, copy] = [["kind", "extra", "id"], ["id", "kind", "more"]];
+    assert_eq!(found, [&["id", "kind"][..], &child, &child, &copy]);
+    assert_eq!(made.fields(3)[1]["values"], json!(["a", "b"]));
+    let made = Proposal::sql(
+        "CREATE TABLE `a` (`id` INT AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB;\nCREATE TABLE `b` LIKE `a`;",
+    );
+    assert_eq!((made.tables(), names(made.fields(1))), (vec!["a", "b"], vec!["id"]));
+}
+
+#[test]
+fn accounts_coordinates_and_unique_identifiers_are_never_null_or_impossible() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (iban VARCHAR(34) NOT NULL, lat NUMERIC(8,6) NOT NULL CHECK (lat BETWEEN -90 AND 90),
+            longitude DOUBLE PRECISION NOT NULL, lon NUMERIC(4,2), uuid CHAR(36) NOT NULL UNIQUE, guid CHAR(32) NOT NULL);",
+    );
+    let types = ["iban", "latitude", "longitude", "decimal", "uuid"];
+    let fields = made.fields(0).as_array().unwrap();
+    for (field, kind) in fields.iter().zip(types) {
+        assert_eq!(field["type"], kind, "{field}");
+    }
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["iban"].is_string() && row["longitude"].is_number(), "{row}");
+        assert_eq!(
+            (row["uuid"].as_str().unwrap().len(), row["guid"].as_str().unwrap().len()),
+            (36, 32)
+        );
+    }
+    let made = Proposal::csv("lat,lng,lon\n52.51,13.4,500.5\n48.1,11.57,20.5\n");
+    let types = ["lat", "lng", "lon"].map(|name| {
+        let mut fields = made.schema["fields"].as_array().unwrap().iter();
+        fields.find(|field| field["name"] == name).unwrap()["type"].clone()
+    });
+    assert_eq!(types, ["latitude", "longitude", "decimal"]);
+}

@@ -336,3 +336,41 @@ fn dumps_of_three_databases_are_read_with_their_data() {
     assert_eq!(refused.code, Some(1));
     assert!(refused.errors.contains("the table at line 3"), "{}", refused.errors);
 }
+
+#[test]
+fn values_of_samples_are_recognised_whatever_their_column_is_called() {
+    let sample = "order_id,at,since,where,hash,version,rate,currency,month,word,mac\n\
+        20,2024-01-02 10:11:12,2024-01-02T00:00:00Z,10.0.0.1,d41d8cd98f00b204e9800998ecf8427e,1.2.3,12%,EUR,5,alpha,0a:1b:2c:3d:4e:5f\n\
+        10,2024-02-03 23:59:59,2024-01-03T00:00:00Z,192.168.1.20,00b204e9800998ecf8427e00d41d8cd9,1.10.0,7%,USD,11,beta,02:00:00:00:00:01\n";
+    let (schema, rows) = proposed("orders.csv", sample, &[]);
+    let shown: Vec<_> = schema["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|field| field["hidden"] != true)
+        .map(|field| (field["type"].as_str().unwrap(), field["regex"].as_str().unwrap_or_default()))
+        .collect();
+    let expected = [
+        ("sequence", ""),
+        ("expression", ""),
+        ("timestamp", ""),
+        ("ip", ""),
+        ("pattern", "[0-9a-f]{32}"),
+        ("pattern", r"[0-9]\.[0-9]{1,2}\.[0-9]"),
+        ("pattern", "[0-9]{1,2}%"),
+        ("choice", ""),
+        ("integer", ""),
+        ("text", ""),
+        ("mac", ""),
+    ];
+    assert_eq!(shown, expected);
+    for row in serde_json::from_str::<Vec<Value>>(&rows).unwrap() {
+        assert_eq!(row["at"].as_str().unwrap().len(), 19, "{row}");
+        assert_eq!(row["currency"].as_str().unwrap().len(), 3, "{row}");
+        assert!((1..=12).contains(&row["month"].as_u64().unwrap()), "{row}");
+    }
+    let (schema, _) =
+        proposed("t.sql", "CREATE TABLE t (age INT NOT NULL, month INT CHECK (month < 4));", &[]);
+    let fields = &schema["tables"][0]["fields"];
+    assert_eq!((&fields[0]["max"], &fields[1]["max"]), (&json!(99), &json!(3)));
+}

@@ -310,10 +310,22 @@ impl<'a> Parser<'a> {
                 Ok(inner)
             }
             Some('\'') => {
-                let rest = &self.text[self.at + 1..];
-                let end = rest.find('\'').ok_or_else(|| self.expected("the end of the text, '"))?;
-                self.at += end + 2;
-                Ok(Node::Constant(Value::Text(rest[..end].to_owned())))
+                let mut text = String::new();
+                loop {
+                    let rest = &self.text[self.at + 1..];
+                    let end = rest.find('\'');
+                    let end = end.ok_or_else(|| self.expected("the end of the text, '"))?;
+                    text.push_str(&rest[..end]);
+                    self.at += end + 1;
+                    // A doubled quote is one of the text.
+                    if !rest[end + 1..].starts_with('\'') {
+                        break;
+                    }
+                    text.push('\'');
+                    self.at += 1;
+                }
+                self.at += 1;
+                Ok(Node::Constant(Value::Text(text)))
             }
             Some(sign) if sign.is_ascii_digit() => {
                 let number = self.take(|letter| letter.is_ascii_digit() || letter == '.');
@@ -417,6 +429,7 @@ mod tests {
         for (text, expected) in [
             ("upper(left(name, 3)) & '-' & count", "ADA-3"),
             ("slug(name & ' & Sons!')", "ada-löwe-sons"),
+            ("'it''s' & '''' & ''", "it's'"),
             ("addDays(sent, 1)", "2027-01-01T23:00:00Z"),
         ] {
             assert_eq!(calculated(text), Value::Text(expected.to_owned()), "{text}");

@@ -13,6 +13,7 @@ mod groups;
 mod kinds;
 mod known;
 mod members;
+mod nested;
 mod parse;
 mod permutation;
 mod propose;

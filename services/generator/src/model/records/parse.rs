@@ -11,25 +11,23 @@ use super::expression::Expression;
 use super::fault::{Faults, SchemaFault};
 use super::field::{CHAIN, COST_OF_A_FIELD, COST_OF_A_ROW, Field, FieldKey, Make, SharedField};
 use super::groups::Groups;
-use super::kinds::derived::{Array, Computed, Object, Piece, Template, pieces};
+use super::kinds::derived::{Computed, Piece, Template, pieces};
 use super::kinds::goods::{Product, Reviews};
 use super::kinds::{choice, goods, made, network, numbers, pattern, times};
 use super::members::Members;
 use super::permutation::Permutation;
 use super::schema::{Schema, Table};
-use super::tables::{Bounds, RawField, RawTable, culture, raw_fields, read_tables};
+use super::tables::{Bounds, RawField, RawTable, culture, read_tables};
 use crate::model::numbers::Kind;
 
 /// All field types.
 const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, socialNumber, vat, \
     text, password, integer, decimal, normal, lognormal, boolean, date, time, timestamp, uuid, \
-    sequence, choice, constant, pattern, template, expression, object, array, reference, ip, mac, url, \
-    userAgent, fileName, colour, brand, review, latitude, longitude";
+    sequence, choice, constant, pattern, template, expression, object, array, oneOf, reference, ip, mac, \
+    url, userAgent, fileName, colour, brand, review, latitude, longitude";
 /// Types that can have unique values, for error messages.
 pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
     length, uuid, sequence, reference to a unique field of another table, and email, username and workEmail of person";
-/// Maximum nesting depth of objects and arrays.
-const DEEPEST: usize = 4;
 
 /// Parses a schema, which is either `{"tables": [{"name", "rows", "fields": [...]}]}` or, for a
 /// single table, `{"fields": [...]}`.
@@ -117,7 +115,7 @@ pub(super) struct Builder<'a> {
     /// reference whose rows they use.
     pub(super) followers: Vec<(usize, &'a str, &'a str)>,
     /// The cost, so far, of the field we're parsing.
-    cost: u64,
+    pub(super) cost: u64,
     /// Number of fields we're in the middle of parsing.
     level: usize,
     /// Length of the longest chain of fields that the field we're parsing needs, so far.
@@ -181,7 +179,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Reads a field, unless the chain of fields that need it is too long already.
-    fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
+    pub(super) fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
         let (cost, chain) = (self.cost, std::mem::take(&mut self.chain));
         self.level += 1;
         let mut read = if self.level > CHAIN { None } else { self.read_members(raw, at) };
@@ -328,7 +326,8 @@ impl<'a> Builder<'a> {
             "template" => self.template(members, at),
             "expression" => self.expression(members, at),
             "object" => self.object(members, at),
-            "array" => self.array(members, at),
+            "array" => self.array(members, at, key),
+            "oneOf" => self.one_of(members, at),
             "reference" => self.reference(members, at, key),
             _ => {
                 faults.add(members.at("type"), format!("must be one of {TYPES}"));
@@ -410,55 +409,5 @@ impl<'a> Builder<'a> {
         }
         let items = at.items.unwrap_or(1);
         Some(Box::new(Computed { expression, fields, items }))
-    }
-
-    /// Reads the type `object`: `fields`.
-    fn object(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
-        let fields = members.required("fields", &mut self.faults).and_then(Value::as_array);
-        let pointer = members.at("fields");
-        if at.depth == DEEPEST {
-            self.faults.add(pointer, format!("must be nested at most {DEEPEST} deep"));
-            return None;
-        }
-        let Some(fields) = fields.filter(|fields| fields.len() <= self.bounds.most_fields) else {
-            let most = self.bounds.most_fields;
-            self.faults.add(pointer, format!("must be an array of at most {most} fields"));
-            return None;
-        };
-        let before = self.faults.count();
-        let raw = raw_fields(fields, &pointer, &mut self.faults);
-        let mut read = Vec::new();
-        for field in raw {
-            let path = format!("{}/{}", at.path, field.name);
-            let depth = at.depth + 1;
-            let at = Place { table: at.table, path: &path, depth, items: at.items };
-            read.extend(self.read(&field, &at));
-        }
-        (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
-    }
-
-    /// Reads the type `array`: `items` (a field), `min` (1), `max` (3).
-    fn array(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
-        let value = members.required("items", &mut self.faults)?;
-        let pointer = members.at("items");
-        let least = members.integer("min", 1, (0, 100), &mut self.faults);
-        let most = members.integer("max", least.max(3), (1, 100), &mut self.faults);
-        if least > most {
-            self.faults.add(members.at("max"), "must be at least min");
-            return None;
-        }
-        if at.depth == DEEPEST {
-            self.faults.add(pointer, format!("must be nested at most {DEEPEST} deep"));
-            return None;
-        }
-        let path = format!("{}/items", at.path);
-        let raw = RawField { pointer, name: "items", value };
-        let depth = at.depth + 1;
-        let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
-        let items = Some(at.items.unwrap_or(1).saturating_mul(most));
-        let item = Place { table: at.table, path: &path, depth, items };
-        let item = self.read(&raw, &item)?;
-        self.cost = self.cost.saturating_add(item.cost.saturating_mul(most.saturating_sub(1)));
-        Some(Box::new(Array { item, least, most }))
     }
 }

@@ -36,14 +36,7 @@ impl Choice {
 
 impl Make for Choice {
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
-        let place = match self.sums.last() {
-            None => random.index(self.values.len()),
-            Some(total) => {
-                let at = random.unit() * total;
-                self.sums.partition_point(|sum| *sum <= at).min(self.values.len() - 1)
-            }
-        };
-        self.set(place, cell);
+        self.set(pick(&self.sums, self.values.len(), random), cell);
     }
 
     fn space(&self) -> Option<u64> {
@@ -60,34 +53,48 @@ impl Make for Choice {
 /// Reads the type `choice`: `values`, and an equally long list of `weights`.
 pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let values = members.required("values", faults).and_then(Value::as_array);
-    let weights = members.array("weights", faults);
     let Some(values) = values.filter(|values| (1..=MOST).contains(&values.len())) else {
         faults.add(members.at("values"), format!("must be an array of 1 to {MOST} values"));
         return None;
     };
-    let mut sums = Vec::new();
-    if let Some(weights) = weights {
-        let mut sum = 0.0;
-        for (place, weight) in weights.iter().enumerate() {
-            match weight.as_f64().filter(|weight| (0.0..=LARGEST_WEIGHT).contains(weight)) {
-                Some(weight) => sum += weight,
-                None => {
-                    let at = format!("{}/{place}", members.at("weights"));
-                    faults.add(at, "must be a number from 0 to 1000000000");
-                }
-            }
-            sums.push(sum);
-        }
-        if weights.len() != values.len() || sum <= 0.0 {
-            let count = values.len();
-            faults.add(members.at("weights"), format!("must be {count} numbers, one above 0"));
-            return None;
-        }
-    }
+    let sums = sums(members, values.len(), faults)?;
     let values: Vec<_> = values.iter().map(written).collect();
     let mut known = HashSet::new();
     let distinct = (0..values.len()).filter(|place| known.insert(&values[*place].1)).collect();
     Some(Box::new(Choice { values, sums, distinct }))
+}
+
+/// Reads `weights`, as cumulative sums. They are empty if all weights are equal. Returns `None` if
+/// something was wrong.
+pub fn sums(members: &mut Members<'_>, count: usize, faults: &mut Faults) -> Option<Vec<f64>> {
+    let Some(weights) = members.array("weights", faults) else { return Some(Vec::new()) };
+    let (mut sums, mut sum) = (Vec::new(), 0.0);
+    for (place, weight) in weights.iter().enumerate() {
+        match weight.as_f64().filter(|weight| (0.0..=LARGEST_WEIGHT).contains(weight)) {
+            Some(weight) => sum += weight,
+            None => {
+                let at = format!("{}/{place}", members.at("weights"));
+                faults.add(at, "must be a number from 0 to 1000000000");
+            }
+        }
+        sums.push(sum);
+    }
+    if weights.len() != count || sum <= 0.0 {
+        faults.add(members.at("weights"), format!("must be {count} numbers, one above 0"));
+        return None;
+    }
+    Some(sums)
+}
+
+/// Picks one of `count` values. `sums` are their cumulative weights, or empty if all are equal.
+pub fn pick(sums: &[f64], count: usize, random: &mut Random) -> usize {
+    match sums.last() {
+        None => random.index(count),
+        Some(total) => {
+            let at = random.unit() * total;
+            sums.partition_point(|sum| *sum <= at).min(count - 1)
+        }
+    }
 }
 
 /// The same value in every row.

@@ -6,7 +6,8 @@ use crate::model::random::Random;
 use crate::model::records::cell::{Cell, Shape, push_json_text};
 use crate::model::records::children::Children;
 use crate::model::records::expression::{Expression, Value};
-use crate::model::records::field::{Field, Make, Row, SharedField};
+use crate::model::records::field::{Field, FieldKey, Make, Row, SharedField};
+use crate::model::records::kinds::choice::pick;
 use crate::model::records::permutation::Permutation;
 
 /// A piece of a template.
@@ -116,6 +117,32 @@ pub struct Array {
     pub least: u64,
     /// Maximum number of items.
     pub most: u64,
+    /// Set if items that could be equal must differ.
+    pub distinct: Option<Distinct>,
+}
+
+/// How to choose items that are all different.
+pub struct Distinct {
+    pub key: FieldKey,
+    /// Number of values to choose from.
+    pub space: u64,
+}
+
+impl Distinct {
+    /// Returns the numbers of an array's items. Every selection is equally likely, in any order.
+    fn numbers(&self, index: u64, count: u64) -> Vec<u64> {
+        let mut random = self.key.random(index);
+        let mut chosen = Vec::with_capacity(count as usize);
+        // Floyd's algorithm needs one random number for each item, however few values there are.
+        for last in self.space.saturating_sub(count)..self.space {
+            let number = random.below(last + 1);
+            chosen.push(if chosen.contains(&number) { last } else { number });
+        }
+        for place in (1..chosen.len()).rev() {
+            chosen.swap(place, random.index(place + 1));
+        }
+        chosen
+    }
 }
 
 impl Make for Array {
@@ -123,6 +150,7 @@ impl Make for Array {
         let count = random.between(self.least, self.most);
         let mut out = std::mem::take(cell.begin()).into_bytes();
         out.push(b'[');
+        let numbers = self.distinct.as_ref().map(|distinct| distinct.numbers(index, count));
         for place in 0..count {
             if place > 0 {
                 out.push(b',');
@@ -130,12 +158,40 @@ impl Make for Array {
             // Each row reserves enough indexes for the maximum number of items.
             let nth = index.wrapping_mul(self.most).wrapping_add(place);
             row.with_cell(|row, part| {
-                self.item.write(nth, row, part);
+                match numbers.as_ref().and_then(|numbers| numbers.get(place as usize)) {
+                    Some(number) => self.item.make.write_nth(*number, row, part),
+                    None => self.item.write(nth, row, part),
+                }
                 part.push_json(&mut out);
             });
         }
         out.push(b']');
         set_json(out, cell);
+    }
+}
+
+/// The type `oneOf`: a value of one of several fields, chosen for each row.
+pub struct OneOf {
+    pub fields: Vec<Field>,
+    /// Cumulative weights. Empty if all weights are equal.
+    pub sums: Vec<f64>,
+    /// The field with the number of the alternative, if they are not chosen at random.
+    pub by: Option<SharedField>,
+    /// Number of indexes that the arrays around the field reserve per row.
+    pub items: u64,
+}
+
+impl Make for OneOf {
+    fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell) {
+        let place = match &self.by {
+            None => pick(&self.sums, self.fields.len(), random),
+            Some(field) => row.with_cell(|row, part| {
+                field.write(index / self.items, row, part);
+                let number = part.as_text().and_then(|text| text.parse().ok()).unwrap_or(0_usize);
+                number.min(self.fields.len() - 1)
+            }),
+        };
+        self.fields[place].write(index, row, cell);
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::days::moved;
-use super::names::by_name;
+use super::names::{by_name, coordinate, usual};
 use crate::model::records::kinds::pattern;
 
 /// Share of nulls in nullable columns.
@@ -27,6 +27,12 @@ const LONGEST_START: usize = 50;
 const DAYS: i64 = 30;
 /// Length of a timestamp without its offset.
 const LOCAL: u32 = 19;
+/// Length of a UUID.
+const UUID: u32 = 36;
+/// Length of texts that cannot be cut.
+const SHORT: u32 = 12;
+/// Maximum length of a pattern's texts.
+const LONG: u32 = 1_000;
 /// Length of unique email addresses that don't belong to a person.
 const SHORT_EMAIL: u32 = 20;
 
@@ -205,6 +211,22 @@ impl Column {
         (field, length)
     }
 
+    /// Returns the field for use inside an object, an array or alternatives, where no other field can
+    /// cut its texts.
+    pub fn inner_field(&self) -> Value {
+        let (mut field, length) = self.field("");
+        if let (Some(length), Stored::Text(_)) = (length, &self.stored) {
+            let count = length.min(SHORT).max(self.shortest).clamp(1, LONG);
+            let regex = format!("[A-Za-z0-9]{{{count}}}");
+            let mut cut = json!({"name": field["name"], "type": "pattern", "regex": regex});
+            if let Some(nulls) = field.get_mut("nulls") {
+                cut["nulls"] = nulls.take();
+            }
+            return cut;
+        }
+        field
+    }
+
     fn reference(&self, table: &str, column: &str, unique: bool) -> Value {
         let mut field = json!({"type": "reference", "table": table, "field": column});
         if let Some(with) = &self.with {
@@ -264,9 +286,17 @@ impl Column {
         if !self.choices.is_empty() {
             return json!({"type": "choice", "values": self.choices});
         }
+        if let (Stored::Decimal(2..), Some(kind)) = (&self.stored, self.coordinate()) {
+            return json!({"type": kind});
+        }
         match &self.stored {
             Stored::Integer | Stored::Decimal(0) if self.is_key => json!({"type": "sequence"}),
-            Stored::Integer => self.number(json!({"type": "integer"}), MOST_INTEGER),
+            Stored::Integer => match usual(&self.name).filter(|_| !self.has_bounds()) {
+                Some((least, most)) => {
+                    json!({"type": "integer", "min": least as i64, "max": most as i64})
+                }
+                None => self.number(json!({"type": "integer"}), MOST_INTEGER),
+            },
             Stored::Decimal(decimals) => {
                 self.number(json!({"type": "decimal", "decimals": decimals}), MOST_DECIMAL)
             }
@@ -282,9 +312,25 @@ impl Column {
                 "type": "pattern", "regex": "10\\.[1-9][0-9]\\.[1-9][0-9]\\.[1-9][0-9]"}),
             Stored::Known(field) if self.is_ordered() && field["type"] == "mac" => json!({
                 "type": "pattern", "regex": "02:00:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}"}),
+            Stored::Known(field) if self.is_ordered() && field["type"] == "url" => json!({
+                "type": "pattern", "regex": "https://[a-z]{8}\\.example/[a-z]{4}"}),
             Stored::Known(field) => field.clone(),
             Stored::Text(length) => self.text(*length),
         }
+    }
+
+    /// Returns whether only some integers are allowed, or all of them may be needed.
+    fn has_bounds(&self) -> bool {
+        self.is_ordered() || self.least.is_some() || self.most.is_some()
+    }
+
+    /// Returns the type of coordinates that the column is named after, unless there are limits.
+    fn coordinate(&self) -> Option<&'static str> {
+        let (kind, largest) = coordinate(&self.name).filter(|_| !self.is_ordered())?;
+        let fits = self.least.is_none_or(|least| least <= -largest)
+            && self.most.is_none_or(|most| most >= largest)
+            && self.limit.is_none_or(|limit| limit >= largest);
+        fits.then_some(kind)
     }
 
     /// Returns whether the days are subject to any limits.
@@ -351,6 +397,10 @@ impl Column {
         let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
         if self.is_ordered() {
             // Email addresses and usernames are the only unique parts of a person.
+            let is_uuid = known.as_ref().is_some_and(|field| field["type"] == "uuid");
+            if is_uuid && length.is_none_or(|length| length >= UUID) && !self.is_upper {
+                return json!({"type": "uuid"});
+            }
             let is_long = length.is_none_or(|length| length >= 64);
             let is_known = (is_part("email") || is_part("username")) && !self.is_combined;
             return match known.clone().filter(|_| is_known && is_long && !self.is_upper) {
@@ -389,7 +439,7 @@ pub fn is_plain(name: &str) -> bool {
 }
 
 /// Returns whether a field can have unique values.
-fn is_countable(field: &Value) -> bool {
+pub fn is_countable(field: &Value) -> bool {
     match field["type"].as_str().unwrap_or_default() {
         "pattern" => field["regex"].as_str().is_some_and(|regex| pattern::count(regex).is_some()),
         "person" => field["part"] == "email" || field["part"] == "username",
@@ -403,7 +453,9 @@ fn is_countable(field: &Value) -> bool {
 fn longest(field: &Value) -> u32 {
     let word = |name: &str| field[name].as_str().unwrap_or_default();
     match (word("type"), word("part")) {
-        ("pattern" | "uuid" | "choice" | "reference" | "constant", _) => 0,
+        ("pattern" | "choice" | "reference" | "constant", _) => 0,
+        ("uuid", _) => UUID,
+        ("iban", _) => 22,
         ("person", "sex" | "countryCode" | "birthDate" | "cardCvv") => 10,
         ("person", "postcode" | "houseNumber" | "phone" | "cardNumber") => 20,
         ("person", "iban") => 34,

@@ -16,6 +16,12 @@ const DEEPEST: usize = 4;
 const MOST_PARTS: usize = 50;
 /// Maximum number of nested properties. Schemas that contain themselves could have any number.
 const MOST_NESTED: usize = 2_000;
+/// Members of schemas that rows may violate.
+const IGNORED: [&str; 4] = ["not", "if", "contains", "dependentSchemas"];
+/// Matches some regular expressions.
+const REGEX: &str = r"\^(\[a-z\]|\[0-9A-F\]|\\d|\\w)(\+|\*|\{[1-9]\})(-\[0-9\]\{[1-9]\})?\$";
+/// Length of the shortest words of placeholder text.
+const SHORTEST_WORD: u64 = 1;
 /// Maximum number of multiples to list.
 const MULTIPLES: i64 = 1_000;
 
@@ -38,11 +44,12 @@ pub fn of_json_schema(
     };
     let schema = schema.ok_or_else(|| format!("the document has no component {name}"))?;
     let reader = Reader { document, nested: Cell::new(0), broken: RefCell::default() };
-    let mut schema = reader.resolved(schema);
-    if schema["type"] == "array" {
-        schema = reader.resolved(&schema["items"]);
+    let mut schema = schema.clone();
+    if reader.resolved(&schema)["type"] == "array" {
+        schema = reader.resolved(&schema)["items"].take();
     }
-    if !schema["properties"].is_object() {
+    let rows = reader.kinds_of_rows(&schema);
+    if rows.is_empty() {
         let known = document["components"]["schemas"].as_object();
         let known = known.map(|all| all.keys().cloned().collect::<Vec<_>>().join(", "));
         return Err(match known {
@@ -50,8 +57,10 @@ pub fn of_json_schema(
             None => "the schema has no properties".to_owned(),
         });
     }
-    let name = schema["title"].as_str().filter(|_| component.is_none()).unwrap_or(name);
-    let fields = reader.fields(&schema, 0);
+    let (whole, _) = reader.split(&schema);
+    let title = whole.get("title").and_then(Value::as_str).filter(|_| component.is_none());
+    let name = title.unwrap_or(name);
+    let fields = reader.fields_of_rows(&rows);
     let mut broken = reader.broken.into_inner();
     if !is_name(name) {
         broken.push(format!("the name {name}, which is too long or has other characters"));
@@ -61,18 +70,20 @@ pub fn of_json_schema(
     Ok((json!({"name": shortened(name), "fields": fields}), broken))
 }
 
-struct Reader<'a> {
+/// Reads the schemas of a document.
+pub struct Reader<'a> {
     document: &'a Value,
     /// Number of nested properties so far.
-    nested: Cell<usize>,
+    pub nested: Cell<usize>,
     /// Descriptions of what rows may violate.
     broken: RefCell<Vec<String>>,
 }
 
 impl Reader<'_> {
-    /// Follows local references, merges `allOf`, and picks the first alternative of `anyOf` and
-    /// `oneOf`.
-    fn resolved(&self, schema: &Value) -> Value {
+    /// Follows local references and merges `allOf`. Also returns the first set of alternatives: that
+    /// of an `anyOf`, a `oneOf` or several types. Further sets are left in `allOf`.
+    pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>) {
+        let (mut alternatives, mut others) = (Vec::new(), Vec::new());
         let mut whole = Map::new();
         let mut left = vec![schema.clone()];
         // Bounded, because references may be circular.
@@ -96,7 +107,15 @@ impl Reader<'_> {
                 if parts.len() < count {
                     part.insert("nullable".to_owned(), true.into());
                 }
-                left.extend(parts.into_iter().next());
+                match (parts.len(), alternatives.is_empty()) {
+                    (0 | 1, _) => left.extend(parts),
+                    (_, true) => alternatives = parts,
+                    (_, false) => others.push(json!({ (name): parts })),
+                }
+            }
+            if alternatives.is_empty() && !part.contains_key("enum") && !part.contains_key("const")
+            {
+                alternatives = several_types(&mut part);
             }
             for (name, value) in part {
                 match (whole.get_mut(&name), value) {
@@ -114,10 +133,13 @@ impl Reader<'_> {
                 }
             }
         }
-        Value::Object(whole)
+        if !others.is_empty() {
+            whole.insert("allOf".to_owned(), others.into());
+        }
+        (whole, alternatives)
     }
 
-    fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
+    pub fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let none = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&none);
         let names = distinct(properties.keys().map(String::as_str));
@@ -141,28 +163,40 @@ impl Reader<'_> {
             match depth {
                 0 => fields.extend(column.fields("", &all)),
                 // Fields inside an object can't use each other.
-                _ => fields.push(column.field("").0),
+                _ => fields.push(column.inner_field()),
             }
         }
         fields
     }
 
-    fn note(&self, text: String) {
+    /// Names the members of a schema that rows may violate.
+    pub fn name_ignored(&self, name: &str, schema: &Map<String, Value>) {
+        for word in IGNORED.iter().filter(|word| schema.contains_key(**word)) {
+            self.note(format!("the constraint {word} of {name}, which is not followed"));
+        }
+    }
+
+    pub fn note(&self, text: String) {
         self.broken.borrow_mut().push(text);
     }
 
     /// Returns whether objects and arrays must be empty here.
-    fn is_deepest(&self, depth: usize) -> bool {
+    pub fn is_deepest(&self, depth: usize) -> bool {
         depth >= DEEPEST || depth > 0 && self.nested.get() >= MOST_NESTED
     }
 
-    fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
+    pub fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
+        let (whole, alternatives) = self.split(property);
+        self.name_ignored(name, &whole);
+        if !alternatives.is_empty() && !self.is_deepest(depth) {
+            return self.either(name, &whole, &alternatives, depth);
+        }
         let property = self.resolved(property);
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
+        let shortest = property["minLength"].as_u64().unwrap_or(0);
+        column.shortest = u32::try_from(shortest).unwrap_or(u32::MAX);
         // A property that isn't required may be missing, but it still can't be null.
-        let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
-        let may_be_null = property["type"].as_array().is_some_and(is_null);
-        column.required = !may_be_null && property["nullable"] != true;
+        column.required = !may_be_null(&property);
         let bound = |name: &str| property[name].as_f64();
         let step = column.step();
         // In draft 4 and OpenAPI 3.0, these members say whether the other bounds are exclusive.
@@ -197,7 +231,14 @@ impl Reader<'_> {
             return Stored::Known(json!({"type": "constant", "value": value}));
         }
         if let Some(regex) = property["pattern"].as_str() {
-            if pattern::lengths(regex).is_some() {
+            if let Some(lengths) = pattern::lengths(regex) {
+                let regex = match of_length(regex, lengths, property) {
+                    Some(regex) => regex,
+                    None => {
+                        self.note(format!("the length of {name}, which its pattern does not give"));
+                        regex.to_owned()
+                    }
+                };
                 return Stored::Known(json!({"type": "pattern", "regex": regex}));
             }
             self.note(format!("the pattern {regex} of {name}, which cannot be read"));
@@ -221,13 +262,16 @@ impl Reader<'_> {
                 // item.
                 let first = property["prefixItems"].get(0);
                 let items = self.column(name, first.unwrap_or(&property["items"]), depth + 1);
-                let (item, _) = Column { required: true, ..items }.field("");
                 let bound = |name: &str| property[name].as_u64().map(|count| count.min(100));
                 let least = bound("minItems").unwrap_or(1);
                 let most = match first {
                     Some(_) => least,
                     None => bound("maxItems").unwrap_or(least.max(3)).max(1),
                 };
+                if property["uniqueItems"] == true && first.is_none() && most > 1 {
+                    return known(self.distinct(name, &items, least, most));
+                }
+                let item = Column { required: true, ..items }.inner_field();
                 known(json!({"type": "array", "min": least, "max": most, "items": item}))
             }
             ("object", _) => {
@@ -246,6 +290,7 @@ impl Reader<'_> {
             (_, "relative-json-pointer") => {
                 known(json!({"type": "pattern", "regex": "[0-3](/[a-z]{3,8}){1,2}"}))
             }
+            (_, "regex") => known(json!({"type": "pattern", "regex": REGEX})),
             (_, "hostname" | "idn-hostname") => {
                 known(json!({"type": "pattern", "regex": "[a-z]{3,10}\\.example"}))
             }
@@ -256,6 +301,10 @@ impl Reader<'_> {
             }
             (_, "ipv4") => known(json!({"type": "ip"})),
             (_, "ipv6") => known(json!({"type": "ip", "version": 6})),
+            _ if length.is_none() && by_name(name).is_none() && is_long(property) => {
+                let letters = property["minLength"].as_u64().unwrap_or(0);
+                known(json!({"type": "text", "words": letters.div_ceil(SHORTEST_WORD + 1)}))
+            }
             _ if by_name(name).is_none()
                 && property["minLength"].as_u64() == length.map(u64::from) =>
             {
@@ -270,6 +319,51 @@ impl Reader<'_> {
             _ => Stored::Text(length),
         }
     }
+}
+
+/// Returns the alternatives of a schema with several types. Removes the types.
+fn several_types(schema: &mut Map<String, Value>) -> Vec<Value> {
+    let Some(Value::Array(kinds)) = schema.get("type") else { return Vec::new() };
+    let others: Vec<_> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
+    if others.len() < 2 {
+        return Vec::new();
+    }
+    if others.len() < kinds.len() {
+        schema.insert("nullable".to_owned(), true.into());
+    }
+    schema.remove("type");
+    others.into_iter().map(|kind| json!({ "type": kind })).collect()
+}
+
+/// Returns whether strings need a minimum length, which words can have.
+fn is_long(schema: &Value) -> bool {
+    schema["minLength"].as_u64().is_some_and(|least| (3..=2_000).contains(&least))
+}
+
+/// Returns whether a schema allows null.
+pub fn may_be_null(schema: &Value) -> bool {
+    let is_null = |kinds: &Vec<Value>| kinds.iter().any(|kind| kind == "null");
+    schema["type"].as_array().is_some_and(is_null) || schema["nullable"] == true
+}
+
+/// Returns an expression whose matches also have the length that a schema demands. `lengths` are
+/// those of the schema's own expression.
+fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Option<String> {
+    let least = schema["minLength"].as_u64().unwrap_or(0);
+    let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
+    if shortest >= least && longest <= most {
+        return Some(regex.to_owned());
+    }
+    // The number of repetitions of a single character can be chosen.
+    let part = regex.trim_start_matches('^').trim_end_matches('$');
+    let (part, fewest) = match part.strip_suffix('+') {
+        Some(part) => (part, 1),
+        None => (part.strip_suffix('*')?, 0),
+    };
+    let least = least.max(fewest);
+    let most = most.min(least.max(longest));
+    let is_single = pattern::lengths(part) == Some((1, 1));
+    (is_single && least <= most && most <= 1_000).then(|| format!("(?:{part}){{{least},{most}}}"))
 }
 
 /// Returns the type of a schema's values, which some schemas only show by other members.

@@ -1,5 +1,7 @@
 //! Proposes schemas for existing tables, based on SQL, JSON Schema or a sample.
 
+mod alternatives;
+mod bodies;
 mod checks;
 mod column;
 mod days;
@@ -12,6 +14,7 @@ mod settled;
 mod sql;
 mod statements;
 mod types;
+mod values;
 
 pub use json_schema::of_json_schema;
 pub use sample::of_sample;

@@ -2,9 +2,25 @@
 
 use serde_json::{Value, json};
 
+/// Common currencies.
+const CURRENCIES: &str = "EUR USD GBP JPY CHF CAD AUD SEK CNY INR";
+
+/// Integers that columns of some names usually have.
+const USUAL: [(&[&str], f64, f64); 9] = [
+    (&["age", "alter", "edad", "età"], 0.0, 99.0),
+    (&["year", "jahr", "année", "año", "anno"], 1970.0, 2030.0),
+    (&["quarter", "quartal", "trimestre"], 1.0, 4.0),
+    (&["month", "monat", "mois", "mes", "mese"], 1.0, 12.0),
+    (&["day", "tag", "jour", "día", "giorno"], 1.0, 28.0),
+    (&["weekday", "wochentag", "day_of_week"], 1.0, 7.0),
+    (&["hour", "stunde", "heure", "hora", "ora"], 0.0, 23.0),
+    (&["minute", "second", "sekunde", "minuto"], 0.0, 59.0),
+    (&["percent", "percentage", "prozent"], 0.0, 100.0),
+];
+
 /// Column names in English, and the usual ones in French, German, Italian and Spanish, with the type
 /// and detail of the field to use.
-const NAMES: [(&[&str], &str, &str); 36] = [
+const NAMES: [(&[&str], &str, &str); 37] = [
     (&["email", "mail", "email_address", "e_mail"], "person", "email"),
     (
         &["first_name", "firstname", "given_name", "forename", "vorname", "prénom", "prenom"],
@@ -74,7 +90,8 @@ const NAMES: [(&[&str], &str, &str); 36] = [
         "birthDate",
     ),
     (&["national_number", "national_id", "ssn", "personal_number"], "person", "nationalNumber"),
-    (&["iban", "bank_account", "account_iban"], "person", "iban"),
+    // Not that of a person, because Americans have none.
+    (&["iban", "bank_account", "account_iban"], "iban", ""),
     (
         &[
             "address",
@@ -147,6 +164,7 @@ const NAMES: [(&[&str], &str, &str); 36] = [
     ),
     (&["title", "subject", "headline"], "text", "3"),
     (&["name"], "person", "fullName"),
+    (&["currency", "currency_code", "währung", "devise", "moneda", "valuta"], "choice", CURRENCIES),
     (&["product", "product_name", "item"], "text", "2"),
     (&["department", "category", "tag"], "text", "1"),
 ];
@@ -158,10 +176,35 @@ pub fn by_name(name: &str) -> Option<Value> {
     let (_, kind, detail) = NAMES.iter().find(|(words, ..)| fits(words))?;
     Some(match (*kind, *detail) {
         ("person", part) => json!({"type": "person", "part": part}),
+        ("choice", words) => {
+            json!({"type": "choice", "values": words.split(' ').collect::<Vec<_>>()})
+        }
         ("text", "") => json!({"type": "text", "words": 12}),
         ("text", words) => json!({"type": "text", "words": words.parse::<u32>().unwrap_or(3)}),
         (kind, _) => json!({"type": kind}),
     })
+}
+
+/// Returns the smallest and largest integer that columns of this name usually have.
+pub fn usual(name: &str) -> Option<(f64, f64)> {
+    let name = snake_case(name);
+    let usual = USUAL.iter().find(|(words, ..)| words.contains(&name.as_str()));
+    usual.map(|(_, least, most)| (*least, *most))
+}
+
+/// Returns whether a column of this name identifies rows.
+pub fn is_id(name: &str) -> bool {
+    let name = snake_case(name);
+    name == "id" || name.ends_with("_id")
+}
+
+/// Returns the type of numbers that are coordinates, and the largest one.
+pub fn coordinate(name: &str) -> Option<(&'static str, f64)> {
+    match snake_case(name).as_str() {
+        "lat" | "latitude" | "breitengrad" => Some(("latitude", 90.0)),
+        "lon" | "lng" | "long" | "longitude" | "längengrad" => Some(("longitude", 180.0)),
+        _ => None,
+    }
 }
 
 /// Converts a name to snake case.

@@ -6,12 +6,17 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::column::{Column, Stored};
+use super::days::local;
 use super::existing::is_name;
+use super::names::{by_name, coordinate, is_id, usual};
+use super::values::{answers, digests, is_colour, is_uuid, network, plain_numbers, shape};
 use crate::model::records::dates::{date, instant, time};
 
 /// Maximum length of a column name, before we append a number.
 const LONGEST_NAME: usize = 50;
 
+/// Length of a date.
+const DAY: usize = 10;
 /// Maximum digits of a number.
 const LONGEST_NUMBER: usize = 15;
 
@@ -30,8 +35,21 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         let cells = rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.trim());
         let cells: Vec<&str> = cells.collect();
         let values: Vec<&str> = cells.iter().copied().filter(|cell| !cell.is_empty()).collect();
+        let numbers = plain_numbers(&values);
+        let values: Vec<&str> = match &numbers {
+            Some(numbers) => numbers.iter().map(String::as_str).collect(),
+            None => values,
+        };
         let mut column = Column::new(name.clone(), stored(name, &values));
         column.required = values.len() == cells.len();
+        // The first column is the key if it is named like one.
+        let different: HashSet<_> = values.iter().collect();
+        let is_key = place == 0 && is_id(name) && column.required && values.len() > 1;
+        if is_key && column.stored == Stored::Integer && different.len() == values.len() {
+            column.stored = Stored::Known(json!({"type": "sequence"}));
+        }
+        let is_instant = |value: &&str| value.parse::<jiff::Timestamp>().is_ok();
+        column.is_local = !values.iter().any(is_instant);
         if matches!(column.stored, Stored::Integer | Stored::Decimal(_)) {
             let numbers = values.iter().filter_map(|value| value.parse::<f64>().ok());
             let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
@@ -40,6 +58,13 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             // Only the sample's order of magnitude matters.
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
+            if let Some((first, last)) = usual(name)
+                && values
+                    .iter()
+                    .all(|value| value.parse().is_ok_and(|n| (first..=last).contains(&n)))
+            {
+                (column.least, column.most) = (Some(first), Some(last));
+            }
         }
         fields.extend(column.fields("", &all));
     }
@@ -96,9 +121,11 @@ fn stored(name: &str, values: &[&str]) -> Stored {
     let words = ["true", "false", "yes", "no", "t", "f"];
     if all(&|value| words.contains(&value.to_lowercase().as_str())) {
         Stored::Boolean
+    } else if let Some(answers) = answers(values) {
+        known(json!({"type": "choice", "values": answers}))
     } else if !is_code && all(&|value| value.parse::<i64>().is_ok()) {
         let counted = (1..).zip(values).all(|(count, value)| *value == format!("{count}"));
-        match super::names::by_name(name) {
+        match by_name(name) {
             // Postcodes, telephone numbers and card numbers aren't quantities.
             Some(field) if field["type"] == "person" => Stored::Text(None),
             _ if counted && values.len() > 1 => known(json!({"type": "sequence"})),
@@ -106,13 +133,23 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         }
     } else if !is_code && all(&is_number) {
         let decimals = values.iter().filter_map(|value| Some(value.split_once('.')?.1.len()));
-        Stored::Decimal(decimals.max().unwrap_or(2).min(9) as u32)
+        let decimals = decimals.max().unwrap_or(2).min(9) as u32;
+        let is_near = |largest: f64| {
+            all(&|value| value.parse::<f64>().is_ok_and(|number| number.abs() <= largest))
+        };
+        match coordinate(name) {
+            Some((kind, largest)) if is_near(largest) => known(json!({"type": kind})),
+            _ => Stored::Decimal(decimals),
+        }
+    } else if all(&|value| value.len() > DAY && instant(value, &jiff::tz::TimeZone::UTC).is_some())
+    {
+        Stored::Timestamp
     } else if all(&|value| date(value).is_some()) {
         Stored::Date
     } else if all(&|value| time(value).is_some()) {
         Stored::Time
-    } else if all(&|value| value.len() > 10 && instant(value, &jiff::tz::TimeZone::UTC).is_some()) {
-        Stored::Timestamp
+    } else if let Some(field) = network(values) {
+        known(field)
     } else if all(&is_uuid) {
         Stored::Uuid
     } else if all(&|value| value.split_once('@').is_some_and(|(_, host)| host.contains('.'))) {
@@ -121,61 +158,13 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         known(json!({"type": "url"}))
     } else if all(&is_colour) {
         known(json!({"type": "colour"}))
-    } else if super::names::by_name(name).is_some() {
+    } else if let Some(regex) = digests(values) {
+        known(json!({"type": "pattern", "regex": regex}))
+    } else if by_name(name).is_some() {
         Stored::Text(None)
+    } else if let Some(regex) = local(values).or_else(|| shape(values)) {
+        known(json!({"type": "pattern", "regex": regex}))
     } else {
-        let shapes: Vec<_> = values.iter().map(|value| shape(value)).collect();
-        match shapes.first() {
-            // It takes more than one value to find a common shape.
-            Some(first)
-                if shapes.len() > 1
-                    && first.len() < 200
-                    && shapes.iter().all(|shape| shape == first) =>
-            {
-                known(json!({"type": "pattern", "regex": first}))
-            }
-            _ => Stored::Text(None),
-        }
+        Stored::Text(None)
     }
-}
-
-fn is_uuid(value: &str) -> bool {
-    let fits = |(place, byte): (usize, u8)| match place {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    value.len() == 36 && value.bytes().enumerate().all(fits)
-}
-
-/// Returns whether a value is a colour such as `#3c6e91`.
-fn is_colour(value: &str) -> bool {
-    let digits = value.strip_prefix('#');
-    digits.is_some_and(|digits| {
-        digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
-}
-
-/// Returns a regular expression for values of the same shape, made of punctuation and classes of
-/// letters and digits.
-fn shape(value: &str) -> String {
-    let class = |letter: char| match letter {
-        'A'..='Z' => "[A-Z]".to_owned(),
-        'a'..='z' => "[a-z]".to_owned(),
-        '0'..='9' => "[0-9]".to_owned(),
-        sign if sign.is_alphanumeric() => "[a-z]".to_owned(),
-        sign => regex_syntax::escape(&sign.to_string()),
-    };
-    let mut shape = String::new();
-    let mut letters = value.chars().map(class).peekable();
-    while let Some(class) = letters.next() {
-        let mut count = 1;
-        while letters.next_if(|next| *next == class).is_some() {
-            count += 1;
-        }
-        shape.push_str(&class);
-        if count > 1 {
-            shape.push_str(&format!("{{{count}}}"));
-        }
-    }
-    shape
 }

@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
+use super::bodies::{Bodies, exclusion};
 use super::column::{Column, Stored};
 use super::existing::{Existing, Reference, proposed};
 use super::partitions::{self, Partition};
@@ -41,6 +42,7 @@ struct Types {
 /// tables.
 pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bodies, mut broken) = (Bodies::new(is_mysql(text)), Vec::new());
     for part in statements(text) {
         let Some(kind) = Kind::of(part.text) else { continue };
         if let Some(partition) = partitions::attached(part.text) {
@@ -51,8 +53,16 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         let identity = part.text.find(IDENTITY).filter(|_| kind == Kind::Other);
         let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
         let divided = partitions::key(text).filter(|_| kind == Kind::Table);
-        match parsed(divided.as_ref().map_or(text, |(text, ..)| text)) {
-            Ok(statement) => {
+        let whole = divided.as_ref().map_or(text, |(text, ..)| text);
+        let expanded = bodies.expanded(whole).filter(|_| kind == Kind::Table);
+        let whole = expanded.as_deref().unwrap_or(whole);
+        match understood(whole, &bodies) {
+            Ok((statement, others)) => {
+                if let Statement::CreateTable(table) = &statement {
+                    let name = last(&table.name);
+                    bodies.add(&name, whole);
+                    broken.extend(others.into_iter().map(|other| (name.clone(), other)));
+                }
                 if let (Statement::CreateTable(table), Some((_, way, column))) =
                     (&statement, divided)
                 {
@@ -63,12 +73,17 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             Err(error) if kind == Kind::Table => {
                 return Err(format!("the table at line {}: {error}", part.line));
             }
-            Err(_) => {}
+            Err(_) => broken.extend(exclusion(text)),
         }
     }
     let types = types(&read, is_mysql(text), is_folded(text));
     let mut tables = tables(&read, &types);
     divide(&mut tables, &partitions, &keys);
+    for (name, constraint) in broken {
+        if let Some(table) = named(&mut tables, &name) {
+            table.broken.push(constraint);
+        }
+    }
     tables.retain(|table| !table.columns.is_empty());
     if tables.is_empty() {
         return Err("there is no CREATE TABLE statement with columns".to_owned());
@@ -202,6 +217,20 @@ fn parsed(text: &str) -> Result<Statement, String> {
         Some(statement) => Ok(statement),
         None if text.contains(GLOB) => parsed(&without_globs(text)),
         None => Err(errors.into_iter().next().unwrap_or_default()),
+    }
+}
+
+/// Parses a statement. If that fails, leaves out the columns and constraints of a table that no
+/// dialect understands, and returns those too.
+fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), String> {
+    let error = match parsed(text) {
+        Ok(statement) => return Ok((statement, Vec::new())),
+        Err(error) => error,
+    };
+    let known = bodies.understood(text, |item| parsed(item).is_ok());
+    match known.and_then(|(text, others)| Some((parsed(&text).ok()?, others))) {
+        Some(statement) => Ok(statement),
+        None => Err(error),
     }
 }
 

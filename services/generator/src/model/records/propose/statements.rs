@@ -77,7 +77,7 @@ fn begin(text: &str, mut at: usize, is_mysql: bool) -> Option<usize> {
 }
 
 /// Returns the length of a leading comment, if any.
-fn comment(text: &str, is_mysql: bool) -> Option<usize> {
+pub fn comment(text: &str, is_mysql: bool) -> Option<usize> {
     let end = |mark: &str| text.find(mark).map_or(text.len(), |end| end + mark.len());
     if text.starts_with("--") || is_mysql && text.starts_with('#') {
         return Some(end("\n"));
@@ -113,7 +113,7 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
 
 /// Returns the length of a quoted string. A doubled quote simply counts as the end of one string
 /// and the start of the next.
-fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
+pub fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {
         if letter == quote {

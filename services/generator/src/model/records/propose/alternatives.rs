@@ -1,0 +1,182 @@
+//! Proposes fields for the alternatives of a JSON Schema, and for arrays of distinct items.
+
+use serde_json::{Map, Value, json};
+
+use super::column::{Column, Stored, is_countable};
+use super::json_schema::{Reader, may_be_null};
+
+/// Maximum number of alternatives.
+const MOST: usize = 100;
+/// Maximum number of sets of alternatives within each other that are followed to their first ones.
+const SETS: usize = 50;
+/// Name of the hidden field with the number of the row's alternative.
+const NUMBER: &str = "alternative";
+
+impl Reader<'_> {
+    /// Follows local references, merges `allOf`, and picks the first alternative of each set.
+    pub fn resolved(&self, schema: &Value) -> Value {
+        let (mut whole, mut alternatives) = self.split(schema);
+        // Bounded, because references may be circular.
+        for _ in 0..SETS {
+            let Some(first) = alternatives.first() else { break };
+            (whole, alternatives) = self.split(&merged(&whole, vec![first.clone()]));
+        }
+        whole.remove("allOf");
+        Value::Object(whole)
+    }
+
+    /// Returns a schema with one of its alternatives.
+    fn variant(&self, whole: &Map<String, Value>, alternative: &Value) -> Value {
+        let mut parts = vec![alternative.clone()];
+        let discriminator = whole.get("discriminator");
+        if let Some(tag) = discriminator.and_then(|tag| tag["propertyName"].as_str())
+            && let Some(target) = alternative["$ref"].as_str()
+        {
+            let own = self.resolved(alternative);
+            let known = &own["properties"][tag];
+            let name = target.rsplit('/').next().unwrap_or_default();
+            let mapped = discriminator.and_then(|tag| tag["mapping"].as_object());
+            let mut mapped = mapped.into_iter().flatten();
+            let is_target = |value: &Value| value == target || value == name;
+            let value =
+                mapped.find(|(_, value)| is_target(value)).map_or(name, |(key, _)| key.as_str());
+            if known["const"].is_null() && known["enum"].is_null() {
+                parts.push(json!({"properties": {(tag): {"const": value}}}));
+            }
+        }
+        merged(whole, parts)
+    }
+
+    /// Returns the column of a property with alternatives, of which each row has one.
+    pub fn either(
+        &self,
+        name: &str,
+        whole: &Map<String, Value>,
+        alternatives: &[Value],
+        depth: usize,
+    ) -> Column {
+        if alternatives.len() > MOST {
+            self.note(format!("the alternatives of {name} after the first {MOST}"));
+        }
+        let columns = alternatives.iter().take(MOST).map(|alternative| {
+            self.nested.set(self.nested.get() + 1);
+            let column = self.column(name, &self.variant(whole, alternative), depth + 1);
+            Column { required: true, ..column }
+        });
+        let columns: Vec<_> = columns.collect();
+        let fields: Vec<_> = columns.iter().map(|column| unnamed(column.inner_field())).collect();
+        let required = !may_be_null(&Value::Object(whole.clone()));
+        let is_same = fields.windows(2).all(|pair| pair[0] == pair[1]);
+        if let Some(column) = columns.into_iter().next().filter(|_| is_same) {
+            return Column { required, ..column };
+        }
+        let is_constant = |field: &Value| field["type"] == "constant";
+        if fields.iter().all(is_constant) {
+            let values = fields.into_iter().map(|mut field| field["value"].take());
+            let choices = values.collect();
+            let column = Column::new(name.to_owned(), Stored::Text(None));
+            return Column { required, choices, ..column };
+        }
+        let field = json!({"type": "oneOf", "fields": fields});
+        Column { required, ..Column::new(name.to_owned(), Stored::Known(field)) }
+    }
+
+    /// Returns the schemas of a table's rows: one, or several alternatives. Schemas without
+    /// properties are left out.
+    pub fn kinds_of_rows(&self, schema: &Value) -> Vec<Value> {
+        let (whole, alternatives) = self.split(schema);
+        self.name_ignored("the whole", &whole);
+        let mut kinds: Vec<_> = match alternatives.is_empty() {
+            true => vec![self.resolved(schema)],
+            false => {
+                let alternatives = alternatives.iter().take(MOST);
+                alternatives.map(|one| self.resolved(&self.variant(&whole, one))).collect()
+            }
+        };
+        kinds.retain(|kind| kind["properties"].is_object());
+        kinds
+    }
+
+    /// Returns the fields of a table whose rows have these schemas. With several ones, a hidden
+    /// field chooses for the whole row.
+    pub fn fields_of_rows(&self, kinds: &[Value]) -> Vec<Value> {
+        let several: Vec<_> = match kinds {
+            [] => return Vec::new(),
+            [kind] => return self.fields(kind, 0),
+            kinds => kinds.iter().map(|kind| self.fields(kind, 1)).collect(),
+        };
+        if several.windows(2).all(|pair| pair[0] == pair[1]) {
+            return self.fields(&kinds[0], 0);
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for name in several.iter().flatten().filter_map(|field| field["name"].as_str()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let mut number = NUMBER.to_owned();
+        while names.contains(&number.as_str()) {
+            number.push('_');
+        }
+        let last = several.len() - 1;
+        let mut fields =
+            vec![json!({"name": number, "type": "integer", "min": 0, "max": last, "hidden": true})];
+        let mut is_whole = true;
+        for name in names {
+            let own = |fields: &Vec<Value>| {
+                fields.iter().find(|field| field["name"] == name).cloned().map(unnamed)
+            };
+            let own: Vec<_> = several.iter().map(own).collect();
+            is_whole &= own.iter().all(Option::is_some);
+            let none = || json!({"type": "constant", "value": null});
+            let mut own: Vec<_> = own.into_iter().map(|field| field.unwrap_or_else(none)).collect();
+            let is_same = own.windows(2).all(|pair| pair[0] == pair[1]);
+            let mut field = match is_same {
+                true => own.swap_remove(0),
+                false => json!({"type": "oneOf", "by": number, "fields": own}),
+            };
+            field["name"] = name.into();
+            fields.push(field);
+        }
+        if !is_whole {
+            self.note("the properties that only other alternatives have: they are null".to_owned());
+        }
+        fields
+    }
+
+    /// Returns an array field whose items are all different, if that can be promised.
+    pub fn distinct(&self, name: &str, items: &Column, least: u64, most: u64) -> Value {
+        let items = Column { required: true, unique: true, ..items.clone() };
+        // If there are fewer values than the array must have, `records` says so.
+        let most = items.count(|_| None).map_or(most, |count| most.min(count).max(least).max(1));
+        let mut item = items.inner_field();
+        if is_countable(&item) {
+            if let Some(item) = item.as_object_mut() {
+                item.remove("unique");
+            }
+            return json!({
+                "type": "array", "min": least, "max": most, "distinct": true, "items": item});
+        }
+        self.note(format!("the distinct items of {name}"));
+        let item = Column { unique: false, ..items }.inner_field();
+        json!({"type": "array", "min": least, "max": most, "items": item})
+    }
+}
+
+/// Returns a schema with more parts in its `allOf`. They come first.
+fn merged(whole: &Map<String, Value>, mut parts: Vec<Value>) -> Value {
+    let mut merged = whole.clone();
+    if let Some(Value::Array(others)) = merged.remove("allOf") {
+        parts.extend(others);
+    }
+    merged.insert("allOf".to_owned(), parts.into());
+    Value::Object(merged)
+}
+
+/// Removes a field's name.
+fn unnamed(mut field: Value) -> Value {
+    if let Some(field) = field.as_object_mut() {
+        field.remove("name");
+    }
+    field
+}
