@@ -15,7 +15,7 @@ use super::threads::{self, Source};
 use crate::model::records::{Bounds, Schema, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::store::fill_progress::Progress;
-use crate::wire::{Document, DocumentError, RowForm, file_name, write_book};
+use crate::wire::{Document, DocumentError, RowForm, file_names, write_book};
 
 /// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -127,12 +127,10 @@ impl RecordsCommand {
             Some(folder) => {
                 std::fs::create_dir_all(folder)
                     .with_context(|| format!("cannot create {}", folder.display()))?;
-                for table in &read.schema.tables {
-                    let name = format!(
-                        "{}.{}",
-                        file_name(&table.name),
-                        self.format.row_form().map_or("xlsx", RowForm::extension)
-                    );
+                let extension = self.format.row_form().map_or("xlsx", RowForm::extension);
+                let names = read.schema.tables.iter().map(|table| table.name.as_str());
+                let names = file_names(names, extension);
+                for (table, name) in read.schema.tables.iter().zip(names) {
                     let path = folder.join(name);
                     let file = File::create_new(&path)
                         .with_context(|| format!("cannot create {}", path.display()))?;

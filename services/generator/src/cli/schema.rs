@@ -94,23 +94,33 @@ fn read(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// Parses CSV, using whichever separator is most common in the header.
+/// Parses CSV, using the separator that Excel's line `sep=;` names, or whichever is most common in
+/// the header.
 fn rows(text: &str) -> Vec<Vec<String>> {
-    let header = text.lines().next().unwrap_or_default();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let named = first.trim_end().strip_prefix("sep=").filter(|sign| sign.chars().count() == 1);
+    let text = if named.is_some() { rest } else { text };
+    let header = text.split(['\r', '\n']).next().unwrap_or_default();
     // Signs in quoted names don't count.
     let count = |sign: char| -> usize {
         header.split('"').step_by(2).map(|part| part.matches(sign).count()).sum()
     };
-    let separator = [',', ';', '\t'].into_iter().max_by_key(|sign| count(*sign)).unwrap_or(',');
+    let usual = [',', ';', '\t', '|'].into_iter().max_by_key(|sign| count(*sign));
+    let separator = named.and_then(|sign| sign.chars().next()).or(usual).unwrap_or(',');
     let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
             '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
-            '"' => quoted = !quoted,
+            '"' if quoted => quoted = false,
+            // Elsewhere, a quote is part of the text, as in 5" nails.
+            '"' if cell.trim().is_empty() => {
+                cell.clear();
+                quoted = true;
+            }
             _ if quoted => cell.push(letter),
-            '\r' => {}
-            '\n' => {
+            '\r' if letters.peek() == Some(&'\n') => {}
+            '\r' | '\n' => {
                 row.push(std::mem::take(&mut cell));
                 rows.push(std::mem::take(&mut row));
                 if rows.len() > ROWS {

@@ -10,7 +10,7 @@ use zip::result::ZipResult;
 use zip::write::{SimpleFileOptions, StreamWriter};
 
 use super::document::{Document, DocumentError, RowForm};
-use crate::model::records::Schema;
+use crate::model::records::{Schema, Table};
 
 /// Bytes of table data to compress at a time.
 const PART: usize = 16 << 10;
@@ -56,24 +56,13 @@ impl Archive {
         part: (u64, Option<u64>),
         has_mark: bool,
     ) -> Result<Self, DocumentError> {
-        let mut names = HashSet::new();
         let mut files = Vec::new();
-        for own in &schema.tables {
-            let wanted = own.name.as_str();
-            if table.is_some_and(|table| table != wanted) {
-                continue;
-            }
-            let stem = file_name(wanted);
-            // Append a number to names that would otherwise clash, because they only differ in
-            // letter case or in characters that paths can't contain.
-            let mut name = format!("{stem}.{}", form.extension());
-            let mut number = 1;
-            while !names.insert(name.to_lowercase()) {
-                number += 1;
-                name = format!("{stem}-{number}.{}", form.extension());
-            }
+        let is_wanted = |own: &&Rc<Table>| table.is_none_or(|table| table == own.name);
+        let tables: Vec<_> = schema.tables.iter().filter(is_wanted).collect();
+        let names = file_names(tables.iter().map(|own| own.name.as_str()), form.extension());
+        for (own, name) in tables.into_iter().zip(names) {
             let part = if table.is_none() { own.asked(part) } else { part };
-            files.push((name, Document::new(form, schema, Some(wanted), part)?));
+            files.push((name, Document::new(form, schema, Some(own.name.as_str()), part)?));
         }
         if files.is_empty() {
             return Err(DocumentError::UnknownTable);
@@ -139,8 +128,26 @@ impl Archive {
     }
 }
 
+/// Returns the names of files for tables with these names.
+pub fn file_names<'n>(tables: impl Iterator<Item = &'n str>, extension: &str) -> Vec<String> {
+    let mut names = HashSet::new();
+    let name = |table: &str| {
+        let stem = file_name(table);
+        // Append a number to names that would otherwise clash, because they only differ in letter
+        // case or in characters that paths can't contain.
+        let mut name = format!("{stem}.{extension}");
+        let mut number = 1;
+        while !names.insert(name.to_lowercase()) {
+            number += 1;
+            name = format!("{stem}-{number}.{extension}");
+        }
+        name
+    };
+    tables.map(name).collect()
+}
+
 /// Returns a table's name, made safe for use in paths.
-pub fn file_name(name: &str) -> String {
+fn file_name(name: &str) -> String {
     let safe = |letter: char| {
         if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }
     };

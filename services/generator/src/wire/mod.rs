@@ -26,7 +26,7 @@ mod text;
 mod values;
 
 pub use address::{AddressAnswer, AddressParameters, AddressRequest, AddressRow};
-pub use archive::{Archive, file_name};
+pub use archive::{Archive, file_names};
 pub use body::{BodyRequest, DEEPEST, TextDto};
 pub use book::{Book, write_book};
 pub use business::{
@@ -45,7 +45,7 @@ pub use finance_validation::{
     CryptoValidationAnswer, CryptoValidationParameters, CryptoValidationRequest,
     IbanValidationAnswer, IbanValidationParameters, IbanValidationRequest,
 };
-pub use form::Form;
+pub use form::{Form, WORKBOOK};
 pub use identity::{IdentityParameters, IdentityRequest};
 pub use name::{CultureAnswer, NameParameters, NameRequest};
 pub use person::{PersonAnswer, PersonParameters, PersonRequest};

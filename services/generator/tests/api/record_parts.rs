@@ -156,3 +156,19 @@ async fn instants_with_seconds_in_their_offset_are_not_moved() {
     let parsed: jiff::Timestamp = text.parse().unwrap();
     assert_eq!(parsed, instant.parse::<jiff::Timestamp>().unwrap(), "{text}");
 }
+
+#[test]
+fn files_of_tables_with_similar_names_do_not_clash() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let table = |name: &str| json!({"name": name, "fields": [{"name": "n", "type": "sequence"}]});
+    let tables = ["a/b", "a_b", "A_B"].map(table);
+    let schema = json!({ "tables": tables });
+    let schema = program.folder().write("schema.json", schema.to_string());
+    let folder = program.folder().join("out");
+    let folder = folder.to_str().unwrap();
+    program.done(&["records", schema.to_str().unwrap(), "--format", "csv", "--out", folder]);
+    for name in ["a_b.csv", "a_b-2.csv", "A_B-3.csv"] {
+        let table = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        assert_eq!(table.lines().count(), 11, "{name}");
+    }
+}
