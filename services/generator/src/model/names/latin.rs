@@ -196,6 +196,70 @@ mod tests {
     }
 
     #[test]
+    fn tamil_names_are_spelled_as_their_bearers_do() {
+        let tamil = names::find("ta_IN").unwrap().data();
+        for (name, expected) in [
+            ("முருகன்", "Murugan"),
+            ("லட்சுமி", "Lakshmi"),
+            ("சரவணன்", "Saravanan"),
+            ("செந்தில்", "Senthil"),
+            ("குமார்", "Kumar"),
+            ("செல்வி", "Selvi"),
+            ("மீனாட்சி", "Meenakshi"),
+            ("அன்பு", "Anbu"),
+            ("கவிதா", "Kavitha"),
+            ("கார்த்திக்", "Karthik"),
+            ("முத்துசாமி", "Muthusamy"),
+            ("கந்தசாமி", "Kandasamy"),
+            ("ராமசாமி", "Ramasamy"),
+            ("நடராஜன்", "Natarajan"),
+            ("வெங்கடேசன்", "Venkatesan"),
+            ("ராஜேந்திரன்", "Rajendran"),
+            ("கிருஷ்ணன்", "Krishnan"),
+            ("கோவிந்தன்", "Govindan"),
+            ("கணேசன்", "Ganesan"),
+            ("சுப்பிரமணியன்", "Subramanian"),
+            ("சுந்தரம்", "Sundaram"),
+            ("சண்முகம்", "Shanmugam"),
+            ("மாணிக்கம்", "Manickam"),
+            ("பிரியா", "Priya"),
+            ("பிரகாஷ்", "Prakash"),
+            ("பிரபு", "Prabhu"),
+            ("பாலாஜி", "Balaji"),
+            ("தேவி", "Devi"),
+            ("ஜெயந்தி", "Jayanthi"),
+            ("மல்லிகா", "Mallika"),
+            ("ராதிகா", "Radhika"),
+            ("ரேவதி", "Revathi"),
+            ("வசந்தி", "Vasanthi"),
+            ("மாலதி", "Malathi"),
+            ("தினேஷ்", "Dinesh"),
+            ("சுரேஷ்", "Suresh"),
+            ("விஜய்", "Vijay"),
+            ("மணிகண்டன்", "Manikandan"),
+            ("ஸ்ரீநிவாசன்", "Srinivasan"),
+            ("ஸ்ரீகாந்த்", "Srikanth"),
+            ("ஸரஸ்வதி", "Saraswathi"),
+            ("சங்கீதா", "Sangeetha"),
+            ("ராஜேஷ்வரி", "Rajeshwari"),
+            ("அய்யர்", "Iyer"),
+            ("பிள்ளை", "Pillai"),
+            ("செட்டியார்", "Chettiar"),
+            ("முதலியார்", "Mudaliar"),
+            ("நாயக்கர்", "Naicker"),
+            ("கவுண்டர்", "Gounder"),
+            ("நாடார்", "Nadar"),
+            ("பாண்டியன்", "Pandian"),
+            ("துரைசாமி", "Duraisamy"),
+            ("சின்னசாமி", "Chinnasamy"),
+            ("இளங்கோவன்", "Ilangovan"),
+            ("பூங்கொடி", "Poongodi"),
+        ] {
+            assert_eq!(tamil.latin_of(name), Some(expected), "{name}");
+        }
+    }
+
+    #[test]
     fn written_forms_follow_the_scripts_without_an_alphabet() {
         for (code, name, expected) in [
             ("ja", "木村", Some("Kimura")),
