@@ -18,17 +18,37 @@ use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
 use crate::store::series::Dated;
+use crate::wire::params::Params;
 
 /// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// Finds the series whose public events are all in the list, ignoring its date filters. Their
-/// events are removed from the list and from the cancelled events after it. Events of other series
-/// stay.
+/// The dates that a request limits a feed to. `ends_after` does not count: subscriptions only use it
+/// to leave out old events, and apps know the past dates of a rule anyway.
+#[derive(Clone, Copy, Debug)]
+pub struct DateLimits {
+    any: bool,
+    /// Whether late events are left out.
+    end: bool,
+}
+
+impl DateLimits {
+    pub fn of(params: &Params) -> DateLimits {
+        // Events that are included by id can have any date.
+        let is_given = |name: &&str| params.get(name).is_some() && params.get("include").is_none();
+        let end = ["end_date", "starts_before", "ends_before"].iter().any(is_given);
+        DateLimits { any: end || ["start_date", "starts_after"].iter().any(is_given), end }
+    }
+}
+
+/// Finds the series whose public events are all in the list, ignoring dates that the request does
+/// not limit. Their events are removed from the list and from the cancelled events after it. Events
+/// of other series stay.
 pub fn whole(
     db: &mut Db,
     access: IndexAccess<'_>,
     filter: &EventFilter,
+    dates: DateLimits,
     (ids, events): (&mut Vec<i64>, usize),
 ) -> Result<Vec<i64>, ListInterrupt> {
     let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
@@ -41,11 +61,19 @@ pub fn whole(
     for (id, events) in found {
         let public = stored::dated(db, id)?.iter().filter(|one| one.is_public == 1).count();
         let is_public = series::template(db, id)?.is_some_and(|one| one.event.is_public());
-        let has_all = is_plain(filter) || {
-            let all = EventFilter { window: Window::default(), series: Some(id), ..filter.clone() };
-            let nothing = Paging { page: 1, per_page: 0 };
-            let (_, total) = event_list::page(db, access, &all, nothing)?;
-            usize::try_from(total).is_ok_and(|total| total == public)
+        let has_all = if dates.any {
+            // The rule must not have later dates than the list.
+            let is_open =
+                dates.end && stored::find(db, id)?.is_some_and(|one| one.due_utc.is_some());
+            !is_open && events.iter().filter(|event| listed.contains(event)).count() == public
+        } else {
+            is_plain(filter) || {
+                let window = Window::default();
+                let all = EventFilter { window, series: Some(id), ..filter.clone() };
+                let nothing = Paging { page: 1, per_page: 0 };
+                let (_, total) = event_list::page(db, access, &all, nothing)?;
+                usize::try_from(total).is_ok_and(|total| total == public)
+            }
         };
         if is_public && has_all {
             whole.push(id);

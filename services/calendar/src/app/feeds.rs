@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::feed_series;
+use super::feed_series::{self, DateLimits};
 use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::{read, read_list};
@@ -111,7 +111,8 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
         // Read the version first. If something changes right now, the next tag will differ.
         let version = feeds::version(context.db)?;
         let list = decode(context, params)?;
-        let filter = format!("{:?} {:?}", list.filter, list.paging);
+        let dates = DateLimits::of(params);
+        let filter = format!("{:?} {:?} {dates:?}", list.filter, list.paging);
         Ok((version, imported::calendar_id(context.db)?, filter))
     })
     .await?;
@@ -231,7 +232,9 @@ async fn listed(
             let mut zones = events::zones_of(context.db, &ids)?;
             let mut series = Vec::new();
             if paging.pages(total) <= 1 {
-                series = feed_series::whole(context.db, access, &list.filter, (&mut ids, events))?;
+                let (filter, dates) = (&list.filter, DateLimits::of(params));
+                let found = (&mut ids, events);
+                series = feed_series::whole(context.db, access, filter, dates, found)?;
                 feed_series::add_zones(context.db, &series, &mut zones)?;
             }
             Ok(Found { ids, series, events, zones, total, paging })

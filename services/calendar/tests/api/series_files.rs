@@ -76,10 +76,47 @@ async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
     let path = "/event/yoga/2027-03-16/?ical=1";
     let one = page(&app, path).await.expect(200);
     assert_eq!(dates(&one.text), ["DTSTART;TZID=Europe/Vienna:20270316T180000 SUMMARY:Yoga"]);
-    // With all events of the list, the rule is enough, whatever the dates of the list are.
-    let title = app.get("/ical?start_date=2027-04-15").await.expect(200);
-    assert!(title.text.contains("RRULE:"), "{}", title.text);
     assert_eq!(texts(&app, id, "title").await.len(), 5);
+}
+
+#[actix_web::test]
+async fn feed_of_some_days_has_only_the_events_of_these_days() {
+    let app = App::new().await;
+    course(&app, json!({})).await;
+    course(&app, json!({"title": "Choir", "recurrence": {"rrule": "FREQ=WEEKLY"}})).await;
+    let single = |title: &str, days: &[&str]| -> Vec<String> {
+        let entry =
+            |day: &&str| format!("DTSTART;TZID=Europe/Vienna:2027{day}T180000 SUMMARY:{title}");
+        days.iter().map(entry).collect()
+    };
+    let both = |days: &[&str]| -> Vec<String> {
+        days.iter().flat_map(|day| [single("Yoga", &[day]), single("Choir", &[day])].concat()).collect()
+    };
+    let day = page(&app, "/events/day/2027-03-23/?ical=1").await.expect(200);
+    assert_eq!(dates(&day.text), both(&["0323"]));
+    let days = ["0316", "0323", "0330"];
+    for path in ["/events/month/2027-03/?ical=1", "/events/?date=2027-03-16&ical=1"] {
+        let shown = page(&app, path).await.expect(200);
+        let expected = if path.contains("month") { &days[..] } else { &days[..1] };
+        assert_eq!(dates(&shown.text), both(expected), "{path}");
+    }
+    let week = app.get("/ical?start_date=2027-03-20&end_date=2027-03-26&search=yoga").await;
+    assert_eq!(dates(&week.text), single("Yoga", &["0323"]));
+    let rest = app.get("/ical?series=1&start_date=2027-03-23").await.expect(200);
+    assert_eq!(dates(&rest.text), single("Yoga", &["0323", "0330", "0406"]));
+    let has_rule = async |query: &str| {
+        let feed = app.get(&format!("/ical{query}")).await.expect(200).text;
+        feed.contains("RRULE:")
+    };
+    // A rule without an end has dates after the last day of every list.
+    assert!(!has_rule("?series=2&start_date=2027-01-01&end_date=2100-01-01").await);
+    assert!(has_rule("?series=1&start_date=2027-01-01&end_date=2100-01-01").await);
+    assert!(has_rule("?series=2&start_date=2027-01-01").await);
+    // Feeds without dates keep the rule when the first dates are over.
+    app.clock.advance(30 * 24 * 3600);
+    assert!(has_rule("").await && has_rule("?series=1&ends_after=2027-01-01").await);
+    let list = page(&app, "/events/?ical=1").await.expect(200);
+    assert!(list.text.contains("RRULE:"), "{}", list.text);
 }
 
 #[actix_web::test]
