@@ -297,6 +297,26 @@ async fn pages_show_how_often_and_when_next() {
 }
 
 #[actix_web::test]
+async fn next_dates_show_which_are_cancelled_or_postponed() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let ids: Vec<i64> =
+        events(&app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    for (at, status) in [(1, "cancelled"), (2, "postponed")] {
+        let body = json!({"event_status": status});
+        app.patch(&format!("/events/{}", ids[at]), &body).await.expect(200);
+    }
+    let shown = page(&app, "/event/yoga/2027-03-16/").await.expect(200).text;
+    for text in [
+        "2027-03-23/\">Cancelled: Tuesday, 23 March 2027, 18:00 – 19:30</a>",
+        "2027-03-30/\">Postponed: Tuesday, 30 March 2027, 18:00 – 19:30</a>",
+        "2027-04-06/\">Tuesday, 6 April 2027, 18:00 – 19:30</a>",
+    ] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+}
+
+#[actix_web::test]
 async fn protected_events_of_a_series_are_unlocked_at_their_page() {
     let app = App::new().await;
     course(&app, json!({"password": "secret", "description": "hidden"})).await;

@@ -8,7 +8,7 @@ use crate::model::role;
 use crate::model::slug::lookup_form;
 use crate::state::State;
 use crate::store::included::{self, EventSelector};
-use crate::store::{events, series};
+use crate::store::{event_statuses, events, series};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
@@ -48,7 +48,8 @@ pub async fn event_page(
         if let Some(one) = included.series.get(&event.id).filter(|_| is_open) {
             let after = event.schedule.start_utc.max(page.now);
             let ids = series::upcoming(context.db, one.series.id, after, NEXT_DATES)?;
-            shown.next = event::dates(&events::by_ids(context.db, &ids)?, page.view);
+            let statuses = event_statuses::of_events(context.db, &ids)?;
+            shown.next = event::dates(&events::by_ids(context.db, &ids)?, &statuses, page.view);
         }
         Ok(shown)
     })

@@ -172,7 +172,7 @@ pub struct Words {
     pub postponed: &'static str,
     /// The event has a new date.
     pub rescheduled: &'static str,
-    /// Combines one of these words with an event title.
+    /// Combines one of these words with an event title or a date.
     pub status_and_title: fn(&str, &str) -> String,
 
     // Calendar files.

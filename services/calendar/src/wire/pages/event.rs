@@ -1,11 +1,14 @@
 //! The view model of the event page.
 
+use std::collections::HashMap;
+
 use super::Link;
 use super::card::{place, price, summary, terms};
 use super::images::origins;
 use super::linked::{ImageView, LinkedView, image_view, linked, web};
 use super::structured_data;
 use crate::model::event::{Event, Links};
+use crate::model::event_status::EventStatus;
 use crate::model::html;
 use crate::model::image::web_url;
 use crate::model::included::{InSeries, Included};
@@ -107,11 +110,24 @@ fn path_of(slug: &str) -> String {
     path.trim_start_matches('/').to_owned()
 }
 
-/// Renders links to the next dates in a series.
-pub fn dates(events: &[Event], view: RenderContext<'_>) -> Vec<Link> {
-    let link = |event: &Event| Link {
-        text: spoken::span(&event.schedule, view.language),
-        href: view.urls.event_page(&event.slug),
+/// Renders links to the next dates in a series. Those that are not going ahead as announced begin
+/// with their status.
+pub fn dates(
+    events: &[Event],
+    statuses: &HashMap<i64, EventStatus>,
+    view: RenderContext<'_>,
+) -> Vec<Link> {
+    let words = view.language.words();
+    let link = |event: &Event| {
+        let date = spoken::span(&event.schedule, view.language);
+        let status = statuses.get(&event.id).map(|status| status.occurring.word(words));
+        Link {
+            text: match status.unwrap_or_default() {
+                "" => date,
+                status => (words.status_and_title)(status, &date),
+            },
+            href: view.urls.event_page(&event.slug),
+        }
     };
     events.iter().map(link).collect()
 }
