@@ -1,8 +1,9 @@
 //! Describes a series in words: `Every Tuesday until 30 June 2027, also on 1 April 2027`.
 
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 
 use super::language::Language;
+use super::recurrence::Wanted;
 use super::series::Plan;
 
 /// Maximum number of additional days to list.
@@ -17,7 +18,7 @@ impl Plan {
         if !days.is_empty() && rule.count() == Some(1) {
             return words.repeatedly.to_owned();
         }
-        let last = self.ends().map(|wall| wall.date());
+        let last = self.last_start().map(|wall| wall.date());
         let often = rule.spoken(self.start(), last, language);
         match days.len() {
             0 => often,
@@ -29,6 +30,20 @@ impl Plan {
             }
             _ => (words.also_on_others)(&often),
         }
+    }
+
+    /// Returns the local start of the last date of a rule with `UNTIL`, which itself is often a time
+    /// without an event. Returns `UNTIL` if all late dates are excluded.
+    pub fn last_start(&self) -> Option<DateTime> {
+        let (rule, until) = (self.parsed()?, self.ends()?);
+        let latest = self.exdates.len() + 1;
+        let wanted =
+            Wanted { until, near: until.date(), first: 0, latest, most: usize::MAX };
+        let found = rule.expand_near(self.start(), wanted).unwrap_or_default();
+        let takes_place = |wall: &DateTime| {
+            *wall <= until && self.exdates.binary_search(&self.key(self.at(*wall))).is_err()
+        };
+        Some(found.into_iter().rev().find(takes_place).unwrap_or(until))
     }
 
     /// Returns the first days with occurrences that aren't from the rule.
@@ -72,16 +87,16 @@ mod tests {
     fn additional_days_are_listed_if_there_are_few() {
         let until = "FREQ=WEEKLY;UNTIL=20270501";
         for (rule, rdates, exdates, expected) in [
-            (until, vec![], vec![], "Every Tuesday until 1 May 2027"),
+            (until, vec![], vec![], "Every Tuesday until 27 April 2027"),
             (
                 until,
                 vec!["20270401"],
                 vec![],
-                "Every Tuesday until 1 May 2027, also on 1 April 2027",
+                "Every Tuesday until 27 April 2027, also on 1 April 2027",
             ),
-            (until, vec!["20270401"], vec!["20270401"], "Every Tuesday until 1 May 2027"),
+            (until, vec!["20270401"], vec!["20270401"], "Every Tuesday until 27 April 2027"),
             // A Tuesday.
-            (until, vec!["20270406"], vec![], "Every Tuesday until 1 May 2027"),
+            (until, vec!["20270406"], vec![], "Every Tuesday until 27 April 2027"),
             (
                 "FREQ=DAILY;INTERVAL=7;COUNT=2",
                 vec!["20270401", "20270402", "20270606"],
@@ -98,6 +113,23 @@ mod tests {
             ("", vec!["20270401"], vec![], "Repeatedly"),
         ] {
             assert_eq!(plan(rule, &rdates, &exdates).spoken(Language::En), expected, "{rule}");
+        }
+    }
+
+    #[test]
+    fn last_start_is_that_of_the_last_date_of_the_rule() {
+        for (rule, exdates, expected) in [
+            ("FREQ=WEEKLY;UNTIL=20270330", vec![], Some("2027-03-30")),
+            ("FREQ=WEEKLY;UNTIL=20270329", vec![], Some("2027-03-23")),
+            ("FREQ=WEEKLY;UNTIL=20270329", vec!["20270323"], Some("2027-03-16")),
+            ("FREQ=WEEKLY;UNTIL=20270329", vec!["20270316", "20270323"], Some("2027-03-09")),
+            ("FREQ=WEEKLY;UNTIL=20270310", vec!["20270309"], Some("2027-03-10")),
+            ("FREQ=YEARLY;UNTIL=20991231", vec![], Some("2099-03-09")),
+            ("FREQ=WEEKLY;COUNT=3", vec![], None),
+            ("FREQ=WEEKLY", vec![], None),
+        ] {
+            let last = plan(rule, &[], &exdates).last_start();
+            assert_eq!(last.map(|wall| wall.date().to_string()).as_deref(), expected, "{rule}");
         }
     }
 

@@ -19,7 +19,7 @@ pub struct SeriesData {
     pub name: String,
     pub url: String,
     pub start_date: String,
-    /// Latest possible start.
+    /// Start of the last date of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
     pub event_schedule: ScheduleData,
@@ -68,7 +68,7 @@ pub fn of_series(event: &Event, one: &InSeries, view: RenderContext<'_>) -> Seri
         true => plan.wall(moment).date().to_string(),
         false => iso(&plan.zone, moment),
     };
-    let last = plan.ends();
+    let last = plan.last_start();
     let schedule = ScheduleData {
         kind: "Schedule",
         repeat_frequency: rule.as_ref().map(|rule| rule.period_in_iso()),

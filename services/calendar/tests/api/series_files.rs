@@ -265,7 +265,7 @@ async fn pages_show_how_often_and_when_next() {
     let recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU", "until": "2027-06-30"});
     course(&app, json!({"recurrence": recurrence, "cost": "5"})).await;
     let shown = page(&app, "/event/yoga/2027-03-23/").await.expect(200).text;
-    assert!(shown.contains("<dt>Repeats</dt><dd>Every Tuesday until 30 June 2027</dd>"), "{shown}");
+    assert!(shown.contains("<dt>Repeats</dt><dd>Every Tuesday until 29 June 2027</dd>"), "{shown}");
     assert!(
         shown.contains(
             "<a href=\"/event/yoga/2027-03-30/\">Tuesday, 30 March 2027, 18:00 – 19:30</a>"
@@ -281,7 +281,7 @@ async fn pages_show_how_often_and_when_next() {
     assert_eq!(
         *schedule,
         json!({"@type": "Schedule", "repeatFrequency": "P1W", "byDay": ["https://schema.org/Tuesday"],
-            "startDate": "2027-03-16", "endDate": "2027-06-30", "startTime": "18:00:00",
+            "startDate": "2027-03-16", "endDate": "2027-06-29", "startTime": "18:00:00",
             "endTime": "19:30:00", "scheduleTimezone": "Europe/Vienna"})
     );
     // The name of the series leads to its next event, and unknown dates are not found.
@@ -294,6 +294,18 @@ async fn pages_show_how_often_and_when_next() {
     assert_eq!(last.header("location"), "/event/yoga/2027-06-29/");
     let over = page(&app, "/event/yoga/2027-06-29/").await.expect(200).text;
     assert!(!over.contains("Next dates"));
+}
+
+#[actix_web::test]
+async fn shortened_series_ends_with_its_last_date_on_pages() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let third = events(&app, id).await[2]["id"].clone();
+    app.delete(&format!("/events/{third}?scope=following")).await.expect(200);
+    let shown = page(&app, "/event/yoga/2027-03-16/").await.expect(200).text;
+    assert!(shown.contains("<dd>Every Tuesday until 23 March 2027</dd>"), "{shown}");
+    assert!(shown.contains("\"endDate\":\"2027-03-23T18:00:00\""), "{shown}");
+    assert!(shown.contains("\"endDate\":\"2027-03-23\""), "{shown}");
 }
 
 #[actix_web::test]
