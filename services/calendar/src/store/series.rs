@@ -388,6 +388,15 @@ pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, Da
     Ok(sql.load_ids(db)?.pop())
 }
 
+/// Returns the ids of all events in the series with this slug. The parts of a split series share it.
+pub fn events_of_slug(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
+    let text = "select m.event_id as id from series s join series_events m on m.series_id = s.id \
+         where s.slug = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(slug.to_owned()).push(" order by m.event_id");
+    sql.load_ids(db)
+}
+
 /// Returns (event, series) pairs for those events that belong to a series.
 pub fn ids_of_events(db: &mut Db, ids: &[i64]) -> Result<Vec<(i64, i64)>, DatabaseError> {
     let mut found = Vec::new();

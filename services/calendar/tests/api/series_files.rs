@@ -145,6 +145,52 @@ async fn parts_of_a_split_series_have_pages_of_their_own_in_feeds() {
 }
 
 #[actix_web::test]
+async fn name_of_a_series_has_the_file_of_all_its_dates() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let ids: Vec<i64> =
+        events(&app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect();
+    let entry = |day: &str, rule: &str| {
+        format!("DTSTART;TZID=Europe/Vienna:2027{day}T180000 RRULE:FREQ=WEEKLY;BYDAY=TU;{rule}")
+    };
+    let file = async || {
+        let file = page(&app, "/event/yoga/?ical=1").await.expect(200);
+        assert_eq!(file.header("content-type"), "text/calendar; charset=UTF-8");
+        dates(&file.text)
+    };
+    let shown = page(&app, "/event/yoga/2027-03-23/").await.expect(200).text;
+    let link = format!("href=\"{}\" download>Add all dates to calendar", app.server.url("/event/yoga/?ical=1"));
+    assert!(shown.contains(&link), "{shown}");
+    assert_eq!(file().await, [entry("0316", "COUNT=4 SUMMARY:Yoga")]);
+    // All parts of a split series have its name. Past dates stay in the file.
+    let body = json!({"scope": "following", "title": "Late"});
+    app.patch(&format!("/events/{}", ids[2]), &body).await.expect(200);
+    app.clock.advance(17 * 24 * 3600);
+    let parts = [
+        entry("0316", "UNTIL=20270330T155959Z SUMMARY:Yoga"),
+        entry("0330", "COUNT=2 SUMMARY:Late"),
+    ];
+    assert_eq!(file().await, parts);
+    let outlook = page(&app, "/event/yoga/?outlook-ical=1").await.expect(200);
+    assert!(!outlook.text.contains("X-WR-CALNAME") && outlook.text.contains("RRULE:"));
+    // An event that became a series keeps its page, so this address has one event only.
+    let plain = app.event(json!({"title": "Fair"})).await;
+    let body = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}, "scope": "all"});
+    app.patch(&format!("/events/{plain}"), &body).await.expect(200);
+    let url = app.get(&format!("/events/{plain}")).await.json["url"].as_str().unwrap().to_owned();
+    let shown = page(&app, url.strip_prefix(&app.server.url("")).unwrap_or("/event/fair/")).await;
+    assert_eq!(
+        shown.expect(200).text.contains("Add all dates"),
+        page(&app, "/event/fair/?ical=1").await.expect(200).text.contains("RRULE:")
+    );
+    // A series without public events has no file.
+    app.delete(&format!("/events/{}?scope=all", ids[0])).await.expect(200);
+    app.delete(&format!("/events/{}?scope=all", ids[2])).await.expect(200);
+    page(&app, "/event/yoga/?ical=1").await.expect(404);
+    page(&app, "/event/choir/?ical=1").await.expect(404);
+}
+
+#[actix_web::test]
 async fn import_of_an_own_feed_with_series_changes_nothing() {
     let app = App::new().await;
     let id = varied(&app).await;

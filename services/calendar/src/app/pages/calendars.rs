@@ -13,7 +13,7 @@ use crate::model::role;
 use crate::model::slug::lookup_form;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::events;
+use crate::store::{events, series};
 use crate::wire::pages::query::PageQuery;
 
 /// Reads a list's calendar file. Past events stay in it for some days. Otherwise calendar apps
@@ -63,6 +63,27 @@ pub async fn calendar_of_event(
     })
     .await?;
     calendar(state, request, vec![("include", id.to_string())]).await
+}
+
+/// Reads the calendar file of a series with this slug, including its past dates. If the series was
+/// split, the file has all parts.
+///
+/// # Errors
+/// A series without public events is reported as not found.
+pub async fn calendar_of_series(
+    state: &State,
+    request: &PageRequest,
+    slug: &str,
+) -> Result<Feed, Error> {
+    let slug = lookup_form(slug);
+    let ids = read(state, request.of(&[]), move |context, _| {
+        let now = context.now.as_second();
+        series::next_of_slug(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
+        Ok(series::events_of_slug(context.db, &slug)?)
+    })
+    .await?;
+    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+    calendar(state, request, vec![("include", ids.join(","))]).await
 }
 
 /// Reads the calendar file of a venue or an organizer.

@@ -46,6 +46,11 @@ pub async fn event_page(
             false => event::locked(event, &included, page),
         };
         if let Some(one) = included.series.get(&event.id).filter(|_| is_open) {
+            // An event that became a series can still have its name.
+            let name = &one.series.slug;
+            if event.is_public() && events::find_by_slug(context.db, name)?.is_none() {
+                shown.series_path = event::path_of(name);
+            }
             let after = event.schedule.start_utc.max(page.now);
             let ids = series::upcoming(context.db, one.series.id, after, NEXT_DATES)?;
             let statuses = event_statuses::of_events(context.db, &ids)?;

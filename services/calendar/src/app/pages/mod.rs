@@ -10,7 +10,8 @@ pub(crate) mod site_map;
 mod subjects;
 
 pub use calendars::{
-    calendar, calendar_of_event, calendar_of_linked, calendar_of_term, subscription,
+    calendar, calendar_of_event, calendar_of_linked, calendar_of_series, calendar_of_term,
+    subscription,
 };
 pub use event::{event_page, next_of_series};
 pub use listing::{Choices, ListView, PageRequest, announced, first_of_list, list_page};

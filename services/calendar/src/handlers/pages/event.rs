@@ -30,16 +30,15 @@ struct EventPage<'a> {
     /// Whether the visitor sent the wrong password.
     wrong: bool,
     subscription: Subscription,
+    /// The URL of the calendar file of the series. Empty if there is none.
+    series_file: String,
 }
 
 /// Shows an event.
 pub async fn event(visit: Visit, slug: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| match shown(reader, &slug).await {
-            Err(Error::NoRoute) => match reader.moved(Named::Event, &slug).await {
-                Err(Error::NoRoute) => next_of_series(reader, &slug).await,
-                outcome => outcome,
-            },
+            Err(Error::NoRoute) => without_event(reader, &slug).await,
             outcome => outcome,
         })
         .await
@@ -61,6 +60,20 @@ pub async fn unlock_occurrence(
 
 fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
+}
+
+/// Answers a slug that no event has. It is a former one, or that of a series.
+async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
+    if reader.query().as_calendar {
+        match pages::calendar_of_series(&reader.state, &reader.request, slug).await {
+            Err(Error::NoRoute) => {}
+            feed => return reader.calendar(feed?).await,
+        }
+    }
+    match reader.moved(Named::Event, slug).await {
+        Err(Error::NoRoute) => next_of_series(reader, slug).await,
+        outcome => outcome,
+    }
 }
 
 /// Redirects from a series' own slug to its next event.
@@ -127,7 +140,11 @@ fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, Eve
         ..Head::default()
     };
     let subscription = reader.subscription(&calendar);
+    let series_file = match event.series_path.as_str() {
+        "" => String::new(),
+        path => reader.subscription(&format!("/{path}?ical=1")).url,
+    };
     let (root, lang) = (reader.root(), reader.page_query());
     let status = reader.language().sentence(event.status);
-    (head, EventPage { event, root, lang, words, status, wrong, subscription })
+    (head, EventPage { event, root, lang, words, status, wrong, subscription, series_file })
 }

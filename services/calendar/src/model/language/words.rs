@@ -250,6 +250,8 @@ pub struct Words {
     pub website: &'static str,
     /// Link to an event's calendar file.
     pub add_to_calendar: &'static str,
+    /// Link to the calendar file of a recurring event with all its dates.
+    pub add_all_dates: &'static str,
     /// Label for how often the event takes place.
     pub repeats: &'static str,
     /// Label for upcoming dates of a recurring event.

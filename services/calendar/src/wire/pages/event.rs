@@ -28,6 +28,8 @@ pub struct EventView {
     pub when: String,
     /// How often the event takes place. Empty if it isn't part of a series.
     pub repeats: String,
+    /// Path of the page of the series, relative to the site. Empty if there is none.
+    pub series_path: String,
     /// Upcoming dates in the series.
     pub next: Vec<Link>,
     /// The start in ISO format.
@@ -104,8 +106,8 @@ fn repeats(one: &InSeries, language: Language) -> String {
     one.series.plan.spoken(language)
 }
 
-/// Returns the path of an event's page, relative to the site.
-fn path_of(slug: &str) -> String {
+/// Returns the path of the page of an event or a series, relative to the site.
+pub fn path_of(slug: &str) -> String {
     let path = Urls { base: String::new(), alias: false, language: None }.event_page(slug);
     path.trim_start_matches('/').to_owned()
 }

@@ -123,6 +123,7 @@ pub static WORDS: Words = Words {
     organizer: "الجهة المنظِّمة",
     website: "الموقع الإلكتروني",
     add_to_calendar: "إضافة إلى التقويم",
+    add_all_dates: "إضافة كل المواعيد إلى التقويم",
     repeats: "التكرار",
     next_dates: "المواعيد القادمة",
 

@@ -113,6 +113,7 @@ pub static WORDS: Words = Words {
     organizer: "Pořadatel",
     website: "Web",
     add_to_calendar: "Přidat do kalendáře",
+    add_all_dates: "Přidat do kalendáře všechny termíny",
     repeats: "Opakování",
     next_dates: "Další termíny",
 

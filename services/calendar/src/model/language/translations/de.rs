@@ -109,6 +109,7 @@ pub static WORDS: Words = Words {
     organizer: "Veranstalter",
     website: "Website",
     add_to_calendar: "Zum Kalender hinzufügen",
+    add_all_dates: "Alle Termine zum Kalender hinzufügen",
     repeats: "Wiederholung",
     next_dates: "Nächste Termine",
 

@@ -109,6 +109,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizer",
     website: "Website",
     add_to_calendar: "Add to calendar",
+    add_all_dates: "Add all dates to calendar",
     repeats: "Repeats",
     next_dates: "Next dates",
 

@@ -113,6 +113,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizador",
     website: "Sitio web",
     add_to_calendar: "Añadir al calendario",
+    add_all_dates: "Añadir todas las fechas al calendario",
     repeats: "Periodicidad",
     next_dates: "Próximas fechas",
 

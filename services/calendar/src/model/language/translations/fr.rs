@@ -116,6 +116,7 @@ pub static WORDS: Words = Words {
     organizer: "Organisateur",
     website: "Site web",
     add_to_calendar: "Ajouter à l’agenda",
+    add_all_dates: "Ajouter toutes les dates à l’agenda",
     repeats: "Périodicité",
     next_dates: "Prochaines dates",
 

@@ -119,6 +119,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizzatore",
     website: "Sito web",
     add_to_calendar: "Aggiungi al calendario",
+    add_all_dates: "Aggiungi tutte le date al calendario",
     repeats: "Ricorrenza",
     next_dates: "Prossime date",
 

@@ -102,6 +102,7 @@ pub static WORDS: Words = Words {
     organizer: "主催",
     website: "ウェブサイト",
     add_to_calendar: "カレンダーに追加",
+    add_all_dates: "すべての日程をカレンダーに追加",
     repeats: "繰り返し",
     next_dates: "今後の日程",
 

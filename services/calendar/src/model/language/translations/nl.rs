@@ -109,6 +109,7 @@ pub static WORDS: Words = Words {
     organizer: "Organisator",
     website: "Website",
     add_to_calendar: "Toevoegen aan agenda",
+    add_all_dates: "Alle data toevoegen aan agenda",
     repeats: "Herhaling",
     next_dates: "Volgende data",
 

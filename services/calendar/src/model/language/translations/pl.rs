@@ -114,6 +114,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizator",
     website: "Strona internetowa",
     add_to_calendar: "Dodaj do kalendarza",
+    add_all_dates: "Dodaj wszystkie terminy do kalendarza",
     repeats: "Powtarzanie",
     next_dates: "Następne terminy",
 

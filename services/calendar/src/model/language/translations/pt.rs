@@ -115,6 +115,7 @@ pub static WORDS: Words = Words {
     organizer: "Organizador",
     website: "Site",
     add_to_calendar: "Adicionar ao calendário",
+    add_all_dates: "Adicionar todas as datas ao calendário",
     repeats: "Repetição",
     next_dates: "Próximas datas",
 

@@ -132,6 +132,7 @@ pub static WORDS: Words = Words {
     organizer: "Arrangör",
     website: "Webbplats",
     add_to_calendar: "Lägg till i kalendern",
+    add_all_dates: "Lägg till alla datum i kalendern",
     repeats: "Upprepas",
     next_dates: "Kommande datum",
 

@@ -115,6 +115,7 @@ pub static WORDS: Words = Words {
     organizer: "Організатор",
     website: "Вебсайт",
     add_to_calendar: "Додати до календаря",
+    add_all_dates: "Додати всі дати до календаря",
     repeats: "Повторення",
     next_dates: "Найближчі дати",
 

@@ -102,6 +102,7 @@ pub static WORDS: Words = Words {
     organizer: "主办方",
     website: "网站",
     add_to_calendar: "添加到日历",
+    add_all_dates: "将所有日期添加到日历",
     repeats: "重复",
     next_dates: "后续日期",
 
