@@ -139,6 +139,28 @@ async fn only_configured_sites_may_embed() {
 }
 
 #[actix_web::test]
+async fn error_of_an_embedded_page_is_shown_in_the_frame() {
+    let app = App::with(&["--embed-origins", "https://town.example"]).await;
+    for (path, text) in [
+        ("/embed/list?category=nope", "This category does not exist."),
+        ("/embed/list?count=51", "must be 1 to 50"),
+        ("/embed/list?theme=red", "must be auto, light or dark"),
+        ("/embed/month?month=2027-13", "must be a month such as 2027-03"),
+    ] {
+        let shown = page(&app, path).await.expect(400);
+        let policy = shown.header("content-security-policy");
+        assert!(policy.ends_with("frame-ancestors https://town.example"), "{path}: {policy}");
+        assert!(shown.text.contains(text) && shown.text.contains("noindex"), "{}", shown.text);
+        assert!(!shown.text.contains("<nav"), "{}", shown.text);
+    }
+    for (path, status) in [("/events/?category=nope", 400), ("/embed/nope", 404)] {
+        let policy = page(&app, path).await.expect(status);
+        let policy = policy.header("content-security-policy");
+        assert!(!policy.contains("town.example"), "{path}: {policy}");
+    }
+}
+
+#[actix_web::test]
 async fn embedded_list_follows_its_parameters() {
     let app = with_events().await;
     let count = |page: &Answer| page.text.matches("<p class=\"date\">").count();

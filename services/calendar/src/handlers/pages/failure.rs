@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::model::language::{Language, Words, sentences};
 use crate::model::urls::{NAMESPACE, Urls};
 use crate::state::State;
+use crate::wire::pages::embed::EmbedQuery;
 use crate::wire::pages::query::DAY;
 
 #[derive(Template)]
@@ -27,13 +28,21 @@ struct FailurePage<'a> {
     words: &'a Words,
 }
 
-/// Renders an error page.
-pub fn failure(error: &Error, name: &str, frame: &Frame) -> HttpResponse {
+/// Renders an error page. `ancestors` are the sites that may embed it, for pages that are made for
+/// frames.
+pub fn failure(error: &Error, name: &str, frame: &Frame, ancestors: Option<&str>) -> HttpResponse {
     if let Error::Internal(cause) = error {
         log::error!("cannot render a page: {cause}");
     }
     let (title, text) = texts(error, frame.language);
-    let page = frame.around(Page::new(title).publisher(name, name).wide().unindexed());
+    let page = match ancestors {
+        Some(ancestors) => Page::new(title)
+            .publisher(name, "")
+            .embedded("embed.css", EmbedQuery::default().class(), ancestors)
+            .script("embed-size.js"),
+        None => Page::new(title).publisher(name, name).wide(),
+    };
+    let page = frame.around(page.unindexed());
     let (root, lang, words) = (&*frame.root, &*frame.query, frame.language.words());
     let main = FailurePage { title, text: &text, root, lang, words };
     let mut response = SITE.respond(&page, &main);
@@ -99,5 +108,5 @@ pub fn not_found(request: &HttpRequest) -> HttpResponse {
     let chosen = settings.and_then(|settings| selected(request, settings));
     let default = settings.map_or(Language::En, |settings| settings.site_locale);
     let urls = Urls { base: base_url(request), language: chosen, ..Urls::default() };
-    failure(&Error::NoRoute, name, &Frame::new(&urls, chosen.unwrap_or(default)))
+    failure(&Error::NoRoute, name, &Frame::new(&urls, chosen.unwrap_or(default)), None)
 }

@@ -27,6 +27,9 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
+/// Path of the pages for frames on other sites.
+const EMBEDDED: &str = "/embed/";
+
 /// A page request. Pages don't depend on API keys, but we still reject requests that exceed the
 /// rate limit or have invalid credentials.
 pub struct Visit {
@@ -144,7 +147,9 @@ impl Visit {
             }
         };
         answered.await.unwrap_or_else(|error| {
-            failure(&error, &settings.site_name, &Frame::new(&urls, language))
+            let is_embedded = http.path().starts_with(EMBEDDED);
+            let ancestors = is_embedded.then(|| settings.embed_origins.sources());
+            failure(&error, &settings.site_name, &Frame::new(&urls, language), ancestors)
         })
     }
 }
