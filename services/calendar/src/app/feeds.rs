@@ -51,6 +51,8 @@ pub struct Feed {
     calendar: String,
     /// Events that were trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
+    /// The only event, if lists leave it out.
+    unlisted: Option<i64>,
 }
 
 /// A feed's content. Its modification date is known before anything is sent.
@@ -96,6 +98,7 @@ struct Listed {
     calendar: String,
     total: i64,
     paging: Paging,
+    unlisted: Option<i64>,
 }
 
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
@@ -134,18 +137,38 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
         hasher.update(b"\0");
     }
     let tag = EntityTag::of_digest(&hasher.finalize()[..16]);
-    Ok(Feed { tag, state: state.clone(), urls, params, calendar, cancelled_since })
+    let (state, unlisted) = (state.clone(), None);
+    Ok(Feed { tag, state, urls, params, calendar, cancelled_since, unlisted })
 }
 
 impl Feed {
+    /// Returns a feed that has only this public event, which lists leave out.
+    #[must_use]
+    pub fn of_unlisted(self, event: i64) -> Feed {
+        Feed { unlisted: Some(event), ..self }
+    }
+
     pub async fn read(self) -> Result<FeedContent, Error> {
-        let Feed { state, urls, params, calendar, cancelled_since, .. } = self;
+        let Feed { state, urls, params, calendar, cancelled_since, unlisted, .. } = self;
         let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;
         let outlook = is_for_outlook(&params);
-        let found = listed(&state, &urls, params, permit, cancelled_since).await?;
+        let found = match unlisted {
+            Some(event) => state.pools.read(move |db| Found::only(db, event)).await?,
+            None => listed(&state, &urls, params, permit, cancelled_since).await?,
+        };
         let Found { ids, series, events, zones, total, paging } = found;
-        let listed = Listed { ids, series, events, zones, urls, outlook, calendar, total, paging };
-        let listed = Arc::new(listed);
+        let listed = Arc::new(Listed {
+            ids,
+            series,
+            events,
+            zones,
+            urls,
+            outlook,
+            calendar,
+            total,
+            paging,
+            unlisted,
+        });
         let (mut hasher, mut kept) = (Sha256::new(), Some(String::new()));
         let mut modified = None;
         let mut pieces = Pieces::new(&state, listed.clone());
@@ -207,6 +230,14 @@ struct Found {
     zones: Vec<ZoneSpan>,
     total: i64,
     paging: Paging,
+}
+
+impl Found {
+    fn only(db: &mut database::Db, event: i64) -> Result<Found, Error> {
+        let zones = events::zones_of(db, &[event])?;
+        let paging = Paging { page: 1, per_page: 1 };
+        Ok(Found { ids: vec![event], series: Vec::new(), events: 1, zones, total: 1, paging })
+    }
 }
 
 /// Reads the ids of a feed's events, their time zones, the total number of matches, and the page.
@@ -336,7 +367,10 @@ fn written(
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
     // Skip events that were hidden after the list was read.
-    let shown = rows.iter().filter(|event| event.is_public() || event.status.is_trashed());
+    let shown = rows.iter().filter(|event| {
+        let is_asked = listed.unlisted == Some(event.id) && event.status.is_published();
+        event.is_public() || event.status.is_trashed() || is_asked
+    });
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());
     let changes = shown.map(|event| event.modified_utc).chain(linked.map(|row| row.modified_utc));

@@ -259,8 +259,13 @@ async fn unpublished_events_and_venues_are_on_no_page() {
     // An unlisted event is shown at its URL, and search engines are asked not to index it.
     let unlisted = page(&app, "/event/unlisted-thing/").await.expect(200);
     assert!(unlisted.text.contains("noindex") && !unlisted.text.contains("application/ld+json"));
-    assert!(!unlisted.text.contains("Add to calendar"));
-    page(&app, "/event/unlisted-thing/?ical=1").await.expect(404);
+    assert!(unlisted.text.contains("Add to calendar"));
+    let file = page(&app, "/event/unlisted-thing/?ical=1").await.expect(200).text;
+    assert!(file.contains("SUMMARY:Unlisted thing\r\n"), "{file}");
+    assert_eq!(file.matches("BEGIN:VEVENT").count(), 1);
+    let id = app.get("/events/by-slug/unlisted-thing").await.id();
+    let feed = app.get(&format!("/ical?include={id}")).await.expect(200).text;
+    assert!(!feed.contains("BEGIN:VEVENT"), "{feed}");
 }
 
 #[actix_web::test]

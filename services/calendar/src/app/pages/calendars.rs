@@ -47,22 +47,23 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads an event's calendar file. Events that are hidden from lists do not have one.
+/// Reads an event's calendar file.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
     slug: &str,
 ) -> Result<Feed, Error> {
     let slug = lookup_form(slug);
-    let id = read(state, request.of(&[]), move |context, _| {
+    let (id, is_listed) = read(state, request.of(&[]), move |context, _| {
         let found = events::find_by_slug(context.db, &slug)?;
         let shown = found.filter(|event| {
-            event.is_public() && role::may_read(&None, &event.status, event.author)
+            event.status.is_published() && role::may_read(&None, &event.status, event.author)
         });
-        shown.map(|event| event.id).ok_or(Error::NoRoute)
+        shown.map(|event| (event.id, event.listed)).ok_or(Error::NoRoute)
     })
     .await?;
-    calendar(state, request, vec![("include", id.to_string())]).await
+    let feed = calendar(state, request, vec![("include", id.to_string())]).await?;
+    Ok(if is_listed { feed } else { feed.of_unlisted(id) })
 }
 
 /// Reads the calendar file of a series with this slug, including its past dates. If the series was

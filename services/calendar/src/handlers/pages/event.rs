@@ -131,7 +131,7 @@ fn page<'a>(reader: &'a Reader, event: &'a EventView, wrong: bool) -> (Head, Eve
             summary => sentences(&reader.language().sentence(&facts), summary),
         },
         image: event.image.as_ref().map(|image| image.src.clone()).unwrap_or_default(),
-        calendar: if event.listed { calendar.clone() } else { String::new() },
+        calendar: calendar.clone(),
         data: event.data.clone(),
         origins: event.origins.clone(),
         unindexed: event.data.is_empty(),

@@ -49,8 +49,6 @@ pub struct EventView {
     pub organizers: Vec<LinkedView>,
     pub categories: Vec<Link>,
     pub tags: Vec<Link>,
-    /// Whether the event appears in lists and feeds.
-    pub listed: bool,
     pub over: bool,
     /// The status, such as `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
@@ -93,7 +91,6 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
             false => iso(&schedule.zone, schedule.start_utc),
         },
         zone,
-        listed: event.is_public(),
         over: schedule.end_utc < context.now,
         status: included.occurring(event.id).word(context.view.language.words()),
         locked: true,
