@@ -10,12 +10,15 @@ use super::series::Plan;
 const MOST_DAYS: usize = 3;
 
 impl Plan {
-    /// Describes how often the event takes place, until when, and on which additional days.
+    /// Describes how often the event takes place, until when, and on which additional days. Excluded
+    /// dates of a rule with `COUNT` are not counted.
     pub fn spoken(&self, language: Language) -> String {
         let words = language.words();
         let Some(rule) = self.parsed() else { return words.repeatedly.to_owned() };
         let days = self.additional_days(MOST_DAYS + 1);
-        if !days.is_empty() && rule.count() == Some(1) {
+        let count = rule.count().map(|count| count.saturating_sub(self.excluded_dates()));
+        let rule = rule.with_count(count);
+        if count == Some(0) || (!days.is_empty() && count == Some(1)) {
             return words.repeatedly.to_owned();
         }
         let last = self.last_start().map(|wall| wall.date());
@@ -37,13 +40,18 @@ impl Plan {
     pub fn last_start(&self) -> Option<DateTime> {
         let (rule, until) = (self.parsed()?, self.ends()?);
         let latest = self.exdates.len() + 1;
-        let wanted =
-            Wanted { until, near: until.date(), first: 0, latest, most: usize::MAX };
+        let wanted = Wanted { until, near: until.date(), first: 0, latest, most: usize::MAX };
         let found = rule.expand_near(self.start(), wanted).unwrap_or_default();
         let takes_place = |wall: &DateTime| {
             *wall <= until && self.exdates.binary_search(&self.key(self.at(*wall))).is_err()
         };
         Some(found.into_iter().rev().find(takes_place).unwrap_or(until))
+    }
+
+    /// Returns how many dates of the rule are excluded.
+    fn excluded_dates(&self) -> usize {
+        let moments = self.exdates.iter().filter_map(|key| self.moment(key));
+        moments.filter(|moment| self.rules(*moment)).count()
     }
 
     /// Returns the first days with occurrences that aren't from the rule.
@@ -110,6 +118,12 @@ mod tests {
                 "Every Tuesday, also on other days",
             ),
             ("FREQ=WEEKLY;COUNT=1", vec!["20270401"], vec![], "Repeatedly"),
+            ("FREQ=WEEKLY;COUNT=6", vec![], vec!["20270316", "20270323"], "Every Tuesday, 4 times"),
+            // A Wednesday, and a Tuesday after the last one.
+            ("FREQ=WEEKLY;COUNT=6", vec![], vec!["20270317", "20270420"], "Every Tuesday, 6 times"),
+            ("FREQ=WEEKLY;COUNT=2", vec![], vec!["20270316"], "Once"),
+            ("FREQ=WEEKLY;COUNT=2", vec!["20270401"], vec!["20270316"], "Repeatedly"),
+            ("FREQ=MONTHLY;BYDAY=1SU,3SU;COUNT=5", vec![], vec!["20270321"], "Repeatedly, 4 times"),
             ("", vec!["20270401"], vec![], "Repeatedly"),
         ] {
             assert_eq!(plan(rule, &rdates, &exdates).spoken(Language::En), expected, "{rule}");

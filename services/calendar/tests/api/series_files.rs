@@ -90,7 +90,9 @@ async fn feed_of_some_days_has_only_the_events_of_these_days() {
         days.iter().map(entry).collect()
     };
     let both = |days: &[&str]| -> Vec<String> {
-        days.iter().flat_map(|day| [single("Yoga", &[day]), single("Choir", &[day])].concat()).collect()
+        days.iter()
+            .flat_map(|day| [single("Yoga", &[day]), single("Choir", &[day])].concat())
+            .collect()
     };
     let day = page(&app, "/events/day/2027-03-23/?ical=1").await.expect(200);
     assert_eq!(dates(&day.text), both(&["0323"]));
@@ -159,7 +161,10 @@ async fn name_of_a_series_has_the_file_of_all_its_dates() {
         dates(&file.text)
     };
     let shown = page(&app, "/event/yoga/2027-03-23/").await.expect(200).text;
-    let link = format!("href=\"{}\" download>Add all dates to calendar", app.server.url("/event/yoga/?ical=1"));
+    let link = format!(
+        "href=\"{}\" download>Add all dates to calendar",
+        app.server.url("/event/yoga/?ical=1")
+    );
     assert!(shown.contains(&link), "{shown}");
     assert_eq!(file().await, [entry("0316", "COUNT=4 SUMMARY:Yoga")]);
     // All parts of a split series have its name. Past dates stay in the file.
@@ -175,10 +180,11 @@ async fn name_of_a_series_has_the_file_of_all_its_dates() {
     assert!(!outlook.text.contains("X-WR-CALNAME") && outlook.text.contains("RRULE:"));
     // An event that became a series keeps its page, so this address has one event only.
     let plain = app.event(json!({"title": "Fair"})).await;
-    let body = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}, "scope": "all"});
+    let body = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}});
     app.patch(&format!("/events/{plain}"), &body).await.expect(200);
     let url = app.get(&format!("/events/{plain}")).await.json["url"].as_str().unwrap().to_owned();
-    let shown = page(&app, url.strip_prefix(&app.server.url("")).unwrap_or("/event/fair/")).await;
+    let (_, path) = url.split_once("/event/").unwrap();
+    let shown = page(&app, &format!("/event/{path}")).await;
     assert_eq!(
         shown.expect(200).text.contains("Add all dates"),
         page(&app, "/event/fair/?ical=1").await.expect(200).text.contains("RRULE:")
@@ -352,6 +358,18 @@ async fn shortened_series_ends_with_its_last_date_on_pages() {
     assert!(shown.contains("<dd>Every Tuesday until 23 March 2027</dd>"), "{shown}");
     assert!(shown.contains("\"endDate\":\"2027-03-23T18:00:00\""), "{shown}");
     assert!(shown.contains("\"endDate\":\"2027-03-23\""), "{shown}");
+}
+
+#[actix_web::test]
+async fn number_of_times_on_pages_leaves_out_excluded_dates() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let shown = async || page(&app, "/event/yoga/2027-03-16/").await.expect(200).text;
+    assert!(shown().await.contains("<dd>Every Tuesday, 4 times</dd>"));
+    let second = events(&app, id).await[1]["id"].clone();
+    app.delete(&format!("/events/{second}")).await.expect(200);
+    let shown = shown().await;
+    assert!(shown.contains("<dd>Every Tuesday, 3 times</dd>"), "{shown}");
 }
 
 #[actix_web::test]

@@ -90,6 +90,12 @@ impl Rule {
         (times <= MAX_TIMES).then_some(rule)
     }
 
+    /// Returns the rule with another `COUNT`.
+    #[must_use]
+    pub fn with_count(self, count: Option<usize>) -> Rule {
+        Rule { count, ..self }
+    }
+
     /// Returns the maximum number of occurrences, if any.
     pub fn count(&self) -> Option<usize> {
         self.count
