@@ -11,6 +11,7 @@ use testkit::TestServer;
 
 use crate::app::{Answer, App, plant, send, settings};
 use crate::pages::{page, with_events};
+use crate::series::course;
 
 /// Returns the texts of all elements with a name.
 fn texts(answer: &Answer, name: &str) -> Vec<String> {
@@ -117,6 +118,58 @@ async fn atom_feed_has_the_latest_announcements_first() {
         list.contains("type=\"application/atom+xml\"")
             && list.contains("href=\"/events/atom.xml\"")
     );
+}
+
+#[actix_web::test]
+async fn series_is_one_entry_of_the_atom_feed() {
+    let app = App::new().await;
+    app.event(json!({"title": "Fair"})).await;
+    app.clock.advance(60);
+    course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 60}})).await;
+    let feed = async || {
+        let feed = page(&app, "/events/atom.xml").await.expect(200);
+        (texts(&feed, "title"), texts(&feed, "id"), texts(&feed, "summary"))
+    };
+    let (titles, ids, summaries) = feed().await;
+    assert_eq!(titles[1..], ["Yoga", "Fair"]);
+    assert!(summaries[0].contains("16 March 2027"), "{summaries:?}");
+    app.clock.advance(8 * 24 * 3600);
+    let (titles, later, summaries) = feed().await;
+    assert_eq!(titles[1..], ["Yoga", "Fair"]);
+    assert!(summaries[0].contains("23 March 2027"), "{summaries:?}");
+    assert_eq!(ids, later);
+}
+
+#[actix_web::test]
+async fn entries_of_the_atom_feed_keep_their_ids() {
+    let app = App::with(&["--site-locales=de"]).await;
+    let fair = app.event(json!({"title": "Fair"})).await;
+    let yoga = course(&app, json!({})).await;
+    let ids = async |query: &str| {
+        let feed = page(&app, &format!("/events/atom.xml{query}")).await.expect(200);
+        let mut ids = texts(&feed, "id").split_off(1);
+        ids.sort_unstable();
+        ids
+    };
+    let before = ids("").await;
+    assert_eq!(before.len(), 2);
+    for id in &before {
+        let parts: Vec<usize> =
+            id.strip_prefix("urn:uuid:").unwrap().split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12], "{id}");
+        assert_eq!(id.chars().nth("urn:uuid:".len() + 14), Some('8'), "{id}");
+    }
+    app.patch(&format!("/events/{fair}"), &json!({"slug": "market"})).await.expect(200);
+    let moved =
+        json!({"start_date": "2027-03-16 17:00", "end_date": "2027-03-16 18:00", "scope": "all"});
+    app.patch(&format!("/events/{yoga}"), &moved).await.expect(200);
+    assert_eq!(ids("").await, before);
+    assert_eq!(ids("?lang=de").await, before);
+    // Events of another calendar have other ids.
+    let other = App::new().await;
+    other.event(json!({"title": "Fair"})).await;
+    let feed = page(&other, "/events/atom.xml").await.expect(200);
+    assert!(!before.contains(&texts(&feed, "id")[1]));
 }
 
 #[actix_web::test]

@@ -12,7 +12,7 @@ use crate::model::term::Taxonomy;
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::{EventIndex, IndexAccess};
-use crate::store::{event_list, term_choices, terms};
+use crate::store::{event_list, imported, term_choices, terms};
 use crate::wire::list_input::EventListInput;
 use crate::wire::pages::Choice;
 use crate::wire::pages::card::{self, CardGroup, Headings};
@@ -130,28 +130,28 @@ pub async fn first_of_list(
     request: &PageRequest,
     events: i64,
 ) -> Result<ListView, Error> {
-    first(state, request, events, &[]).await
+    let pairs = first_pairs(state, request, events);
+    Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
 }
 
-/// Reads the current and upcoming events that were published most recently.
+/// Reads the current and upcoming events that were published most recently, and the id of this
+/// calendar. Of each series, there is only the next event.
 pub async fn announced(
     state: &State,
     request: &PageRequest,
     events: i64,
-) -> Result<ListView, Error> {
-    first(state, request, events, &[("orderby", "date"), ("order", "desc")]).await
+) -> Result<(String, ListView), Error> {
+    let mut pairs = first_pairs(state, request, events);
+    let order = [("orderby", "date"), ("order", "desc"), ("collapse", "series")];
+    pairs.extend(order.map(|(name, text)| (name, text.to_owned())));
+    listing(state, request, move |context| Ok((imported::calendar_id(context.db)?, pairs.clone())))
+        .await
 }
 
-async fn first(
-    state: &State,
-    request: &PageRequest,
-    events: i64,
-    order: &[(&'static str, &str)],
-) -> Result<ListView, Error> {
+fn first_pairs(state: &State, request: &PageRequest, events: i64) -> ListParameters {
     let mut pairs = PageQuery { is_past: false, ..request.query.clone() }.list();
     pairs.push(("per_page", events.min(state.site.settings.per_page_max).to_string()));
-    pairs.extend(order.iter().map(|(name, text)| (*name, (*text).to_owned())));
-    Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
+    pairs
 }
 
 /// Reads the list of current and upcoming events, or those of a period, with the requested filters.

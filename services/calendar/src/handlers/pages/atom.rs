@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use sha2::{Digest, Sha256};
 use shell::Validators;
 
 use super::site_map::{CACHING, rendered};
@@ -30,6 +31,7 @@ struct AtomFeed<'a> {
 }
 
 struct Entry {
+    id: String,
     url: String,
     title: String,
     summary: String,
@@ -37,7 +39,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn new(url: String, card: EventCard, language: Language) -> Entry {
+    fn new(calendar: &str, url: String, card: EventCard, language: Language) -> Entry {
         let words = language.words();
         let title = match card.status {
             "" => card.title.clone(),
@@ -50,12 +52,31 @@ impl Entry {
             "" => facts,
             text => sentences(&language.sentence(&facts), text),
         };
-        Entry { url, title, summary, card }
+        Entry { id: id(calendar, &card), url, title, summary, card }
     }
 }
 
+/// Returns the id of an event or of its series. It does not change with the slug, the dates or the
+/// language, so feed readers recognise the entry.
+fn id(calendar: &str, card: &EventCard) -> String {
+    let name = match card.series {
+        Some(series) => format!("{calendar} series {series}"),
+        None => format!("{calendar} event {}", card.id),
+    };
+    let digest = Sha256::digest(name);
+    let number =
+        digest.iter().take(16).fold(0, |number: u128, byte| (number << 8) | u128::from(*byte));
+    // Version 8 of RFC 9562: the other bits are up to us.
+    let number = (number & !(0xf_u128 << 76)) | (8_u128 << 76);
+    let number = (number & !(0b11_u128 << 62)) | (0b10_u128 << 62);
+    let part = |from: u32, bits: u32| (number >> from) & ((1_u128 << bits) - 1);
+    let (time, clock) = ((part(96, 32), part(80, 16), part(64, 16)), part(48, 16));
+    let (low, middle, high) = time;
+    format!("urn:uuid:{low:08x}-{middle:04x}-{high:04x}-{clock:04x}-{:012x}", part(0, 48))
+}
+
 /// Returns current and upcoming events as an Atom feed. The most recently published event comes
-/// first.
+/// first. A series is one entry, with its next event.
 pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(shown).await
 }
@@ -70,11 +91,11 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     if validators.are_known(reader.headers()) {
         return Ok(reader.validated(validators, CACHING, |mut response| response.finish()));
     }
-    let list = pages::announced(&reader.state, &reader.request, ENTRIES).await?;
+    let (calendar, list) = pages::announced(&reader.state, &reader.request, ENTRIES).await?;
     let root = reader.root().trim_end_matches('/');
     let entries = list.groups.into_iter().flat_map(|group| group.cards).map(|card| {
         let url = format!("{base}{}", card.href.strip_prefix(root).unwrap_or(&card.href));
-        Entry::new(url, card, reader.language())
+        Entry::new(&calendar, url, card, reader.language())
     });
     let entries: Vec<Entry> = entries.collect();
     let changes = entries.iter().map(|entry| entry.card.modified.as_str());

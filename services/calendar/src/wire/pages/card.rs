@@ -22,6 +22,9 @@ const SUMMARY: usize = 180;
 /// An event in a list.
 #[derive(Clone, Debug)]
 pub struct EventCard {
+    pub id: i64,
+    /// The id of the event's series, if any.
+    pub series: Option<i64>,
     pub title: String,
     pub href: String,
     /// The first day in ISO format.
@@ -101,6 +104,8 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
     let (language, words) = (view.language, view.language.words());
     let first = spoken::ends(&event.schedule).0.date();
     let bare = EventCard {
+        id: event.id,
+        series: included.series.get(&event.id).map(|one| one.series.id),
         title: html::plain(&event.title),
         href: view.urls.event_page(&event.slug),
         date: first.to_string(),
