@@ -266,13 +266,47 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Records that these fields were changed for a single event only.
-pub fn mark(db: &mut Db, place: &InSeries, fields: &[&str]) -> Result<(), DatabaseError> {
+/// Records how an event differs from its series after these fields were changed for this event only.
+/// Fields in which it agrees with the others again are no longer its own.
+pub fn mark(
+    db: &mut Db,
+    place: &InSeries,
+    (after, fields): (&Shared, &[&'static str]),
+) -> Result<(), DatabaseError> {
+    let agreeing = agreeing(db, place, (after, fields))?;
     let mut membership = place.membership.clone();
-    for field in fields {
-        if !membership.changed.iter().any(|one| one == field) {
+    membership.changed.retain(|own| !agreeing.contains(&own.as_str()));
+    for field in fields.iter().filter(|field| !agreeing.contains(field)) {
+        if !has_own(&membership, field) {
             membership.changed.push((*field).to_owned());
         }
     }
     series::join(db, &membership)
+}
+
+fn has_own(member: &Membership, field: &str) -> bool {
+    member.changed.iter().any(|own| own == field)
+}
+
+/// Returns those of the fields that were the event's own, and are now what the others share.
+fn agreeing(
+    db: &mut Db,
+    place: &InSeries,
+    (after, fields): (&Shared, &[&'static str]),
+) -> Result<Vec<&'static str>, DatabaseError> {
+    let own = fields.iter().copied().filter(|field| has_own(&place.membership, field));
+    let mut own: Vec<&'static str> = own.collect();
+    if own.is_empty() {
+        return Ok(own);
+    }
+    let (id, event) = (place.series.id, place.membership.event);
+    let members = series::members(db, id)?;
+    own.retain(|field| members.iter().any(|one| one.event != event && !has_own(one, field)));
+    let Some(template) = template(db, id)? else { return Ok(Vec::new()) };
+    let others = template.differing(after);
+    let zone = &template.event.schedule.zone;
+    let planned = span_in(zone, &place.series, place.membership.occurrence);
+    let is_planned = planned.is_some_and(|planned| planned == after.event.schedule);
+    own.retain(|field| if *field == DATES { is_planned } else { !others.contains(field) });
+    Ok(own)
 }

@@ -94,7 +94,7 @@ fn update_one(
         differing.retain(|field| *field != STATUS);
     }
     if !differing.is_empty() {
-        series::mark(context.db, place, &differing)?;
+        series::mark(context.db, place, (&after, &differing))?;
     }
     Ok(event)
 }
@@ -248,8 +248,9 @@ impl Work<'_> {
         for member in members {
             let old = require(db, member.event)?;
             let new = self.with_fields(member, &old);
+            let place = self.place(member, member.occurrence, &new);
             rewrite(db, &old, new, now)?;
-            stored::join(db, &self.place(member, member.occurrence))?;
+            stored::join(db, &place)?;
         }
         Ok(())
     }
@@ -273,10 +274,14 @@ impl Work<'_> {
         new
     }
 
-    /// Returns an event's series membership after the change.
-    fn place(&self, member: &Membership, occurrence: i64) -> Membership {
+    /// Returns an event's series membership after the change. A changed field is no longer the
+    /// event's own if the event has the new value too.
+    fn place(&self, member: &Membership, occurrence: i64, new: &Shared) -> Membership {
         let is_own = member.event == self.own;
-        let kept = |field: &&String| !(is_own && self.differing.contains(&field.as_str()));
+        let others = self.after.differing(new);
+        let agrees = |field: &str| is_own || (field != DATES && !others.contains(&field));
+        let kept =
+            |field: &&String| !(self.differing.contains(&field.as_str()) && agrees(field.as_str()));
         let changed = member.changed.iter().filter(kept).cloned().collect();
         Membership { event: member.event, series: self.series.id, occurrence, changed }
     }
@@ -327,7 +332,7 @@ impl Work<'_> {
             }
             let has_own_dates = member.changed.iter().any(|field| field == DATES);
             if !has_own_dates || member.event == self.own {
-                new.event.schedule = schedule;
+                new.event.schedule = schedule.clone();
             }
             if !is_named_by_file {
                 let name = self.series.external_id(occurrence);
@@ -339,7 +344,10 @@ impl Work<'_> {
                 }
                 new.event.external_id = Some(name);
             }
-            let place = self.place(&member, occurrence);
+            let mut place = self.place(&member, occurrence, &new);
+            if new.event.schedule == schedule {
+                place.changed.retain(|field| field != DATES);
+            }
             let wanted = self.series.slug_of(occurrence);
             let suffix = if new.event.status.is_trashed() { TRASHED } else { "" };
             let own = old.event.slug.strip_suffix(TRASHED).unwrap_or(&old.event.slug);

@@ -65,6 +65,7 @@ mod series;
 mod series_feeds;
 mod series_files;
 mod series_lists;
+mod series_marks;
 mod series_rules;
 mod soak;
 mod spreadsheet;

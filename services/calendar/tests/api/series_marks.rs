@@ -1,0 +1,65 @@
+//! Fields that events of a series have of their own, until they agree with the others again.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::series::{course, events, patch, starts, texts};
+
+async fn ids(app: &App, id: i64) -> Vec<i64> {
+    events(app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect()
+}
+
+/// Returns the fields of each event that differ from its series.
+async fn changed(app: &App, id: i64) -> Vec<Value> {
+    events(app, id).await.iter().map(|one| one["series"]["changed"].clone()).collect()
+}
+
+#[actix_web::test]
+async fn change_of_all_reaches_a_date_whose_own_change_was_undone() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = ids(&app, id).await;
+    for (field, own, shared, new) in [
+        ("event_status", "cancelled", "scheduled", "cancelled"),
+        ("title", "Guest teacher", "Yoga", "Pilates"),
+    ] {
+        let one = patch(&app, all[1], json!({ field: own })).await.expect(200).json;
+        assert_eq!(one["series"]["changed"], json!([field]));
+        let one = patch(&app, all[1], json!({ field: shared })).await.expect(200).json;
+        assert_eq!(one["series"]["changed"], json!([]), "{field}");
+        patch(&app, id, json!({ field: new, "scope": "all" })).await.expect(200);
+        assert_eq!(texts(&app, id, field).await, vec![new; 4]);
+    }
+    // The time too.
+    let at = |hour: u8| {
+        json!({"start_date": format!("2027-03-23 {hour}:00"),
+            "end_date": format!("2027-03-23 {hour}:30")})
+    };
+    let planned = json!({"start_date": "2027-03-23 18:00", "end_date": "2027-03-23 19:30"});
+    for (body, expected) in [(at(20), json!(["dates"])), (planned, json!([]))] {
+        let one = patch(&app, all[1], body).await.expect(200).json;
+        assert_eq!(one["series"]["changed"], expected);
+    }
+    let later = json!({"start_date": "2027-03-16 17:00", "scope": "all"});
+    patch(&app, id, later).await.expect(200);
+    assert_eq!(starts(&app, id).await[1], "03-23 17:00");
+}
+
+#[actix_web::test]
+async fn field_is_not_own_any_longer_when_all_get_its_value() {
+    let app = App::new().await;
+    let id = course(&app, json!({"status": "draft"})).await;
+    let all = ids(&app, id).await;
+    patch(&app, all[1], json!({"status": "publish", "title": "Guest"})).await.expect(200);
+    let moved = json!({"start_date": "2027-03-23 19:00", "end_date": "2027-03-23 20:30"});
+    patch(&app, all[1], moved).await.expect(200);
+    assert_eq!(changed(&app, id).await[1], json!(["title", "status", "dates"]));
+    patch(&app, id, json!({"status": "publish", "scope": "all"})).await.expect(200);
+    assert_eq!(changed(&app, id).await[1], json!(["title", "dates"]));
+    patch(&app, id, json!({"start_date": "2027-03-16 19:00", "scope": "all"})).await.expect(200);
+    assert_eq!(changed(&app, id).await[1], json!(["title"]));
+    // The whole series is withdrawn.
+    patch(&app, id, json!({"status": "draft", "scope": "all"})).await.expect(200);
+    assert_eq!(texts(&app, id, "status").await, vec!["draft"; 4]);
+    assert_eq!(changed(&app, id).await[1], json!(["title"]));
+}
