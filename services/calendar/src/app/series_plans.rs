@@ -68,7 +68,7 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Adds the rule and dates of a write to a plan.
+/// Replaces the rule of a plan with that of a write, and the dates that the write has.
 ///
 /// # Errors
 /// The start does not match the rule.
@@ -79,8 +79,12 @@ pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, 
         RuleEnd::Count(count) => with_count(&rule, count),
         RuleEnd::Until(last) => with_until(&rule, &plan.until(last)),
     };
-    plan.rdates = plan.keys(&recurrence.rdates);
-    plan.exdates = plan.keys(&recurrence.exdates);
+    if let Some(dates) = &recurrence.rdates {
+        plan.rdates = plan.keys(dates);
+    }
+    if let Some(dates) = &recurrence.exdates {
+        plan.exdates = plan.keys(dates);
+    }
     check(plan)
 }
 
@@ -256,17 +260,20 @@ impl Shift {
             plan.zone = zone;
         }
         let shift = Shift { plan: plan.clone(), from: from.clone(), delta, by_month };
-        if let Some(recurrence) = recurrence {
-            plan = with_recurrence(plan, recurrence)?;
-        } else {
-            plan.rule = moved_rule(&from, &shift, start)?;
+        if old != new {
             let moved = |keys: &[String]| {
                 let moments = keys.iter().filter_map(|key| from.moment(key));
                 let mut moments: Vec<i64> = moments.map(|one| shift.moved(one)).collect();
                 moments.sort_unstable();
+                moments.dedup();
                 moments.iter().map(|moment| plan.key(*moment)).collect::<Vec<_>>()
             };
             (plan.rdates, plan.exdates) = (moved(&from.rdates), moved(&from.exdates));
+        }
+        if let Some(recurrence) = recurrence {
+            plan = with_recurrence(plan, recurrence)?;
+        } else {
+            plan.rule = moved_rule(&from, &shift, start)?;
             plan = check(plan)?;
             // A month may lack the day.
             if !plan.has(shift.moved(occurrence)) {

@@ -110,10 +110,10 @@ pub struct Recurrence {
     pub rule: String,
     /// When the rule ends.
     pub end: RuleEnd,
-    /// Excluded dates.
-    pub exdates: Vec<ListedDate>,
-    /// Added dates.
-    pub rdates: Vec<ListedDate>,
+    /// Excluded dates. `None` keeps those of the series.
+    pub exdates: Option<Vec<ListedDate>>,
+    /// Added dates. `None` keeps those of the series.
+    pub rdates: Option<Vec<ListedDate>>,
 }
 
 /// When a rule ends.

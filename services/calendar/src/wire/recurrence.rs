@@ -118,7 +118,9 @@ pub fn decode(
                 Some(_) => Err("must have a text as rrule".to_owned()),
             };
             rule.and_then(|rule| {
-                let dates = |name| listed(member(name), name, zone, now);
+                let dates = |name| {
+                    member(name).map(|value| listed(value, name, zone, now)).transpose()
+                };
                 let ends = (member("until"), member("count"));
                 of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), zone, now)
             })
@@ -128,13 +130,13 @@ pub fn decode(
     decoded.map_err(|text| errors.fail(NAME, text)).ok()
 }
 
-/// Decodes lines from a calendar file.
+/// Decodes lines from a calendar file. They are the whole recurrence, so they replace all dates.
 fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, String> {
     let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
     for line in unfolded(text) {
         let Line { name, zone: own_zone, is_day, value } = Line::read(&line)?;
         let dates = |name: &str| -> Result<Vec<ListedDate>, String> {
-            let all = listed(Some(&Value::from(value)), name, zone, now)?;
+            let all = listed(&Value::from(value), name, zone, now)?;
             all.into_iter().map(|date| in_zone(date, own_zone.as_ref(), is_day, name)).collect()
         };
         match name.to_ascii_uppercase().as_str() {
@@ -145,7 +147,7 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
             _ => return Err(WRONG_LINE.to_owned()),
         }
     }
-    of_parts(&rule, (None, None), (exdates, rdates), zone, now)
+    of_parts(&rule, (None, None), (Some(exdates), Some(rdates)), zone, now)
 }
 
 const WRONG_LINE: &str = "must have lines that begin with RRULE, EXDATE or RDATE";
@@ -230,13 +232,13 @@ fn in_zone(
 fn of_parts(
     rule: &str,
     (until, count): (Option<&Value>, Option<&Value>),
-    (exdates, rdates): (Vec<ListedDate>, Vec<ListedDate>),
+    (exdates, rdates): (Option<Vec<ListedDate>>, Option<Vec<ListedDate>>),
     zone: &Zone,
     now: Timestamp,
 ) -> Result<Recurrence, String> {
     let rule = rule.trim();
     let rule = rule.strip_prefix("RRULE:").or(rule.strip_prefix("rrule:")).unwrap_or(rule);
-    if rule.is_empty() && rdates.is_empty() {
+    if rule.is_empty() && rdates.as_ref().is_none_or(Vec::is_empty) {
         return Err("must have an rrule or rdates".to_owned());
     }
     let parsed = match rule.is_empty() {
@@ -265,12 +267,11 @@ fn of_parts(
 }
 
 fn listed(
-    value: Option<&Value>,
+    value: &Value,
     name: &str,
     zone: &Zone,
     now: Timestamp,
 ) -> Result<Vec<ListedDate>, String> {
-    let Some(value) = value else { return Ok(Vec::new()) };
     let items = list(value).map_err(|text| format!("must have valid {name}: {text}"))?;
     items.iter().map(|item| date(item, name, zone, now)).collect()
 }
@@ -312,7 +313,9 @@ mod tests {
         match value {
             Value::String(text) => of_lines(text, &zone, now),
             value => {
-                let dates = |name: &str| listed(value.get(name), name, &zone, now);
+                let dates = |name: &str| {
+                    value.get(name).map(|value| listed(value, name, &zone, now)).transpose()
+                };
                 let ends = (value.get("until"), value.get("count"));
                 let rule = value["rrule"].as_str().unwrap_or_default();
                 of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), &zone, now)
@@ -327,8 +330,8 @@ mod tests {
         let expected = Recurrence {
             rule: "FREQ=WEEKLY".to_owned(),
             end: RuleEnd::Until(day),
-            exdates: vec![at],
-            rdates: vec![day],
+            exdates: Some(vec![at]),
+            rdates: Some(vec![day]),
         };
         for value in [
             json!({"rrule": "FREQ=WEEKLY", "until": "2027-03-16", "rdates": ["2027-03-16"],
@@ -341,12 +344,16 @@ mod tests {
         }
         let counted = of(&json!("FREQ=DAILY;COUNT=3")).unwrap();
         assert_eq!((counted.rule.as_str(), counted.end), ("FREQ=DAILY", RuleEnd::Count(3)));
+        // A text replaces all dates, an object only those that it has.
+        assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
+        let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();
+        assert_eq!((object.exdates, object.rdates), (None, Some(vec![])));
     }
 
     #[test]
     fn lines_of_calendar_files_have_zones_and_days() {
         let days = |text: &str| match of(&json!(text)) {
-            Ok(found) => Ok((found.exdates, found.rdates)),
+            Ok(found) => Ok((found.exdates.unwrap(), found.rdates.unwrap())),
             Err(error) => Err(error),
         };
         let march = |day: i8| ListedDate::Day(Date::new(2027, 3, day).unwrap());

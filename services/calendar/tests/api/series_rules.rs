@@ -171,7 +171,7 @@ async fn dates_return_from_the_trash_when_the_rule_has_them_again() {
         app.clock.advance(60);
         patch(&app, id, removing.clone()).await.expect(200);
         assert_eq!(starts(&app, id).await, days, "{removing}");
-        patch(&app, id, rule(&json!({"count": 4}))).await.expect(200);
+        patch(&app, id, rule(&json!({"count": 4, "exdates": []}))).await.expect(200);
         assert_eq!(ids(&app, id).await, all, "{removing}");
         for (event, old) in events(&app, id).await.iter().zip(&before) {
             for name in ["slug", "status", "start_date", "end_date", "title", "series"] {
@@ -183,13 +183,42 @@ async fn dates_return_from_the_trash_when_the_rule_has_them_again() {
         assert!(!app.get("/ical").await.text.contains("EXDATE"));
     }
     assert_eq!(app.rows("events"), 4);
-    // A date that a user removed returns too, if the rule is sent without it.
+    // A date that a user removed returns too, if the list is sent without it.
     app.delete(&format!("/events/{}", all[1])).await.expect(200);
     patch(&app, id, rule(&json!({"count": 5, "exdates": ["2027-03-23"]}))).await.expect(200);
     assert_eq!(starts(&app, id).await.len(), 4);
-    patch(&app, id, rule(&json!({"count": 5}))).await.expect(200);
+    patch(&app, id, rule(&json!({"count": 5, "exdates": []}))).await.expect(200);
     assert_eq!(ids(&app, id).await[..4], all);
     assert_eq!(texts(&app, id, "slug").await[1], "yoga--2027-03-23");
+}
+
+#[actix_web::test]
+async fn new_rule_keeps_removed_and_added_dates_that_it_does_not_list() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let added = rule(&json!({"count": 4, "rdates": ["2027-03-18 12:00"]}));
+    patch(&app, id, added).await.expect(200);
+    app.delete(&format!("/events/{}", ids(&app, id).await[2])).await.expect(200);
+    let kept = ["03-16 18:00", "03-18 12:00", "03-30 18:00", "04-06 18:00"];
+    assert_eq!(starts(&app, id).await, kept);
+    // Two more weeks.
+    patch(&app, id, rule(&json!({"count": 6}))).await.expect(200);
+    let longer = [&kept[..], &["04-13 18:00", "04-20 18:00"]].concat();
+    assert_eq!(starts(&app, id).await, longer);
+    // The dates move with the series, also to another rule.
+    let mut body = rule(&json!({"rrule": "FREQ=WEEKLY;BYDAY=WE", "count": 3}));
+    body["start_date"] = json!("2027-03-17 17:00");
+    patch(&app, id, body).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-17 17:00", "03-19 11:00", "03-31 17:00"]);
+    let shown = events(&app, id).await[0]["series"]["recurrence"].clone();
+    assert_eq!(shown["exdates"], json!(["2027-03-24 17:00:00"]));
+    // Lists that are sent replace the dates.
+    let none = json!({"rrule": "FREQ=WEEKLY;BYDAY=WE", "count": 3, "rdates": []});
+    patch(&app, id, rule(&none)).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-17 17:00", "03-31 17:00"]);
+    let text = json!({"recurrence": "RRULE:FREQ=WEEKLY;BYDAY=WE;COUNT=3", "scope": "all"});
+    patch(&app, id, text).await.expect(200);
+    assert_eq!(starts(&app, id).await, ["03-17 17:00", "03-24 17:00", "03-31 17:00"]);
 }
 
 #[actix_web::test]

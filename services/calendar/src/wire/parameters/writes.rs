@@ -99,7 +99,9 @@ parameters! {
         /// How the event repeats: an object with an RFC 5545 `rrule`, `until` or `count`, `exdates`
         /// and `rdates`; or a string with the iCalendar lines `RRULE`, `EXDATE` and `RDATE`. Rules
         /// count in local time: a time that a clock change skips moves forward, and of an hour that
-        /// occurs twice, the first one counts. `null` gets 400 if the event belongs to a series.
+        /// occurs twice, the first one counts. An object without `exdates` or `rdates` keeps those
+        /// of the series, and a sent list, also an empty one, replaces them; a string replaces all.
+        /// `null` gets 400 if the event belongs to a series.
         /// Extension.
         #[param(inline, value_type = RecurrenceInput)]
         pub recurrence: Option<Value>,
