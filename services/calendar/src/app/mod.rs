@@ -36,6 +36,7 @@ mod passwords;
 mod request;
 pub(crate) mod series;
 mod series_creation;
+mod series_notices;
 pub(crate) mod series_plans;
 mod series_writes;
 mod site_writes;

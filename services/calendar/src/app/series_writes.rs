@@ -7,6 +7,7 @@ use database::Db;
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
 use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
+use super::series_notices::announce_split;
 use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
 use super::slugs::remember;
 use super::subscribed_series::{is_named_by_file, moving_along, note_new};
@@ -168,7 +169,9 @@ fn update_several(
         true => before.event.schedule.clone(),
         false => after.event.schedule.clone(),
     };
+    let mut ended = None;
     if reach == Reach::Following && place.membership.occurrence > place.series.plan.first() {
+        ended = Some(place.series.id);
         place.series = Arc::new(split_off(db, &place, &members)?);
         place.membership.series = place.series.id;
     }
@@ -199,8 +202,13 @@ fn update_several(
             }
         }
     }
-    let body = series_body("series.changed", series.id, event.id, seconds);
-    webhooks::combine_after(db, messages, &body, seconds)?;
+    match ended {
+        Some(ended) => announce_split(db, messages, ended, (series.id, event.id), seconds)?,
+        None => {
+            let body = series_body("series.changed", series.id, event.id, seconds);
+            webhooks::combine_after(db, messages, &body, seconds)?;
+        }
+    }
     Ok(require(db, event.id)?.event)
 }
 

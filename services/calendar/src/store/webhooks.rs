@@ -90,6 +90,17 @@ pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(),
     add_message(db, body.to_owned(), now).map(drop)
 }
 
+/// Replaces all messages after `last` with these. Must run in the transaction that added them.
+pub fn replace_after(
+    db: &mut Db,
+    last: i64,
+    bodies: impl IntoIterator<Item = String>,
+    now: i64,
+) -> Result<(), DatabaseError> {
+    diesel::delete(outbox::table.filter(outbox::id.gt(last))).execute(db)?;
+    bodies.into_iter().try_for_each(|body| add_message(db, body, now).map(drop))
+}
+
 /// Adds a message for each webhook. Returns the number of webhooks.
 fn add_message(db: &mut Db, body: String, at: i64) -> Result<usize, DatabaseError> {
     let text = "insert into webhook_outbox (webhook_id, payload, created_utc, next_try, tries) \

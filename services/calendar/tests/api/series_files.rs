@@ -312,6 +312,30 @@ async fn change_of_a_series_sends_one_message() {
 }
 
 #[actix_web::test]
+async fn split_of_a_series_announces_the_old_and_the_new_one() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let third = crate::series::events(&app, id).await[2]["id"].as_i64().unwrap();
+    app.state
+        .pools
+        .write_blocking(|db| add_webhook(db, "https://mirror.example/hook", "whsec_x", 0))
+        .unwrap();
+    let body = json!({"title": "Summer yoga", "scope": "following"});
+    app.patch(&format!("/events/{third}"), &body).await.expect(200);
+    assert_eq!(app.rows("webhook_outbox"), 2);
+    for (kind, event, series) in [("changed", third - 1, 1), ("created", third, 2)] {
+        let named = format!(
+            "webhook_outbox where payload like '%\"event\":{event},\"id\":{series},%' \
+             and payload like '%\"series.{kind}\"%'"
+        );
+        assert_eq!(app.rows(&named), 1, "{kind}");
+    }
+    let order = "webhook_outbox where payload like '%created%' and id > \
+        (select min(id) from webhook_outbox)";
+    assert_eq!(app.rows(order), 1);
+}
+
+#[actix_web::test]
 async fn pages_show_how_often_and_when_next() {
     let app = App::new().await;
     let recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU", "until": "2027-06-30"});
