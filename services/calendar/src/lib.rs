@@ -28,7 +28,7 @@ pub use config::Settings;
 pub use jobs::{
     Fault, ImportOptions, Inherited, LoadOptions, Loaded, PurgeOptions, Purged, RemovalError,
     deliver_due, empty_trash, extend_series, import, load, load_file, publish_due, purge,
-    remove_user, run_due_subscriptions,
+    remove_user, review_series, run_due_subscriptions,
 };
 pub use service::Calendar;
 pub use state::State;

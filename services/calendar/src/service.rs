@@ -15,7 +15,8 @@ use utoipa::openapi::OpenApi;
 use crate::error::ErrorBodies;
 use crate::jobs::{
     deliver_forever, empty_trash, extend_series, measure_messages, measure_subscriptions,
-    prune_changes, prune_messages, publish_due, refresh_index, run_subscriptions_forever,
+    prune_changes, prune_messages, publish_due, refresh_index, review_series,
+    run_subscriptions_forever,
 };
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
@@ -105,6 +106,7 @@ impl Service for Calendar {
         metrics::show();
         let state = self.state.clone();
         let publishing = async move {
+            review_series(&state).await;
             loop {
                 publish_due(&state).await;
                 extend_series(&state).await;

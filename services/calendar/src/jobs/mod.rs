@@ -25,7 +25,7 @@ pub use import_site::{SiteAccess, import_site};
 pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
-pub use series::extend_series;
+pub use series::{extend_series, review_series};
 pub use spreadsheet::export_table;
 pub use subscriptions::{
     add_subscription, change_subscription, list_subscriptions, measure_subscriptions,

@@ -3,7 +3,8 @@
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
 
-use crate::app::series::extend;
+use crate::app::series::{expand, extend};
+use crate::model::series::Series;
 use crate::state::{Site, State};
 use crate::store::{series, sql, transfer};
 
@@ -24,6 +25,58 @@ pub async fn extend_series(state: &State) {
             }
         }
     }
+}
+
+/// Number of series to expand in one read.
+const AT_ONCE: i64 = 50;
+
+/// Makes series due that lack events now, because SERIES_AHEAD was raised after it was decided when
+/// they are due. Runs once, when the process starts.
+pub async fn review_series(state: &State) {
+    let mut last = 0;
+    loop {
+        let (site, now, from) = (state.site.clone(), state.clock.now(), last);
+        let find = move |db: &mut Db| lacking_events(db, &site, from, now);
+        let found = match state.pools.read(find).await {
+            Ok((_, None)) => return,
+            Ok((lacking, Some(id))) => {
+                last = id;
+                lacking
+            }
+            Err(error) => {
+                log::warn!("cannot find series that need more events: {error}");
+                return;
+            }
+        };
+        if found.is_empty() {
+            continue;
+        }
+        let make_due = move |db: &mut Db| {
+            sql::one_writer(db)?;
+            found.iter().try_for_each(|id| series::make_due(db, *id, now.as_second()))
+        };
+        if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, make_due).await {
+            log::warn!("cannot make series due: {error}");
+            return;
+        }
+    }
+}
+
+/// Reads some of the series that are not due yet, from the one after `last`. Returns those that lack
+/// events, and the last one that was read.
+fn lacking_events(
+    db: &mut Db,
+    site: &Site,
+    last: i64,
+    now: Timestamp,
+) -> Result<(Vec<i64>, Option<i64>), DatabaseError> {
+    let some = series::due_later(db, now.as_second(), (last, AT_ONCE))?;
+    let lacks = |one: &&Series| {
+        let expansion = expand(site, one, now);
+        expansion.is_some_and(|all| all.occurrences.iter().any(|(at, ..)| *at > one.made_until))
+    };
+    let lacking = some.iter().filter(lacks).map(|one| one.id).collect();
+    Ok((lacking, some.last().map(|one| one.id)))
 }
 
 /// Extends the next series that is due. Returns the number of new events, or `None` if no series is

@@ -118,9 +118,8 @@ pub fn decode(
                 Some(_) => Err("must have a text as rrule".to_owned()),
             };
             rule.and_then(|rule| {
-                let dates = |name| {
-                    member(name).map(|value| listed(value, name, zone, now)).transpose()
-                };
+                let dates =
+                    |name| member(name).map(|value| listed(value, name, zone, now)).transpose();
                 let ends = (member("until"), member("count"));
                 of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), zone, now)
             })

@@ -1,9 +1,9 @@
 //! Series: creating, changing and extending them.
 
-use calendar::extend_series;
+use calendar::{State, extend_series, review_series};
 use serde_json::{Value, json};
 
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, settings};
 
 /// Creates a weekly course of four evenings, across the change to summer time.
 pub async fn course(app: &App, fields: Value) -> i64 {
@@ -452,4 +452,26 @@ async fn endless_series_is_extended_once_by_two_replicas() {
         json!({"recurrence": {"rrule": "FREQ=WEEKLY", "until": "2027-05-04"}, "scope": "all"});
     patch(&app, id, until).await.expect(200);
     assert_eq!(app.rows("series where due_utc is not null"), 0);
+}
+
+#[actix_web::test]
+async fn raised_setting_extends_series_at_the_next_start() {
+    let app = App::with(&["--series-ahead=1"]).await;
+    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY"}})).await;
+    let ended = course(&app, json!({})).await;
+    let other = course(&app, json!({"recurrence": {"rrule": "FREQ=YEARLY"}})).await;
+    for (ahead, weekly, yearly) in [(1, 4, 1), (2, 8, 1), (24, 104, 2)] {
+        let settings = settings(&[&format!("--series-ahead={ahead}")]);
+        let media = app.state.media.clone();
+        let state = State::new(app.state.pools.clone(), app.clock.shared(), settings, media);
+        review_series(&state).await;
+        extend_series(&state).await;
+        let numbers = [id, ended, other].map(|id| {
+            app.rows(&format!(
+                "series_events where series_id in \
+                 (select series_id from series_events where event_id = {id})"
+            ))
+        });
+        assert_eq!(numbers, [weekly, 4, yearly], "{ahead}");
+    }
 }
