@@ -42,6 +42,7 @@ mod series_writes;
 mod site_writes;
 mod slugs;
 mod subscribed_file;
+mod subscribed_rules;
 mod subscribed_series;
 mod subscriber;
 pub(crate) mod subscriptions;

@@ -10,6 +10,7 @@ use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_se
 use super::series_notices::announce_split;
 use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
 use super::slugs::remember;
+use super::subscribed_rules::refuse_other_rule;
 use super::subscribed_series::{is_named_by_file, moving_along, note_new};
 use super::{erasure, event_writes, series};
 use crate::error::Error;
@@ -158,7 +159,9 @@ fn update_several(
         Some(recurrence) => is_other(&place, recurrence)?,
         None => false,
     };
-    if differing.is_empty() && !is_planned {
+    if is_planned {
+        refuse_other_rule(db, &place.series)?;
+    } else if differing.is_empty() {
         return Ok(event);
     }
     let members = match is_moved {

@@ -256,67 +256,36 @@ async fn new_dates_by_schedule_keep_what_a_user_changed_for_all() {
 }
 
 #[actix_web::test]
-async fn dates_that_a_user_adds_to_the_rule_stay() {
+async fn new_rule_for_a_series_of_a_subscription_is_400() {
     let club = Subscribing::new().await;
     club.serves(&series(4, 18, ""));
     let id = club.subscribe(json!({})).await;
     club.run(id).await;
-    let (ids, _) = shown(&club).await;
-    let longer = json!({"scope": "all", "recurrence": {"rrule": "FREQ=WEEKLY", "count": 4}});
-    patch(&club, ids[0], longer).await;
-    club.serves(&series(4, 18, "DESCRIPTION:New\r\n"));
+    let (ids, before) = shown(&club).await;
+    let longer = json!({"rrule": "FREQ=WEEKLY", "count": 4});
+    for (event, scope) in [(ids[0], "all"), (ids[1], "following")] {
+        let body = json!({"scope": scope, "title": "Mine", "recurrence": longer});
+        let path = format!("/events/{event}");
+        let refused = club.app.call("editor", "PATCH", &path, &body).await.expect(400);
+        let text = refused.json["data"]["params"]["recurrence"].as_str().unwrap();
+        assert!(text.contains(&format!("subscription {id} takes the rule")), "{text}");
+    }
+    assert_eq!(shown(&club).await, (ids.clone(), before));
+    // Other fields change, also with the rule as it was read.
+    let path = format!("/events/{}", ids[0]);
+    let own = club.app.get_as("editor", &path).await.expect(200).json;
+    let rule = &own["series"]["recurrence"];
+    patch(&club, ids[0], json!({"scope": "all", "title": "Mine", "recurrence": rule})).await;
     let run = club.run_now(id).await;
-    assert_eq!(counts(&run, "imported"), [0, 3, 0, 0, 0, 0], "{run}");
-    let days = ["04", "11", "18", "25"];
-    assert_eq!(shown(&club).await.1, days.map(|day| format!("05-{day} 18:00 Yoga")));
-    assert_nothing_stays(&club, id).await;
-}
-
-#[actix_web::test]
-async fn dates_added_to_a_split_series_are_not_doubled_by_an_import() {
-    let club = Subscribing::new().await;
-    let file = series(4, 18, "").replace("COUNT=3", "COUNT=5");
-    club.serves(&file);
-    let id = club.subscribe(json!({})).await;
-    club.run(id).await;
-    let (ids, _) = shown(&club).await;
-    let rule = |count: u8| json!({"rrule": "FREQ=WEEKLY", "count": count});
-    patch(&club, ids[2], json!({"scope": "following", "recurrence": rule(6)})).await;
-    club.serves(&file.replace("SUMMARY:Yoga", "SUMMARY:New"));
-    club.run_now(id).await;
-    // The user's series has the dates that the file lacks, and no others.
-    let feed = club.app.get("/ical?start_date=2020-01-01").await.expect(200).text;
-    assert!(feed.contains("DTSTART;TZID=Europe/Vienna:20270608T180000"), "{feed}");
-    assert!(feed.contains("FREQ=WEEKLY;COUNT=3"), "{feed}");
-    assert!(!feed.contains("COUNT=6") && !feed.contains("EXDATE"), "{feed}");
-    // Another rule adds one date to it.
-    let (now, _) = shown(&club).await;
-    assert_eq!((&now[..5], now.len()), (&ids[..], 8));
-    patch(&club, now[5], json!({"scope": "all", "recurrence": rule(4)})).await;
-    let new = ["05-04", "05-11", "05-18", "05-25", "06-01"].map(|day| format!("{day} 18:00 New"));
-    let own = ["06-08", "06-15", "06-22", "06-29"].map(|day| format!("{day} 18:00 Yoga"));
-    assert_eq!(shown(&club).await.1, [&new[..], &own[..]].concat());
-    assert_nothing_stays(&club, id).await;
-}
-
-#[actix_web::test]
-async fn date_added_to_a_moved_series_is_removed_with_its_subscription() {
-    let club = Subscribing::new().await;
-    let file = series(4, 18, "").replace("COUNT=3", "COUNT=4");
-    club.serves(&file);
-    let id = club.subscribe(json!({})).await;
-    club.run(id).await;
-    let (ids, _) = shown(&club).await;
-    let (start, end) = ("2027-04-27 18:00", "2027-04-27 19:00");
-    patch(&club, ids[0], json!({"scope": "all", "start_date": start, "end_date": end})).await;
-    let longer = json!({"scope": "all", "recurrence": {"rrule": "FREQ=WEEKLY", "count": 5}});
-    patch(&club, ids[0], longer).await;
-    club.serves(&file.replace("SUMMARY:Yoga", "SUMMARY:New"));
-    club.run_now(id).await;
-    let days = ["04-27", "05-04", "05-11", "05-18", "05-25"];
-    let starts: Vec<String> = shown(&club).await.1.iter().map(|one| one[..5].to_owned()).collect();
-    assert_eq!(starts, days);
-    assert_nothing_stays(&club, id).await;
+    assert_eq!(counts(&run, "imported"), [0, 0, 3, 0, 0, 0], "{run}");
+    let days = ["04", "11", "18"];
+    assert_eq!(shown(&club).await.1, days.map(|day| format!("05-{day} 18:00 Mine")));
+    // Without the subscription, the series gets another rule.
+    let removed = format!("/subscriptions/{id}");
+    club.app.call("editor", "DELETE", &removed, &json!({})).await.expect(200);
+    calendar::run_due_subscriptions(&club.state).await;
+    patch(&club, ids[0], json!({"scope": "all", "recurrence": longer})).await;
+    assert_eq!(shown(&club).await.1.len(), 4);
 }
 
 #[actix_web::test]
