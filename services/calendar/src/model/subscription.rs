@@ -334,6 +334,12 @@ pub fn requested_url(text: &str) -> String {
     }
 }
 
+/// Returns whether a URL has a user name or a password.
+pub fn has_login(url: &str) -> bool {
+    let (_, rest) = url.split_once("://").unwrap_or_default();
+    rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))
+}
+
 /// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,7 @@ use super::reading::{Errors, read_parameters};
 use super::values::boolean;
 use crate::model::list::Paging;
 use crate::model::subscription::{
-    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, STATUSES, requested_url,
+    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, STATUSES, has_login, requested_url,
 };
 use crate::model::urls::Urls;
 
@@ -54,6 +54,8 @@ impl SubscriptionInput {
         if let Some(url) = &url {
             if url.chars().count() > LONGEST_URL {
                 e.fail("url", format!("must have at most {LONGEST_URL} characters"));
+            } else if has_login(url) {
+                e.fail("url", "must not have a user name or a password");
             } else if !may_name(url) {
                 e.fail("url", "must be an http, https or webcal address on a public host");
             }

@@ -409,6 +409,22 @@ async fn private_addresses_need_the_setting() {
 }
 
 #[actix_web::test]
+async fn address_with_a_password_is_400_that_says_so() {
+    let app = App::with(&["--subscription-allow-private=on"]).await;
+    let login = "url must not have a user name or a password.";
+    for (url, expected) in [
+        ("http://user:pw@club.example/c.ics", login),
+        ("webcal://user@club.example?a", login),
+        ("ftp://club.example/@", "url must be an http, https or webcal address on a public host."),
+    ] {
+        let refused = app.call("editor", "POST", "/subscriptions", &json!({"url": url})).await;
+        assert_eq!(refused.expect(400).json["data"]["params"]["url"], expected, "{url}");
+    }
+    let path = json!({"url": "https://club.example/@user:pw/c.ics"});
+    app.call("editor", "POST", "/subscriptions", &path).await.expect(201);
+}
+
+#[actix_web::test]
 async fn subscriptions_are_only_for_editors() {
     let app = App::new().await;
     let body = json!({"url": "https://club.example/c.ics"});
