@@ -9,8 +9,8 @@ use crate::{Key, Remaining};
 /// As an extractor, it responds with 401 or 429 in the service's error format. Extracting it more
 /// than once charges the request only once.
 ///
-/// A handler's extractors run concurrently, so without care the client could hear about an invalid
-/// query while we're still looking up its key. To avoid that, wrap the other extractors in
+/// A handler's extractors run concurrently, so the client could get an error about an invalid query
+/// before we have looked up its key. To avoid that, wrap the other extractors in
 /// [`After`](crate::After).
 #[derive(Clone, Debug)]
 pub struct Caller {

@@ -1,4 +1,4 @@
-//! Authenticates and charges the requests to a service that uses API keys.
+//! Authenticates and charges requests to a service that uses API keys.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::{
 /// 3. **Rejected keys** (unknown, revoked, expired, or not owned by the login that came with it)
 ///    are charged to the address and rejected with 401, or with 429 if the address cannot pay. A
 ///    rejected key is never treated as an anonymous request.
-/// 4. **Quota.** A live key pays from its own bucket or its owner's, whatever the address. If it
-///    cannot pay, the response is 429.
+/// 4. **Quota.** A live key pays from its own bucket or its owner's, regardless of the address. If
+///    it cannot pay, the response is 429.
 ///
 /// [`admit`](Self::admit) and the [`Caller`] extractor go through all four steps and store the
 /// caller in the request. [`present_key`](Self::present_key) stops after the first one and returns
@@ -65,7 +65,7 @@ impl Gate {
     }
 
     /// Identifies the caller and charges the request. Calling this again for the same request
-    /// returns the same caller or refusal for the quota without charging or counting it twice.
+    /// returns the same caller or quota error, without charging or counting it twice.
     ///
     /// # Errors
     /// Returns an [`AuthError`], which converts to a [`Fault`](shell::Fault) for the client.

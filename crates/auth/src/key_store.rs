@@ -81,7 +81,7 @@ impl KeyStore {
         Ok(Some(key))
     }
 
-    /// Records that a key was used now.
+    /// Records that a key was just used.
     pub(crate) fn note_use(&self, id: i64) {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);

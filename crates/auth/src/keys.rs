@@ -41,7 +41,8 @@ pub(crate) fn find_digest(
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
 
-/// Creates a key. Also returns the key as a string, which cannot be shown again.
+/// Creates a key. Also returns the key as a string. This is the only chance to show it to its
+/// owner.
 ///
 /// # Errors
 /// Returns [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] if the plan doesn't exist or isn't

@@ -18,7 +18,7 @@ const MOST: usize = 100_000;
 /// When another process revokes a key, it must stop working immediately. `PRAGMA data_version`
 /// shows whether any other connection, in any process, has committed since the last call. It only
 /// reads shared memory, so it is much cheaper than a query on another thread. PostgreSQL doesn't
-/// have anything like it, so there we query for every lookup.
+/// have an equivalent, so there we query the database for every lookup.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }

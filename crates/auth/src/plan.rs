@@ -28,7 +28,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Upper limit for `per_minute` and `burst`. The table has a constraint for it, too.
+    /// Upper limit for `per_minute` and `burst`. The table also has a constraint for this.
     pub const MOST: u32 = 10_000_000;
 
     /// Creates a plan for [`seed_plans`], which fills in its position.
@@ -66,8 +66,9 @@ pub struct PlanChange {
 
 /// Inserts a service's initial plans if the table is empty. Returns whether anything was inserted.
 ///
-/// Later starts leave the table alone, so the operator's changes persist. Plans are listed in slice
-/// order. Call this in a transaction ([`Pools::write_blocking`](database::Pools::write_blocking)).
+/// On later starts, the table is left alone, so the operator's changes persist. Plans are listed in
+/// slice order. Call this in a transaction
+/// ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///
 /// # Errors
 /// Returns any database error.
@@ -106,8 +107,8 @@ pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 
-/// Changes or adds a plan. Also returns whether it was added. A new plan needs `per_minute`, which
-/// `burst` defaults to, and goes to the end of the list unless a position is set.
+/// Changes or adds a plan. Also returns whether it was added. A new plan requires `per_minute`,
+/// which is also the default for `burst`. It goes to the end of the list unless a position is set.
 ///
 /// # Errors
 /// Returns [`KeyError::Invalid`] if the code is empty, too long or contains anything but lowercase

@@ -77,7 +77,7 @@ impl From<Quota> for Rate {
     }
 }
 
-/// Identifies who a bucket belongs to.
+/// Identifies the owner of a bucket.
 ///
 /// Two limits with the same rate share buckets unless their [`purpose`](Self::purpose) differs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,8 +86,8 @@ pub enum QuotaId {
     Key(i64),
     /// An owner of keys, by an ID the service defines. Issuing a new key doesn't refill the bucket.
     Owner(i64),
-    /// A client address. IPv6 addresses count by their /64 network, because a subscriber usually
-    /// has a whole one.
+    /// A client address. IPv6 addresses are grouped by /64 network, because each subscriber usually
+    /// gets a whole one.
     Address(IpAddr),
     /// Another holder, for one purpose.
     For(&'static str, Box<QuotaId>),

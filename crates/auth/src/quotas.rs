@@ -195,7 +195,7 @@ fn refusal(rate: Rate, wait: Duration) -> TooMany {
     TooMany { retry_after: whole_seconds(wait).max(1), limit, reset: reset(rate, limit) }
 }
 
-/// Returns how many seconds it takes to regain `tokens`.
+/// Returns the number of seconds it takes to regain `tokens`.
 fn reset(rate: Rate, tokens: u32) -> u64 {
     whole_seconds(rate.every.saturating_mul(tokens))
 }

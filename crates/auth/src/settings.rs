@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use database::{DatabaseError, DatabaseSettings, MigrateCommand, Migrations, Pools};
 use shell::{ServiceInfo, ShellSettings};
 
-/// All settings of a service with keys: those of the shell, those of the database, its own.
+/// All settings of a service with keys: shell settings, database settings and its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ServiceSettings<S: clap::Args> {
     /// Listeners, limits, transport.

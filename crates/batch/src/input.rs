@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How standard input is written on the command line.
+/// The command-line argument for standard input.
 const STDIN: &str = "-";
 
 /// An input from the command line that we have classified but not opened.
@@ -96,7 +96,7 @@ impl Input {
     /// Returns a value that changes when the file is written. It is always the same for inputs that
     /// aren't files.
     ///
-    /// A list that is read while it's still being downloaded looks complete but is cut short.
+    /// If a list is read while it's still being downloaded, it looks complete but is truncated.
     /// Comparing the stamps from before and after reading catches this.
     ///
     /// # Errors

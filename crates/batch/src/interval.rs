@@ -36,7 +36,7 @@ impl Interval {
         due
     }
 
-    /// Starts the interval over, for when the work was done for another reason.
+    /// Restarts the interval, for when the work was done for another reason.
     pub fn restart(&mut self) {
         self.last = Instant::now();
     }

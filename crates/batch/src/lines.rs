@@ -27,7 +27,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// A line that spans several of the input's buffers is put together here.
+    /// A line that spans several of the input's buffers is assembled here.
     joined: Vec<u8>,
     /// Bytes in the input's buffer that were returned but not consumed yet.
     given: usize,
@@ -107,8 +107,8 @@ impl<R: BufRead> BoundedLines<R> {
         }))
     }
 
-    /// Like [`Self::next_line`], but keeps a trailing carriage return. For formats that allow line
-    /// endings in values.
+    /// Like [`Self::next_line`], but keeps a trailing carriage return. This is for formats that
+    /// allow line endings in values.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.

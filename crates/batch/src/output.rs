@@ -129,7 +129,7 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Ignores the error we get when a reader such as `head` closes our output.
+/// Ignores the error that occurs when a reader such as `head` closes our output.
 ///
 /// # Errors
 /// Returns the error in `outcome` unless it is [`io::ErrorKind::BrokenPipe`].

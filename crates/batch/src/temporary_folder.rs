@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
 
-/// A temporary folder that is removed, contents and all, when dropped.
+/// A temporary folder that is removed with its contents when dropped.
 ///
 /// A killed process leaves its folder behind. The next process that creates one with the same
-/// prefix and base cleans it up, see [`Self::remove_abandoned`]. Each folder has a lock file next
-/// to it, which the operating system unlocks no matter how the process exits. Other files in the
-/// base aren't touched, so several programs can share it.
+/// prefix and base removes it; see [`Self::remove_abandoned`]. Each folder has a lock file next to
+/// it, which the operating system unlocks no matter how the process exits. Other files in the base
+/// aren't touched, so several programs can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -96,7 +96,8 @@ fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
             file => file?,
         };
         file.lock()?;
-        // Another process may have taken the file for abandoned and removed it before we locked it.
+        // Another process may have assumed that the file was abandoned and removed it before we
+        // locked it.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }

@@ -12,7 +12,7 @@ use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
 /// Writes a snapshot of the database to a new file. Other connections can read and write in the
-/// meantime. The copy has everything committed before it started and nothing committed later.
+/// meantime. The copy contains everything committed before it started and nothing committed later.
 pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
     let failed = |why: String| {
         DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))

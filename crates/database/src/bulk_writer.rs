@@ -10,14 +10,14 @@ use crate::{DatabaseError, Db, Pools, transaction};
 /// indexes of a million rows.
 const CACHE_KIB: u32 = 256 << 10;
 
-/// How many pages the WAL can have before a commit copies them to the database file.
+/// Maximum number of pages in the WAL before a commit copies them to the database file.
 const WAL_PAGES: u32 = 256 << 10;
 
 /// A writer for transactions that may hold the write lock for many seconds.
 ///
 /// SQLite writes each changed page twice per transaction, once to the WAL and once to the file. A
-/// load changes index pages in random order, so with small transactions the same pages would be
-/// written over and over. A server that starts while the writer exists logs a warning.
+/// load changes index pages in random order, so small transactions would write the same pages
+/// repeatedly. A server that starts while the writer exists logs a warning.
 pub struct BulkWriter {
     db: Db,
     _server_lock: File,

@@ -4,7 +4,7 @@ use diesel::{PgConnection, SqliteConnection};
 
 pub use connection::{Db, MultiBackend};
 
-/// In a module of its own, because the derive generates undocumented public items.
+/// This is a separate module, because the derive generates undocumented public items.
 mod connection {
     #![allow(missing_docs, unused_qualifications)]
     use super::{PgConnection, SqliteConnection};

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use crate::structure::structural_faults;
 use crate::{DatabaseError, Pools};
 
-/// The subcommand `doctor`: checks the structure of the database. Exit code 1 means that something is wrong.
+/// The subcommand `doctor`: checks the database structure. Exit code 1 means that something is
+/// wrong.
 ///
 /// Prints each fault on a line of stdout, or `sound`.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]

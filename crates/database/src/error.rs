@@ -79,10 +79,10 @@ impl DatabaseError {
     }
 }
 
-/// How often storage has failed in this process, and the last cause.
+/// The number of storage failures in this process, and the last cause.
 static STORAGE_FAILURES: Mutex<(u64, String)> = Mutex::new((0, String::new()));
 
-/// Returns how often storage has failed in this process, and the last cause.
+/// Returns the number of storage failures in this process, and the last cause.
 pub(crate) fn storage_failures() -> (u64, String) {
     STORAGE_FAILURES.lock().clone()
 }
@@ -158,7 +158,7 @@ fn is_passing(message: &str) -> bool {
         "database is locked",
         "database table is locked",
         "deadlock detected",
-        // Citus, for example while it moves a part of a table that a load writes.
+        // From Citus, for example while it moves a part of a table to which a load is writing.
         "involved in a distributed deadlock",
         STATEMENT_TIMEOUT,
         "canceling statement due to lock timeout",

@@ -1,5 +1,5 @@
 //! A semaphore that hands out its permits ("turns") round robin, so a caller with many requests
-//! delays the others by one turn at most.
+//! delays each of the others by at most one turn.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a long write may keep a job waiting before that is worth a warning.
+/// How long a job may wait for a long write before we log a warning.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes attempts until one doesn't find the database busy, but none after `patience`.
+/// Repeats the attempt as long as the database is busy, but not after `patience`.
 pub(crate) async fn patiently<T, E, F>(
     patience: Duration,
     is_busy: fn(&E) -> bool,
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::DatabaseError;
 
-    /// Makes attempts of which the first two fail. Returns the outcome and the number of attempts.
+    /// Makes attempts, the first two of which fail. Returns the outcome and the number of attempts.
     async fn tried(patience: Duration, failure: fn() -> DatabaseError) -> (bool, usize) {
         let made = Cell::new(0);
         let outcome = patiently(patience, DatabaseError::is_busy, || {

@@ -172,7 +172,8 @@ impl Pools {
         self.in_turn(|inner| &inner.long, None, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
-    /// Runs `work` on a separate connection without any timeouts. For a server's background work.
+    /// Runs `work` on a separate connection without any timeouts. This is for a server's background
+    /// work.
     ///
     /// # Errors
     /// Returns the error from `work`, or an error from [`connect`](Self::connect).

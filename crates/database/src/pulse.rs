@@ -23,7 +23,7 @@ use crate::{DatabaseError, Db};
 /// How long a request waits for PostgreSQL before checking whether the server responds at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(2);
-/// If PostgreSQL hasn't answered a query by then, we drop it along with its connection.
+/// If PostgreSQL hasn't answered a query within this time, we drop the query and its connection.
 const GIVE_UP: Duration = Duration::from_secs(5);
 /// How long an answer can be reused when several requests check at once.
 const FRESH: Duration = Duration::from_millis(500);
@@ -40,7 +40,7 @@ pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
     give_up: Duration,
-    /// Held during a trial write, so a disk that hangs blocks only one thread.
+    /// Held during a test write, so that a disk that hangs blocks only one thread.
     trials: Arc<tokio::sync::Mutex<()>>,
     /// Set while the database isn't responding.
     hangs: AtomicBool,
@@ -195,7 +195,7 @@ impl Pulse {
         Some(question)
     }
 
-    /// Queries on the kept connection or a new one, and waits for the answer.
+    /// Sends a query on the kept connection or a new one, and waits for the answer.
     fn answer(&self, connection: Option<Connection>) -> Answer {
         let asked = match &self.connector.target {
             Target::Sqlite(_) => self.ask_file(connection),

@@ -13,7 +13,7 @@ use crate::migrate::{migrate, pending};
 use crate::target::Target;
 use crate::{Backend, DatabaseError, Db, Migrations, Pools, SqliteOptions};
 
-/// The settings of the database. Flatten them into the settings of a service.
+/// Database settings. A service flattens these into its own settings.
 ///
 /// ```
 /// use clap::Parser;
@@ -46,7 +46,7 @@ pub struct DatabaseSettings {
     #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 
-    /// The tuning of SQLite, which a service sets in code.
+    /// SQLite tuning options. Each service sets these in code.
     #[arg(skip)]
     pub sqlite: SqliteOptions,
 }

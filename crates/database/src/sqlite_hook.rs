@@ -13,7 +13,7 @@ use libsqlite3_sys as ffi;
 /// re-plans it whenever such a value changes. That gains us nothing, because our databases don't
 /// contain statistics.
 ///
-/// The `-wal` and `-shm` files stay when the last connection is closed, with an empty WAL. On a
+/// The `-wal` and `-shm` files are kept when the last connection is closed, with an empty WAL. On a
 /// full or read-only disk they couldn't be created again, and without them SQLite can't open the
 /// database, not even for reading.
 pub(crate) fn set_up_connections() {

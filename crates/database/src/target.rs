@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database a URL points to, depending on its scheme.
+/// The database that a URL points to, depending on its scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.

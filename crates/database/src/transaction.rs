@@ -87,7 +87,7 @@ fn is_loss(failed: &Error) -> bool {
 /// Starts consistent reads that last until [`end_reading`]. Don't start a transaction before that.
 ///
 /// Outside a transaction, SQLite locks its file for every statement. Running many short reads in
-/// one transaction takes a fraction of the system calls. This does nothing on PostgreSQL.
+/// one transaction needs only a fraction of the system calls. This does nothing on PostgreSQL.
 ///
 /// # Errors
 /// Returns any database error.

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::transaction::{begin_reading, end_reading};
 use crate::{Backend, DatabaseError, Db, Pools};
 
-/// Values a service caches on each worker's connection, such as rows that every request needs.
+/// Values that a service caches on each worker's connection, such as rows that every request needs.
 pub trait ReaderCache: Default + 'static {
     /// Values that all connections share.
     type Shared: 'static;
 
-    /// Brings the cache up to date. Called at the start of each read transaction.
+    /// Brings the cache up to date. This is called at the start of each read transaction.
     ///
     /// # Errors
     /// Returns any database error.
     fn refresh(&mut self, db: &mut Db, shared: &Self::Shared) -> Result<(), DatabaseError>;
 }
 
-/// Runs short reads wherever that is cheapest.
+/// Runs short reads wherever this is cheapest.
 ///
 /// On SQLite, a few point reads cost less than switching threads, so they use a read-only
 /// connection right on the worker thread. Requests that are ready at the same time share a read
@@ -105,7 +105,7 @@ impl<C: ReaderCache> WorkerReader<C> {
             Read::Done(done)
         } else {
             let pools = pools.clone();
-            // Boxed so that short reads don't carry this future's size around.
+            // Boxed so that this future doesn't make short reads larger.
             Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
         };
         async move {

@@ -16,10 +16,10 @@ use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long a trial write's result stays valid. Each trial writes to the disk, so we don't want too
+/// How long the result of a test write is valid. Each test writes to the disk, so we don't want too
 /// many.
 const VALID: Duration = Duration::from_secs(5);
-/// The data for a trial write. This is one block on most file systems.
+/// The data for a test write. This is one block on most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
 /// Keeps track of whether a service's database and folders are writable.
@@ -29,10 +29,10 @@ pub(crate) struct Writability {
     refusals: Mutex<Refusals>,
 }
 
-/// Requests that failed to write. They count until a trial write succeeds.
+/// Requests that failed to write. They count until a test write succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// The number of storage failures before the last successful trial.
+    /// The number of storage failures before the last successful test write.
     settled: u64,
     tried: Option<Instant>,
 }
@@ -48,7 +48,7 @@ impl Writability {
         Self { folders: Mutex::new(folder.into_iter().collect()), refusals }
     }
 
-    /// Adds a folder to the trial writes.
+    /// Adds a folder to those that are tested by writing to them.
     pub fn watch(&self, name: &'static str, folder: &Path) {
         self.folders.lock().push(FolderTrial::new(name, folder.to_owned()));
     }

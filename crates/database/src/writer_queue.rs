@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::patience::PATIENCE;
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
-/// How long a command writes before it lets other SQLite writers in. Those wait for up to five
-/// seconds and get the lock in no particular order.
+/// How long a command may keep writing before it yields to other SQLite writers. They wait for up
+/// to five seconds and get the lock in no particular order.
 const SLICE: Duration = Duration::from_millis(400);
 
 const RETRY_PAUSE: Duration = Duration::from_millis(100);

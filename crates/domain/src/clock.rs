@@ -86,7 +86,7 @@ impl ManualClock {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }
 
-    /// Returns this clock as a shared clock. Moving either one moves both.
+    /// Returns a shared handle to this clock. Moving either one moves both.
     pub fn shared(&self) -> SharedClock {
         Arc::new(self.clone())
     }

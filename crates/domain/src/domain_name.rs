@@ -1,4 +1,4 @@
-//! Domain names, normalized so that they compare the way DNS compares them.
+//! Domain names, normalized so that comparing them gives the same result as in DNS.
 
 use std::fmt;
 

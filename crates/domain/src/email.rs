@@ -26,9 +26,9 @@ pub enum EmailError {
 /// An email address, trimmed and lowercased (Unicode).
 ///
 /// Aliases (`user+tag`, dots) are kept, so two addresses are only equal if their normalized forms
-/// are. The domain doesn't have to be a valid host name, because leaked addresses have underscores
-/// or IP addresses there. An internationalized domain stays in Unicode, since that is what gets
-/// hashed. [`EmailAddress::domain`] returns the A-labels.
+/// are. The domain doesn't have to be a valid host name, because leaked addresses may contain
+/// underscores or IP addresses there. An internationalized domain stays in Unicode, since that is
+/// what gets hashed. [`EmailAddress::domain`] returns the A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,

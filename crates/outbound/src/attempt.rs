@@ -13,14 +13,14 @@ use crate::failures::Failed;
 pub(crate) struct Times {
     /// How long an attempt may take. If it times out, it is retried later.
     pub(crate) longest: Duration,
-    /// The same for new receivers while attempts to many others hang.
+    /// The same for new receivers when attempts to many others are hanging.
     pub(crate) longest_in_a_crowd: Duration,
     /// A receiver that takes longer than this is slow.
     pub(crate) slow_after: Duration,
-    /// A new receiver that takes longer than this gives up its slot to other new receivers.
+    /// After this time, a new receiver loses its slot to other new receivers.
     pub(crate) new_for: Duration,
-    /// Pauses between attempts to record the outcome while the outbox is unavailable. A message
-    /// that was sent but not recorded would be sent twice.
+    /// Pauses between attempts to record the outcome while the outbox is unavailable. If a message
+    /// was sent but this isn't recorded, it is sent again.
     pub(crate) pauses: [Duration; 4],
     /// How often a claim is renewed.
     pub(crate) renewal: Duration,

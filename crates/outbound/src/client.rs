@@ -25,7 +25,7 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // Use a new connection per request, so that the address is checked every time.
+        // Use a new connection for each request, so that the address is checked every time.
         .pool_max_idle_per_host(0)
         .build()
 }
@@ -41,7 +41,7 @@ fn builder() -> ClientBuilder {
             let tls = versions.with_root_certificates(roots).with_no_client_auth();
             Client::builder().tls_backend_preconfigured(tls)
         }
-        // Never happens, because the provider supports the default TLS versions.
+        // This never happens, because the provider supports the default TLS versions.
         Err(_) => Client::builder(),
     }
 }

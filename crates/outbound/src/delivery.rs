@@ -17,7 +17,7 @@ const WAITS: [Duration; 5] = {
     ]
 };
 
-/// How often we try to deliver a message before giving up.
+/// Maximum number of attempts to deliver a message.
 pub const ATTEMPTS: u32 = 6;
 
 /// How many seconds an outbox postpones a claimed message. This is longer than an attempt takes,
@@ -158,7 +158,7 @@ pub struct Limits {
 impl Limits {
     /// For many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
-    /// For a single receiver that takes one message at a time, such as a mail server. If the
+    /// For a single receiver that takes one message at a time, such as an email server. If the
     /// process is killed, only this message may be sent twice.
     pub const ONE: Self = Self { quick: 1, slow: 1, each: 1, each_slow: 1 };
 }
@@ -200,7 +200,7 @@ pub trait Outbox: Sync {
     ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
 
     /// Postpones a claimed message by another [`CLAIM_SECONDS`] because the attempt isn't done yet.
-    /// Called every 10 seconds.
+    /// This is called every 10 seconds.
     fn renew_claim(
         &self,
         _message: &Self::Message,

@@ -1,4 +1,4 @@
-//! Fetches documents from URLs that users enter.
+//! Fetches documents from URLs entered by users.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -75,7 +75,7 @@ impl FetchRules {
     }
 }
 
-/// Fetches documents from URLs that users enter. Clones share the client.
+/// Fetches documents from URLs entered by users. Clones share the client.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     client: Client,
@@ -175,7 +175,7 @@ fn failure(error: reqwest::Error) -> FetchError {
     failure
 }
 
-/// Returns whether the name of the host was not resolved.
+/// Returns whether the host name could not be resolved.
 fn is_unresolved(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -187,7 +187,7 @@ fn is_unresolved(error: &reqwest::Error) -> bool {
     false
 }
 
-/// A response whose headers were read, but not its body.
+/// A response whose headers have been read, but whose body hasn't.
 #[derive(Debug)]
 pub struct Download {
     response: Response,
@@ -212,8 +212,8 @@ impl Download {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns whether we would notice a truncated body. We do if the response has a length, is
-    /// chunked, or is an HTTP/2 stream, which marks its own end.
+    /// Returns whether a truncated body can be detected. This requires a content length, chunked
+    /// encoding, or an HTTP/2 stream, which marks its own end.
     pub fn shows_its_end(&self) -> bool {
         self.response.content_length().is_some()
             || self.response.headers().contains_key(TRANSFER_ENCODING)

@@ -1,5 +1,5 @@
-//! Decides who gets the next slot. Receivers take turns, and slow and new ones have slots of their
-//! own.
+//! Decides which receiver gets the next slot. Receivers take turns, and slow and new ones have
+//! separate slots.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,8 +17,8 @@ const REMEMBERED: usize = 10_000;
 /// Each kind of receiver has its own slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The first attempt isn't over yet. Any number of these receivers may hang, so each only gets
-    /// one message. Together they share half of the quick slots, and they leave them soon.
+    /// The first attempt isn't over yet. Any number of these receivers may hang, so each gets just
+    /// one message. Together they may use half of the quick slots, and only briefly.
     #[default]
     New,
     Quick,
@@ -73,7 +73,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     }
 
     /// Returns how many messages each receiver can get now. Receivers get one message each, round
-    /// robin, until the slots are used up. The one that has waited longest comes first.
+    /// robin, until the slots are used up. The one that has waited longest is first.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
         let most = |lane| match lane {
@@ -115,7 +115,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether enough attempts hang to give new receivers less time than others.
+    /// Returns whether enough attempts are hanging for new receivers to get less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
@@ -134,7 +134,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         lane
     }
 
-    /// Records that an attempt is slow and leaves its slot, and returns its new lane. A new
+    /// Records that an attempt is slow, which frees its slot, and returns its new lane. A new
     /// receiver stays new until the attempt is over.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
         if lane != Lane::New {
@@ -227,7 +227,7 @@ mod tests {
         }
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2)]);
         lanes.end(&"a", Lane::Quick, false);
-        // The receiver that has waited longest comes first.
+        // The receiver that has waited longest is first.
         assert_eq!(lanes.shares(&["a", "b"]), [("b", 2), ("a", 1)]);
     }
 

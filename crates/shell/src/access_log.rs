@@ -1,7 +1,7 @@
 //! The access log. It has one line per request.
 //!
-//! A line contains as much of the client address as `LOG_CLIENT` allows, the API key's number, the
-//! route pattern and the outcome. The actual path, query and parameters are never logged.
+//! A line contains the part of the client address that `LOG_CLIENT` allows, the API key's number,
+//! the route pattern and the outcome. The actual path, query and parameters are never logged.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -25,7 +25,7 @@ use crate::{LogClient, RequestId, TraceContext, spans};
 const TARGET: &str = "access";
 /// Maximum burst of lines about unreadable requests.
 const BURST: u32 = 20;
-/// How many bytes of a user agent we show.
+/// Maximum number of bytes shown of a user agent.
 const LONGEST_AGENT: usize = 200;
 
 /// The number of a request's API key, for the access log.
@@ -83,7 +83,7 @@ impl Client {
     }
 }
 
-/// Returns as much of an address as we log, or `None` if addresses aren't logged.
+/// Returns the part of an address that we log, or `None` if addresses aren't logged.
 fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     let network = match (shown, address) {
         (LogClient::None, _) => return None,
@@ -94,7 +94,7 @@ fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// Returns the start of a user agent, with control characters masked so they can't mess up a
+/// Returns the start of a user agent, with control characters masked so that they can't garble a
 /// terminal.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
@@ -134,8 +134,8 @@ impl Line {
         Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
-    /// Writes the line unless there were too many like it recently, because it only takes a client
-    /// a few bytes to cause one. The next line reports how many were suppressed.
+    /// Writes the line unless there were too many like it recently, because a client only needs a
+    /// few bytes to cause one. The next line reports how many were suppressed.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();

@@ -38,7 +38,7 @@ pub(crate) struct Context<S> {
     pub(crate) draining: Draining,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// How much of a client address the access log shows. `None` if there is no access log.
+    /// The part of client addresses that the access log shows. `None` if there is no access log.
     pub(crate) access_log: Option<LogClient>,
 }
 
@@ -104,14 +104,14 @@ pub(crate) fn build<S: Service>(
 /// The outermost layer handles health checks, the redirect to HTTPS, panics, metrics and the access
 /// log.
 ///
-/// A request's ID is created when an error, the log or a handler first needs it.
+/// A request's ID is created when it is first needed by an error, the log or a handler.
 async fn oversee<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     if is_for_server(&request) {
-        // Boxed because it would make every request's future larger.
+        // Boxed because this would make every request's future larger.
         return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
@@ -141,11 +141,11 @@ async fn oversee<S: Service>(
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request. We don't keep a clone, because then the inner layers
-            // couldn't modify the request, so the response to a panic has to do without it.
+            // A panic drops the request. We can't keep a clone, because then the inner layers
+            // couldn't modify the request, so the response to a panic is built without it.
             let answer = answer(&context.service, request, &next);
             let answer = match seen.trace {
-                // Boxed because it would make every request's future larger.
+                // Boxed because this would make every request's future larger.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),
                 None => answer.right_future(),
             };

@@ -1,7 +1,7 @@
 //! The command line that all services share.
 //!
-//! Settings come from flags and environment variables. Flags win over the environment, which wins
-//! over the defaults. The default subcommand is `serve`.
+//! Settings come from flags and environment variables. Flags override the environment, which
+//! overrides the defaults. The default subcommand is `serve`.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -138,8 +138,8 @@ pub trait Cli: clap::Parser {
 
 /// A service's `main` function. Parses the command line, starts logging and runs the command.
 ///
-/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. Without
-/// an error, the command decides.
+/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. If there
+/// is no error, the command decides.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -227,7 +227,7 @@ fn command<C: Cli>() -> clap::Command {
 /// Parses a command line using the service's defaults.
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
     let command = command::<C>();
-    // These commands don't open the database, so they don't care if its URL is invalid.
+    // These commands don't open the database, so an invalid URL doesn't matter.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
@@ -255,7 +255,7 @@ const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "
 
 /// Ignores empty environment variables, because deployments often define variables without a value.
 /// The settings in `except` are exempt. An empty database URL is kept and then rejected, because
-/// otherwise each replica would silently create a database of its own.
+/// otherwise each replica would silently create its own database.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
@@ -287,7 +287,7 @@ fn with_plain_usage(
     error
 }
 
-/// Returns the settings you get with an empty command line.
+/// Returns the settings for an empty command line.
 pub fn defaults<S: clap::Args>() -> S {
     #[derive(clap::Parser)]
     struct Defaults<S: clap::Args> {

@@ -23,8 +23,8 @@ const SHORTEST: u64 = 1024;
 /// Responses longer than this many bytes are compressed on a blocking thread.
 const LONG: usize = 64 << 10;
 
-/// Permits for compressing long responses on blocking threads. Without a limit, more of them would
-/// pile up in memory.
+/// Permits for compressing long responses on blocking threads. Without a limit, they would pile up
+/// in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
@@ -52,8 +52,8 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     preferred(response.request())
 }
 
-/// Compresses a response. If its body is in memory, we compress it as a whole, so that only the
-/// compressed form has to wait for a slow client.
+/// Compresses a response. If its body is in memory, we compress all of it at once, so that we only
+/// keep the compressed form in memory for a slow client.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();

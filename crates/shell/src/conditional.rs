@@ -191,7 +191,7 @@ impl Validators {
     }
 
     /// Responds with 304 if the client already has the response, and with the result of `whole`
-    /// otherwise. Adds the validators and `Cache-Control` either way.
+    /// otherwise. Adds the validators and `Cache-Control` in both cases.
     pub fn answer(
         &self,
         request: &HttpRequest,

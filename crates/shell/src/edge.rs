@@ -1,5 +1,5 @@
-//! Works out where a request behind proxies comes from: its scheme, client address, and the
-//! service's public address.
+//! Determines the scheme and client address of a request behind proxies, and the service's public
+//! address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -41,9 +41,9 @@ impl Edge {
         }
     }
 
-    /// Returns whether to send `Strict-Transport-Security`. We don't with a certificate from the
-    /// local CA, because for a year, browsers would then reject plain HTTP from everything else on
-    /// this host.
+    /// Returns whether to send `Strict-Transport-Security`. We don't do this with a certificate
+    /// from the local CA, because browsers would then reject plain HTTP from everything else on
+    /// this host for a year.
     pub(crate) fn has_hsts(&self) -> bool {
         match self.mode {
             TlsMode::Native => self.own_certificate,
@@ -382,7 +382,7 @@ mod tests {
             (&["2001:db8::7"], "2001:db8::7"),
             (&["::ffff:203.0.113.9"], "203.0.113.9"),
             (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
-            // Everything before a hop we can't parse comes from an untrusted source.
+            // Everything before a hop that we can't parse comes from an untrusted source.
             (&["203.0.113.9, unknown"], "10.1.1.1"),
             (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),

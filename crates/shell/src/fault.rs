@@ -23,10 +23,11 @@ pub enum Credentials {
     Several,
 }
 
-/// A value that breaks a rule. From the code, limits and value, a service builds its own message.
+/// A value that breaks a rule. A service builds its own message from the code, the limits and the
+/// value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// The parameter or member's name in the API. Empty if the violation is about the whole input.
+    /// The API name of the parameter or member. Empty if the violation is about the whole input.
     pub field: String,
     /// A machine-readable code, such as `range` or `required`.
     pub code: Cow<'static, str>,
@@ -109,7 +110,7 @@ pub enum Fault {
     },
     /// The service can't respond at the moment.
     Unavailable {
-        /// How many seconds clients should wait before retrying.
+        /// Number of seconds that clients should wait before retrying.
         retry_after: u64,
     },
     /// The HTTP parser couldn't read the request. The status is 400, 408, 414 or 431.

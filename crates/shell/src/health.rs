@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use crate::Service;
 use crate::connection::Drain;
 
-/// Set while the server drains.
+/// Set while the server is draining.
 #[derive(Clone, Debug)]
 pub(crate) struct Draining(watch::Sender<bool>);
 
@@ -27,7 +27,7 @@ impl Draining {
         *self.0.borrow()
     }
 
-    /// Returns a receiver for connections that wait for the flag.
+    /// Returns a receiver for connections that wait for draining to start.
     pub(crate) fn signal(&self) -> Drain {
         Drain::new(self.0.subscribe())
     }

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::HeaderValue;
 
-/// Returns the media type in a `Content-Type` without its parameters. Keeps letter case.
+/// Returns the media type in a `Content-Type` without its parameters. Preserves letter case.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;

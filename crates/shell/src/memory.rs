@@ -1,8 +1,8 @@
-//! Returns freed memory to the system. Long buffers go back immediately, the rest after a peak.
+//! Returns freed memory to the system: long buffers immediately, the rest after a peak.
 //!
-//! glibc's allocator keeps freed memory for later. Between two requests that's what we want, but
-//! after two hundred hostile connections the process would sit on their memory forever. It also
-//! does this per thread, which is too much for buffers of several megabytes.
+//! glibc's allocator keeps freed memory for later. That's what we want between two requests, but
+//! after two hundred hostile connections, the process would keep their memory forever. It also does
+//! this separately for each thread, which is too much for buffers of several megabytes.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;
@@ -10,8 +10,7 @@ use std::time::Duration;
 use crate::connection::{self, Load};
 
 const PAUSE: Duration = Duration::from_secs(2);
-/// We call it a peak if there are at least this many connections, or this many bytes in memory for
-/// their clients.
+/// Minimum number of connections, or bytes in memory for their clients, that counts as a peak.
 const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };
 
 /// The maximum load since we last returned memory to the system.
@@ -46,8 +45,8 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Gives every long buffer a mapping of its own, so its memory goes back to the system once the
-/// buffer is freed.
+/// Gives every long buffer its own mapping, so that its memory is returned to the system as soon as
+/// the buffer is freed.
 ///
 /// By default, glibc raises the threshold to the size of the largest buffer freed so far, up to 32
 /// MiB.

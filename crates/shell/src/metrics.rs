@@ -92,8 +92,8 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
 /// ```
 ///
 /// # Panics
-/// Panics if a name or label is invalid or another collector has the same name. They are constants,
-/// so the first test that uses them shows the mistake.
+/// Panics if a name or label is invalid or another collector has the same name. Since they are
+/// constants, the first test that uses them would catch the mistake.
 pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
     registered(&METRICS.registry, collector)
 }
@@ -122,7 +122,7 @@ struct Handles {
 }
 
 thread_local! {
-    /// Metrics by route, because looking up a metric by its labels costs more than counting.
+    /// Metrics by route, because looking up a metric by its labels takes longer than counting.
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
@@ -196,7 +196,7 @@ pub(crate) fn set_build(service: &str, version: &str) {
     BUILD.with_label_values(&[service, version]).set(1);
 }
 
-/// Sets the metric for when the server's certificate expires, in Unix seconds.
+/// Sets the metric for the server certificate's expiry time, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
 }
@@ -210,7 +210,7 @@ pub(crate) fn lost_lines() -> &'static IntCounter {
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
-    // Other crates and the process metrics use the default registry.
+    // Other crates' metrics and the process metrics are in the default registry.
     families.extend(prometheus::gather());
     add_fractions(&mut families);
     if let Err(error) = TextEncoder::new().encode(&families, &mut text) {

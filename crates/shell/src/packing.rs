@@ -7,7 +7,7 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for compressing a body for a single response. About as fast as fast gzip.
+/// Brotli quality for compressing a body for a single response. About as quick as fast gzip.
 const QUICK_BROTLI: i32 = 3;
 /// Brotli quality for compressing a body once for all responses.
 const THOROUGH_BROTLI: i32 = 9;

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 
 use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 
-/// The things a server would use. Each part has a description or an error, in report order.
+/// The parts that a server would use, in report order. Each has a description or an error.
 ///
 /// ```
 /// let mut preview = shell::Preview::default();
@@ -20,7 +20,7 @@ use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
 pub struct Preview(Vec<(&'static str, anyhow::Result<String>)>);
 
 impl Preview {
-    /// Adds the result for a part, such as `database`. The text must not contain secrets.
+    /// Adds the result for one part, such as `database`. The text must not contain secrets.
     pub fn add(&mut self, part: &'static str, found: anyhow::Result<String>) {
         self.0.push((part, found));
     }

@@ -32,7 +32,7 @@ static INHERITED: OnceLock<u32> = OnceLock::new();
 ///
 /// If the data folder and the TLS folder already exist, other users lose access to them as well,
 /// provided the folder belongs to this user and is empty or contains nothing but the service's
-/// files. We leave other folders alone, whether they belong to another user, like a read-only
+/// files. We don't touch other folders, whether they belong to another user, like a read-only
 /// volume, or serve another purpose, like `/srv`.
 pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
@@ -87,11 +87,11 @@ enum Closing {
     /// Other users don't have access, or the folder isn't ours.
     Unneeded,
     Done,
-    /// The folder wasn't changed because it has this file, which isn't the service's.
+    /// The folder wasn't changed because it contains this file, which isn't one of the service's.
     OtherFile(String),
 }
 
-/// Takes away other users' access to a folder of this user, if all names in it satisfy `is_own`.
+/// Removes other users' access to one of this user's folders, if all names in it satisfy `is_own`.
 fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     let Ok(found) = fs::metadata(folder) else { return Ok(Closing::Unneeded) };
     // This entry belongs to the process's effective user.

@@ -40,7 +40,8 @@ pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
     print(LICENSES.as_bytes())
 }
 
-/// Returns the name the program was started as. Packages install it under a different name.
+/// Returns the name under which the program was started. Packages install it under a different
+/// name.
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()

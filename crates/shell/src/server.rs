@@ -47,11 +47,11 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
 };
 /// File descriptors set aside for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// How many file descriptors must be left for files, databases, the admin port and connections.
+/// Minimum number of file descriptors left for files, databases, the admin port and connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
-/// File descriptors that a thread's event loop uses.
+/// Number of file descriptors that a thread's event loop uses.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// How many file descriptors the main thread's runtime uses at most.
+/// Maximum number of file descriptors that the main thread's runtime uses.
 const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
 /// Maximum connections to the admin port. They use descriptors from the reserve.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -268,8 +268,8 @@ impl Running {
         let _ = web::block(spans::flush).await;
     }
 
-    /// Removes the Unix sockets while the server is still listening on them. Later on, the files
-    /// could belong to the next server.
+    /// Removes the Unix sockets while the server is still listening on them. Later, the files could
+    /// belong to the next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -372,7 +372,7 @@ pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
         1024
     });
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
-    // The admin port and the two listener threads have event loops, too.
+    // The admin port and the two listener threads also have event loops.
     let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
     let needed = open + more + threads + FEWEST_DESCRIPTORS;
     if limit < needed {

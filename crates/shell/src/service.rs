@@ -25,8 +25,8 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// The shell adds the license and the server.
     fn document() -> OpenApi;
 
-    /// Returns the statuses that any operation can return on top of those it declares. The shell
-    /// adds 413 to operations with a request body.
+    /// Returns the statuses that any operation can return in addition to those it declares. The
+    /// shell adds 413 to operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
@@ -97,7 +97,7 @@ pub trait Service: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Returns tasks that run as long as the server, such as reloading and housekeeping.
+    /// Returns tasks that run for the server's whole lifetime, such as reloading and housekeeping.
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()
     }

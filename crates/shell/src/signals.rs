@@ -2,8 +2,8 @@
 //!
 //! `main` blocks the three signals, so the kernel holds on to any that arrive while we parse the
 //! command line. A server then receives them on a thread of its own. SIGTERM and SIGINT stop it
-//! gracefully, or exit immediately with code 0 if its ports aren't open yet. SIGHUP has to wait
-//! until the server runs. Other commands unblock the signals and keep their default actions.
+//! gracefully, or exit immediately with code 0 if its ports aren't open yet. SIGHUP stays pending
+//! until the server is running. Other commands unblock the signals and keep their default actions.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -19,7 +19,7 @@ use crate::logs;
 
 /// The name of the signal that stopped the server, if any.
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
-/// How many SIGHUPs were received.
+/// The number of SIGHUPs received.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
 /// One of the phases below, which determines what SIGTERM and SIGINT do. The first to replace
 /// [`STARTING`] wins.
@@ -83,7 +83,7 @@ impl Hangups {
         Self(hangups)
     }
 
-    /// Waits for the next SIGHUP. Several at once count as one.
+    /// Waits for the next SIGHUP. Several that arrive together count as one.
     pub async fn next(&mut self) {
         if self.0.changed().await.is_err() {
             // The sender is never dropped.

@@ -1,4 +1,5 @@
-//! Certificates, either the operator's or from a local CA that is created at the first start.
+//! Certificates, either supplied by the operator or issued by a local CA that is created on first
+//! start.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -225,7 +226,7 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
 }
 
 /// Refuses to replace a certificate or CA that we didn't create or whose CA key is lost. Clients
-/// wouldn't trust a new CA, and we'd destroy the key of someone else's.
+/// wouldn't trust a new CA, and if the old one isn't ours, we would destroy someone else's key.
 fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     for path in [&cert, &ca] {
@@ -322,8 +323,8 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// Returns the folder's CA. It is created at the first start, and replaced if it doesn't match its
-/// key or would expire before the certificates it signs. If only its certificate is missing, we
+/// Returns the folder's CA. It is created on first start, and replaced if it doesn't match its key
+/// or would expire before the certificates it signs. If only its certificate is missing, we
 /// recreate it from the existing key, so clients still trust it.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
@@ -378,8 +379,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity period. It starts at the midnight (UTC) before one hour ago, so that clients
-/// whose clocks are slow accept it, and ends at the last midnight before `days` have passed.
+/// Sets the validity period. It starts at midnight UTC of the day it was an hour ago, to allow for
+/// clients with slow clocks, and ends at the last midnight within the next `days` days.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)

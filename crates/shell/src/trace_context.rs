@@ -19,7 +19,7 @@ tokio::task_local! {
 
 /// The trace that a request belongs to, and the request's span in it.
 ///
-/// Displays as the `traceparent` for requests that we send while handling this one. See
+/// Its `Display` form is the `traceparent` for requests that we send while handling this one. See
 /// <https://www.w3.org/TR/trace-context/>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {

@@ -64,7 +64,7 @@ impl Answer {
     /// Checks the status and returns the response for more checks.
     ///
     /// # Panics
-    /// Panics if the status differs.
+    /// Panics if the status is any other.
     #[must_use]
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {

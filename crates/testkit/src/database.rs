@@ -1,4 +1,4 @@
-//! Gives every test a database of its own.
+//! Gives every test its own database.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl Database {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
-        // template0 doesn't allow connections, which would get in the way of copying it.
+        // template0 doesn't allow connections, which would prevent copying it.
         let create = format!("CREATE DATABASE {name} TEMPLATE template0");
         execute(server, &create);
         let url = with_database(server, &name);

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::must::must;
 use crate::{Folder, Program};
 
-/// A service's data in `fixtures/VERSION`, as that version wrote it.
+/// A service's data in `fixtures/VERSION`, as written by that version.
 ///
 /// ```no_run
 /// use testkit::{Fixture, Program};

@@ -17,9 +17,9 @@ const ALIKE: usize = 6;
 /// This covers links, forms, images, styles, scripts, redirects, cookies, and the servers in the
 /// OpenAPI document. Returns the visited paths.
 ///
-/// `get` requests a path directly from the service, like a proxy would that serves it below
-/// `public_url` and strips that URL's path. The starting paths may fail, but all others must
-/// succeed or require a password.
+/// `get` requests a path directly from the service, like a proxy that serves it below `public_url`
+/// and strips that URL's path. The starting paths may fail, but all others must succeed or require
+/// a password.
 ///
 /// # Panics
 /// Panics if a link leads outside the service or is broken.
@@ -50,7 +50,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// How many pages each path has, with every digit in the path replaced by 0.
+    /// Number of pages per path, with every digit in the path replaced by 0.
     shapes: BTreeMap<String, usize>,
 }
 

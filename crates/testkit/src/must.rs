@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Returns the result's value, or panics with what was tried and the error.
+/// Returns the result's value, or panics with a description of the attempt and the error.
 #[track_caller]
 pub(crate) fn must<T, E: Display>(tried: &str, outcome: Result<T, E>) -> T {
     match outcome {

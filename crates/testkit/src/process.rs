@@ -204,7 +204,7 @@ impl Served {
         &mut self.process
     }
 
-    /// Returns what was read of the log so far.
+    /// Returns the part of the log that has been read so far.
     pub fn log(&self) -> MutexGuard<'_, String> {
         self.log.lock()
     }

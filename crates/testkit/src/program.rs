@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// A service's binary with a data folder and settings of its own.
+/// A service's binary with its own data folder and settings.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};
@@ -74,7 +74,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// Adds a database of its own, which is migrated automatically.
+    /// Adds a separate database, which is migrated automatically.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {

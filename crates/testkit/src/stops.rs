@@ -12,10 +12,10 @@ use crate::{Program, until_blocking};
 
 /// The environment variable for the number of stops. The default is [`STOPS`].
 const VARIABLE: &str = "STOPS";
-/// How often to stop by default. This is low to keep tests short.
+/// Default number of stops. This is low to keep tests short.
 const STOPS: u32 = 2;
-/// How many clients of each kind to run. One kind keeps its connections, the other opens a new one
-/// for each request.
+/// Number of clients of each kind. One kind keeps its connections, the other opens a new one for
+/// each request.
 const CLIENTS: usize = 4;
 /// How long to wait for a response.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -89,7 +89,7 @@ impl TcpProxy {
         self.shared.change(|gate| gate.frozen = true);
     }
 
-    /// Resumes forwarding, starting with whatever was sent in the meantime.
+    /// Resumes forwarding, starting with everything sent in the meantime.
     pub fn thaw(&self) {
         self.shared.change(|gate| gate.frozen = false);
     }

@@ -15,8 +15,8 @@ use crate::{Key, Owners, issue, issue_only, list_keys, revoke, rotate};
 
 /// The subcommand `keys`, which issues, lists, revokes and rotates API keys.
 ///
-/// A new key is printed to stdout, alone on its line, and is never shown again. Everything else goes to
-/// stderr.
+/// A new key is printed to stdout on a line of its own, and is never shown again. Everything else
+/// goes to stderr.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum KeysCommand {
     /// Issue a key and print it. The key cannot be shown again

@@ -11,12 +11,12 @@ pub trait Owners {
     /// Returns a one-line message for the operator if there is no such owner.
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String>;
 
-    /// Returns the plan new keys get by default, or `None` if this service's keys have no plans.
+    /// Returns the default plan for new keys, or `None` if this service's keys have no plans.
     fn default_plan(&self) -> Option<&str> {
         None
     }
 
-    /// Returns whether issuing a key revokes the owner's other keys.
+    /// Returns whether issuing a key revokes its owner's other keys.
     fn one_live_key(&self) -> bool {
         false
     }
@@ -25,7 +25,7 @@ pub trait Owners {
 /// Accepts any single-line owner name of 1 to 200 characters.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AnyOwner {
-    /// The plan new keys get by default, or `None` if keys don't have plans.
+    /// The default plan for new keys, or `None` if keys don't have plans.
     pub default_plan: Option<&'static str>,
 }
 

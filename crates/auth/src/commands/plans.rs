@@ -48,7 +48,7 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
         #[arg(long)]
         json: bool,
     },
-    /// Create or update a plan. Options that are not given leave existing values unchanged
+    /// Create or update a plan. Options that are omitted leave existing values unchanged
     Set {
         /// Plan code
         code: String,
@@ -98,7 +98,7 @@ pub trait PlanColumns<X> {
     }
 }
 
-/// No columns of its own, as in the generator.
+/// For services without plan columns, such as the generator.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(about = None, long_about = None)]
 pub struct NoColumns {}

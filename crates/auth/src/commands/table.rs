@@ -24,7 +24,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Formats a timestamp for humans, in UTC and to the minute. `None` becomes `-`.
+/// Formats a timestamp in UTC, to the minute, for humans. `None` becomes `-`.
 pub(super) fn instant(unix: Option<i64>) -> String {
     match unix.and_then(|unix| Timestamp::from_second(unix).ok()) {
         Some(instant) => instant.strftime("%Y-%m-%d %H:%M").to_string(),

@@ -24,8 +24,8 @@ const LOCK: &str = ".lock";
 /// A backup that is being written.
 ///
 /// We write to a sibling of the target folder and rename it when it's complete, so an interrupted
-/// backup can't be mistaken for a complete one. The next backup to the same folder cleans up what
-/// is left.
+/// backup can't be mistaken for a complete one. The next backup to the same folder cleans up the
+/// remains.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -141,7 +141,7 @@ impl Backup {
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
 
-    /// Removes a part so it can be written again.
+    /// Removes a part so that it can be rewritten.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be changed.
@@ -172,8 +172,8 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            // Renaming replaces an empty folder. The lock goes last, because otherwise another
-            // backup would empty the folder.
+            // Renaming replaces an empty folder. The lock is removed last, because otherwise
+            // another backup would empty the folder.
             fs::rename(staging, target)?;
             fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;

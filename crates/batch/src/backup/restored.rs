@@ -84,8 +84,8 @@ impl Restore {
         self.add(part, to, link_or_copy)
     }
 
-    /// Restores a file, or all files in a folder, by copying. Does nothing if the backup doesn't
-    /// have the part.
+    /// Restores a file, or all files in a folder, by copying them. Does nothing if the backup
+    /// doesn't have the part.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.

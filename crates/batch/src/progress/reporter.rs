@@ -1,4 +1,4 @@
-//! Reports the progress of a phase of a command.
+//! Reports the progress of one phase of a command.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ const ON_TERMINAL: Duration = Duration::from_secs(1);
 /// The default interval between log lines.
 const ELSEWHERE: Duration = Duration::from_secs(10);
 
-/// Reports on standard error how far a phase of a command has come.
+/// Reports the progress of one phase of a command on standard error.
 ///
 /// On a terminal, it redraws a bar every second. Elsewhere, it logs a line every ten seconds, or at
 /// the interval set with [`Self::every`]. A phase that finishes before the first report prints
@@ -97,7 +97,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets how much work an earlier run has done. It counts as done, but not towards the rate.
+    /// Sets the amount of work done by an earlier run. It counts as done, but not towards the rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};
@@ -112,7 +112,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Adds the amount done since the last call, and reports if it's time.
+    /// Adds the amount done since the last call, and reports if a report is due.
     ///
     /// ```
     /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
@@ -130,7 +130,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the total amount done, and reports if it's time.
+    /// Sets the total amount done, and reports if a report is due.
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -139,7 +139,7 @@ impl ProgressReporter {
     }
 
     /// Like [`Self::set`], but also sets extra text for this and later reports. `details` is only
-    /// called if it's time to report.
+    /// called if a report is due.
     pub fn set_with(&self, done: u64, details: impl FnOnce() -> String) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {

@@ -18,7 +18,7 @@ use super::record::Record;
 pub struct KeyedText {
     /// The sort key.
     pub key: i64,
-    /// Orders records that have the same key. At most 65,535 bytes.
+    /// Determines the order of records with the same key. At most 65,535 bytes.
     pub text: Vec<u8>,
 }
 

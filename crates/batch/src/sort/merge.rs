@@ -10,8 +10,8 @@ use super::record::{Record, Source};
 
 /// Merges several sorted sources, reading them on demand.
 ///
-/// Equal records come out in source order. Apart from the sources' buffers, only one record per
-/// source and one more are in memory.
+/// Equal records come out in source order. Apart from the sources' buffers, it keeps just one
+/// record per source, plus one, in memory.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};

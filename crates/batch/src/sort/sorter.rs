@@ -27,8 +27,9 @@ struct Entry {
 /// string.
 ///
 /// Loaders use hashes as keys, so that they update a table in key order, page by page. Records stay
-/// in memory up to a budget. Once it is used up, sorted runs go to unnamed files, of which up to 64
-/// are merged at once. All strings share one buffer and are only compared if their keys are equal.
+/// in memory up to a budget. Once it is used up, sorted runs are written to unnamed files, and up
+/// to 64 of these are merged at once. All strings share one buffer and are only compared if their
+/// keys are equal.
 ///
 /// ```
 /// use batch::{ByteSize, Sorter};
@@ -50,8 +51,8 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// The runs on disk, each with how often it was merged. These numbers never increase from the
-    /// first run to the last.
+    /// The runs on disk, each with the number of times it was merged. These numbers never increase
+    /// from the first run to the last.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
@@ -143,7 +144,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges all runs from `start` on into one. The merge buffers take over the records' memory
+    /// Merges all runs from `start` onwards into one. The merge buffers use the records' memory
     /// budget.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());

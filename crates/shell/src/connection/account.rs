@@ -11,8 +11,8 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum bytes in memory for one connection. This counts request bodies and responses the client
-/// hasn't read yet.
+/// Maximum bytes in memory for one connection. This includes request bodies and responses that the
+/// client hasn't read yet.
 const HELD_BY_CONNECTION: usize = 24 << 20;
 /// Maximum bytes in memory for all of the process's connections.
 const HELD_BY_PROCESS: usize = 128 << 20;
@@ -156,10 +156,10 @@ impl Drop for Connection {
     }
 }
 
-/// A request from when it reaches the application until its response has been sent or dropped.
+/// A request, from the time it reaches the application until its response has been sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
-    /// Memory used by what the application has read of the request body.
+    /// Memory used by the part of the request body that the application has read.
     pub(super) body: Option<Rc<Held>>,
 }
 

@@ -3,7 +3,7 @@
 //! actix-http's dispatcher writes `100 Continue` once its service for such requests returns. Our
 //! service starts the application and returns when the application reads the body. If the head is
 //! enough for a response, for example because the path is unknown, a key is missing or the body is
-//! too long, the application has responded by then, and the client gets that response instead.
+//! too long, the application has already responded, and the client gets that response instead.
 
 use std::cell::Cell;
 use std::future::poll_fn;

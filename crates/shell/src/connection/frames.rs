@@ -9,7 +9,7 @@ const HEAD: usize = 9;
 pub(super) struct Frames {
     /// Bytes until the next frame header.
     skip: usize,
-    /// How much of the header has arrived, and the payload length it contains.
+    /// The number of header bytes that have arrived, and the payload length they contain.
     head: usize,
     length: usize,
 }
@@ -19,7 +19,7 @@ impl Frames {
         Self { skip: PREFACE, head: 0, length: 0 }
     }
 
-    /// Returns how many frame headers are completed by these bytes.
+    /// Returns the number of frame headers that these bytes complete.
     pub(super) fn count(&mut self, mut bytes: &[u8]) -> usize {
         let mut frames = 0;
         loop {

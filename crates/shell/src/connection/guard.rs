@@ -38,8 +38,8 @@ pub(super) struct Guard {
     faults: Arc<ParserFaults>,
     /// When the next request must have reached the application. Applies while no request is open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. Resetting it for each request would cost
-    /// more than reading the request.
+    /// Wakes the connection at the deadline or earlier. Resetting it for each request would take
+    /// longer than reading the request.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
@@ -48,7 +48,7 @@ pub(super) struct Guard {
     pipeline: Pipeline,
     /// Deadline for the rest of a body whose request has already been answered.
     linger: Option<Instant>,
-    /// How many requests the application had received at the last update.
+    /// Number of requests that the application had received at the last update.
     served: u64,
     write: Progress,
     rate: MinimumRate,
@@ -69,7 +69,7 @@ enum Head {
     Served,
     /// Nothing of the next head has arrived.
     Awaited,
-    /// Some bytes have arrived. `line` is how many bytes of an incomplete request line we have.
+    /// Some bytes have arrived. `line` is the number of bytes in an incomplete request line.
     Begun { line: Option<usize>, length: usize },
 }
 
@@ -152,7 +152,8 @@ impl Guard {
         None
     }
 
-    /// Returns whether the next request is past its deadline. Called when there is nothing to read.
+    /// Returns whether the next request is past its deadline. This is called when there is nothing
+    /// to read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
         self.note_served();
         if !self.connection.is_idle() {
@@ -177,7 +178,8 @@ impl Guard {
         false
     }
 
-    /// Ends the connection with a response, sending as much of it as the socket takes right away.
+    /// Ends the connection with a response, sending as much of it as the socket accepts
+    /// immediately.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);

@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
-//! The one in actix doesn't announce a stream limit, builds whole responses before the client has
-//! read any of them, and never sends GOAWAY. Ours passes requests to the same application, within
-//! the parent module's limits.
+//! actix's own dispatcher doesn't announce a stream limit, builds whole responses before the client
+//! has read any of them, and never sends GOAWAY. Ours passes requests to the same application,
+//! within the parent module's limits.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -31,15 +31,16 @@ use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
 /// How much of a request body a client can send before the application reads it, in bytes.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// The same for all request bodies on a connection.
+/// Likewise, for all request bodies on a connection.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 /// Size of the chunks passed to the connection, in bytes.
 const CHUNK: usize = 16 << 10;
-/// How many bytes of responses the connection can queue.
+/// Maximum number of response bytes that the connection queues.
 const SEND_BUFFER: usize = 64 << 10;
 /// Maximum size of a request's header list, as HTTP/2 counts it.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Frames per request apart from its body, such as headers, priority and end of stream.
+/// Number of frames per request in addition to its body, such as headers, priority and end of
+/// stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
 /// Response chunks shorter than this many bytes aren't counted as memory in use.
 const COUNTED: usize = 4 << 10;
@@ -264,7 +265,7 @@ impl Sending {
         let room = poll_fn(|context| {
             loop {
                 return match stream.poll_capacity(context) {
-                    // We need to call it again to register the waker.
+                    // Call it again to register the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending
                         if rate.is_missed(context, connection)

@@ -28,8 +28,8 @@ impl MinimumRate {
     }
 
     /// Returns whether a connection that uses a lot of memory reads too slowly while memory is
-    /// scarce. Called while waiting for its client. Closing slow connections frees memory for
-    /// clients that read quickly.
+    /// scarce. This is called while waiting for its client. Closing slow connections frees memory
+    /// for clients that read quickly.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_much() {
             self.reset();

@@ -18,7 +18,7 @@
 //! A socket first goes to `acceptor`, the service that gets sockets from actix-server. `opening`
 //! then reads the PROXY header, does the TLS handshake and picks the protocol, and `guard` wraps
 //! the socket with its deadlines. HTTP/1.1 continues with `pipeline` and actix's dispatcher, HTTP/2
-//! with `http2`. In the end, `tracked` runs the application and does the accounting. `expectation`
+//! with `http2`. Finally, `tracked` runs the application and does the accounting. `expectation`
 //! handles requests with `Expect: 100-continue`.
 //!
 //! # Assumptions about actix-http and actix-server

@@ -1,4 +1,4 @@
-//! Opens a connection by reading the PROXY protocol header, doing the TLS handshake and picking the
+//! Opens a connection: reads the PROXY protocol header, does the TLS handshake and picks the
 //! protocol.
 
 use std::io;
@@ -46,7 +46,7 @@ pub(super) struct Opened {
 /// The contents of a PROXY protocol header.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Announced {
-    /// The client's address. `None` if the proxy opened the connection for itself.
+    /// The client's address. `None` if the proxy opened the connection on its own behalf.
     client: Option<SocketAddr>,
     /// Whether the client used TLS to the proxy.
     tls: bool,

@@ -17,7 +17,7 @@ use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 /// Responds to HTTP parser errors, which never reach the application, and reports them.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// How much of a client address the access log shows. `None` if there is no access log.
+    /// The part of client addresses that the access log shows. `None` if there is no access log.
     access_log: Option<LogClient>,
 }
 
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Other connections use so much memory that there is none for its head.
+            // Other connections use so much memory that there is none left for this head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };
@@ -72,7 +72,7 @@ const LONGEST: usize = 160;
 
 /// Returns the status if the bytes are one of the dispatcher's own responses.
 ///
-/// No other responses are short, have an empty body and are written while no request is open.
+/// No other response is short, has an empty body and is written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     if bytes.len() > LONGEST || !bytes.ends_with(b"\r\n\r\n") {
         return None;

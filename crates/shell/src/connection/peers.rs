@@ -57,7 +57,7 @@ impl Peers {
 }
 
 /// Returns the /64 network of an IPv6 address, because clients can choose the lower 64 bits. IPv4
-/// addresses stay the same.
+/// addresses are unchanged.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -27,7 +27,7 @@ pub(super) enum Expected {
 /// Says which bytes the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The first bytes, as many as given but at least one.
+    /// The first bytes: this number of them, and at least one.
     Now(usize),
     /// None, because the dispatcher has to parse the bytes it has first.
     Next,
@@ -72,7 +72,7 @@ impl Pipeline {
     }
 
     /// Returns whether the last bytes the dispatcher received belong to a head. The rest of a body
-    /// may still arrive after its request was answered.
+    /// may still arrive after we have responded to its request.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
@@ -94,13 +94,15 @@ impl Pipeline {
         }
     }
 
-    /// Records that the socket has nothing more for now, so the dispatcher parses the bytes it has.
+    /// Records that there is nothing more to read from the socket for now, so the dispatcher parses
+    /// the bytes it has.
     pub(super) fn stop_reading(&mut self) {
         self.handed = false;
     }
 
-    /// Called after the socket has filled the buffer. Of the bytes after `before`, keeps those that
-    /// the dispatcher gets now and queues the others. `idle` is true if no request is open.
+    /// This is called after the socket has filled the buffer. From the bytes after `before`, it
+    /// keeps those that the dispatcher gets now and queues the others. `idle` is true if no request
+    /// is open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,
@@ -115,7 +117,7 @@ impl Pipeline {
         turn
     }
 
-    /// Moves the waiting bytes that the dispatcher gets now into the buffer.
+    /// Moves those queued bytes that the dispatcher gets now into the buffer.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());

@@ -22,7 +22,7 @@ impl Progress {
         Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
     }
 
-    /// Counts transferred bytes, and ends the period once there are enough.
+    /// Counts transferred bytes, and ends the period once there are enough of them.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
         if self.moved >= PROGRESS {
@@ -36,7 +36,7 @@ impl Progress {
         self.armed = false;
     }
 
-    /// Returns whether the period is over. Called while waiting for the transfer.
+    /// Returns whether the period is over. This is called while waiting for the transfer.
     pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.armed {
             self.armed = true;

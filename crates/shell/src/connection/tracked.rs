@@ -28,7 +28,7 @@ const SLICE: usize = 128 << 10;
 /// The application's response. Its head is complete, and its body is sent later.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
-/// A request that the application has started on before the dispatcher passes it along.
+/// A request that the application started handling before the dispatcher passed it along.
 pub(super) struct Begun(pub(super) Answer);
 
 /// A worker's application, shared by its connections.

@@ -1,10 +1,10 @@
 //! Writes lines to stderr, optionally through a bounded queue and a thread.
 //!
-//! A command waits until each line is written, which keeps its output in order and lets a slow
-//! reader slow it down. If stderr doesn't accept anything for a second, the command stops waiting
-//! until stderr works again. A server never waits. Lines that don't fit in the queue or can't be
-//! written are lost. They are counted by `log_lines_lost_total`, and once stderr works again, a
-//! line reports how many there were.
+//! A command waits until each line is written, which keeps its output in order and gives it
+//! backpressure from a slow reader. If stderr doesn't accept anything for a second, the command
+//! stops waiting until stderr works again. A server never waits. Lines that don't fit in the queue
+//! or can't be written are lost. `log_lines_lost_total` counts them, and once stderr works again, a
+//! line reports the number.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -279,7 +279,7 @@ mod tests {
         assert!(lines.state().waiting.is_empty() && !lines.state().is_writing, "not written");
         lines.push(&[b'\n'; 200_000], io::sink());
         assert!(lines.state().is_stalled);
-        // Each of these would have to wait for the reader.
+        // Each of these lines would have to wait for the reader.
         for _ in 0..1_000 {
             lines.push(b"x\n", io::sink());
         }

@@ -30,7 +30,7 @@ const NOTICE: &str = "notice";
 const LOGS: &str = "logs";
 /// Our shared crates. Lines from these and from the service itself can have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// How many bytes the queue can hold. That's enough for a few thousand lines.
+/// Maximum number of bytes in the queue, which is enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
 /// How long an exiting process waits until its last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets repeat our own. RUST_LOG can turn them on.
+    // Its lines about threads and sockets duplicate our own. RUST_LOG can turn them on.
     builder.filter_module("actix_server", LevelFilter::Warn);
     // It logs malformed requests as errors. The shell already answers and counts them, and puts
     // them in the access log.
@@ -161,7 +161,7 @@ pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
 /// Prints a panic. The standard library's hook would wait for stderr's reader.
 fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     if format == LogFormat::Json {
-        // Location and message only, because a backtrace takes several lines.
+        // Only prints location and message, because a backtrace takes several lines.
         let text = panic.to_string().replace('\n', " ");
         let arguments = format_args!("{text}");
         let mut record = Record::builder();

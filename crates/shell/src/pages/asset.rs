@@ -55,7 +55,7 @@ impl Content {
         add: fn(&mut HttpResponseBuilder),
     ) -> HttpResponse {
         let (body, coding) = self.form_for(request);
-        // Strong tags must differ between codings.
+        // A strong tag must be different for each coding.
         let tag = match coding {
             Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
             None => EntityTag::new_strong(self.digest.clone()),

@@ -47,7 +47,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.words.map_or("Languages", |words| words.languages)
     }
 
-    /// Returns the HTML of the line with the documents for programs.
+    /// Returns the HTML of the line that links to documents for programs.
     fn programs(&self) -> String {
         let root = self.page.root;
         match self.page.words {
@@ -59,7 +59,7 @@ impl<T: Template> Frame<'_, T> {
         }
     }
 
-    /// Returns the links of the navigation with their texts.
+    /// Returns the navigation links with their texts.
     fn links(&self) -> impl Iterator<Item = (&Link, &str)> {
         self.site.links.iter().enumerate().map(|(index, link)| {
             let words = self.page.words.and_then(|words| words.links.get(index).copied());

@@ -6,8 +6,8 @@
 //! can cache them forever. Every page's content security policy only allows the service's own
 //! files, which rules out inline styles and scripts.
 //!
-//! A page that never changes only takes a few lines. Its content is an `askama` template, which
-//! escapes all values:
+//! A page that never changes takes just a few lines of code. Its content is an `askama` template,
+//! which escapes all values:
 //!
 //! ```
 //! use std::sync::LazyLock;

@@ -15,29 +15,29 @@ pub(super) struct Publisher<'a> {
     pub(super) about: &'a str,
 }
 
-/// The words of the frame of a page.
+/// The words in a page's frame.
 #[derive(Clone, Copy)]
 pub struct FrameWords<'a> {
     /// The link that skips the navigation.
     pub skip: &'a str,
-    /// The name of the navigation for screen readers.
+    /// The navigation's name, for screen readers.
     pub navigation: &'a str,
-    /// The links of the navigation, in their order; the last one leads to the documentation.
+    /// The navigation links, in order; the last one leads to the documentation.
     pub links: &'a [&'a str],
-    /// The HTML of the line with the documents for programs.
+    /// The HTML of the line that links to documents for programs.
     pub programs: &'a str,
-    /// The name of the links to other languages for screen readers.
+    /// The name of the group of links to other languages, for screen readers.
     pub languages: &'a str,
 }
 
-/// A page in one of the languages of its site.
+/// A page in one of its site's languages.
 #[derive(Clone, Copy)]
 pub struct Translation<'a> {
-    /// The code of the language.
+    /// The language code.
     pub language: &'a str,
-    /// The name of the language in the language itself.
+    /// The language's name in the language itself.
     pub name: &'a str,
-    /// The URL of the page.
+    /// The page's URL.
     pub url: &'a str,
 }
 
@@ -118,27 +118,27 @@ impl<'a> Page<'a> {
         Self { language, ..self }
     }
 
-    /// Sets the direction of the text.
+    /// Sets the text direction.
     pub fn right_to_left(self, is_right_to_left: bool) -> Self {
         Self { is_right_to_left, ..self }
     }
 
-    /// Sets the words of the frame. The default is English.
+    /// Sets the words in the frame. The default is English.
     pub fn words(self, words: FrameWords<'a>) -> Self {
         Self { words: Some(words), ..self }
     }
 
-    /// Links to the page in the languages of the site, with the default language first.
+    /// Links to the page in the site's languages, with the default language first.
     pub fn translations(self, translations: Vec<Translation<'a>>) -> Self {
         Self { translations, ..self }
     }
 
-    /// Appends a query to the links of the navigation, such as `?lang=de`.
+    /// Appends a query to the navigation links, such as `?lang=de`.
     pub fn query(self, query: &'a str) -> Self {
         Self { query, ..self }
     }
 
-    /// Sets the path of the site, with a trailing slash.
+    /// Sets the site's path, with a trailing slash.
     pub fn root(self, root: &'a str) -> Self {
         Self { root, ..self }
     }

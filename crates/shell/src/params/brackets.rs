@@ -56,7 +56,7 @@ struct Branch {
 }
 
 impl Branch {
-    /// Inserts a value below its keys. Empty brackets mean one more than the largest number so far.
+    /// Inserts a value below its keys. Empty brackets mean the largest number so far plus one.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };

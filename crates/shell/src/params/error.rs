@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// Puts the name of an enclosing field in front.
+    /// Prepends the name of an enclosing field.
     pub(super) fn within(mut self, name: &str) -> Self {
         self.field = match self.field.as_str() {
             "" => name.to_owned(),

@@ -56,7 +56,7 @@ fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> 
     Violation { limits, ..Violation::new("", code, message) }
 }
 
-/// Returns the line and column of the byte after `before`, counting the way `serde_json` does.
+/// Returns the line and column of the byte after `before`, counted as in `serde_json`.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;

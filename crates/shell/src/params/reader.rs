@@ -16,7 +16,7 @@ use crate::Violation;
 /// The result of reading parameters. It can have a value, violations, or both.
 ///
 /// If only some fields have violations, there is still a value, with these fields left empty. A
-/// service can then go ahead with checks that need more than the request.
+/// service can then continue with checks that need more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
     /// The parameters. `None` if a field is missing that is neither an `Option` nor has a default.
@@ -128,7 +128,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
 }
 
-/// Repeats the deserialization, each time leaving out the fields that failed so far.
+/// Repeats the deserialization, each time omitting the fields that have failed so far.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,
@@ -157,7 +157,7 @@ fn without_faulty<'de, T: Deserialize<'de>>(
     }
 }
 
-/// Adds the values that were sent, and sorts the violations in declaration order.
+/// Adds the values that were sent, and sorts the violations by declaration order.
 fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation> {
     let outer = |violation: &Violation| {
         let name = violation.field.split(['.', '[']).next().unwrap_or_default();

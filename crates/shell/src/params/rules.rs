@@ -102,8 +102,8 @@ pub enum Empty {
 pub enum Unknown {
     /// Ignores it.
     Ignored,
-    /// Reports it as a violation with the code `unknown`. No more than this number are reported,
-    /// ahead of all other violations.
+    /// Reports it as a violation with the code `unknown`. At most this number are reported, before
+    /// all other violations.
     Refused(usize),
 }
 

@@ -15,7 +15,7 @@ use super::rules::{Lists, Numbers, Rules, Words};
 pub(super) struct OneValue<'de> {
     kind: Kind<'de>,
     rules: &'de Rules,
-    /// The whole input, for finding the name's other values.
+    /// The whole input, used to find the name's other values.
     all: Option<(&'de Input<'de>, &'static str)>,
 }
 

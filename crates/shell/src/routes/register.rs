@@ -58,7 +58,7 @@ pub struct Routes<'a> {
     described: Described,
 }
 
-/// The purpose of a pass over a service's routes.
+/// The purpose of one pass over a service's routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
     /// Lists and documents the routes, but doesn't serve them.

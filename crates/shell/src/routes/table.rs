@@ -120,7 +120,7 @@ impl Operations {
         self.operations.iter()
     }
 
-    /// Returns the first operation at a path, whatever its methods.
+    /// Returns the first operation at a path, regardless of its methods.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         self.locate(path).map(|(operation, _)| operation)
     }
@@ -143,7 +143,7 @@ impl Operations {
 
     /// Returns the canonical path if it differs from `path`.
     ///
-    /// Literal segments get their documented case. Parameters stay exactly the same.
+    /// Literal segments get their documented case. Parameters are unchanged.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
         if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
@@ -161,8 +161,8 @@ impl Operations {
         }
     }
 
-    /// Returns what the access log shows for a path. This is the pattern of its operation. In an
-    /// unknown path, we only keep words that occur in operations.
+    /// Returns the text that the access log shows for a path. This is its operation's pattern. In
+    /// an unknown path, we only keep words that occur in operations.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
@@ -289,7 +289,7 @@ fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     })
 }
 
-/// Spells a path the way its operation is documented.
+/// Returns the documented spelling of a path.
 fn spelled(operation: &Operation, path: &str, rules: PathRules) -> String {
     let parts = operation.template.split('/').zip(path.split('/'));
     joined(parts.map(|(known, part)| {

@@ -16,7 +16,7 @@ pub(crate) struct Ended<'l> {
     pub(crate) route: &'l str,
     pub(crate) status: StatusCode,
     pub(crate) bytes: u64,
-    /// As much of the client address as may be shown.
+    /// The part of the client address that may be shown.
     pub(crate) client: Option<&'l str>,
     pub(crate) started: Instant,
 }

@@ -11,8 +11,8 @@ use actix_web::http::header::HeaderMap;
 pub(crate) use self::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// Starts sending spans to a collector. Of the requests without a `traceparent`, the fraction
-/// `ratio` is sent.
+/// Starts sending spans to a collector. A fraction `ratio` of the requests without a `traceparent`
+/// is sent.
 ///
 /// # Errors
 /// Returns an error if the collector client cannot be created.

@@ -25,8 +25,7 @@ const LAST_SPANS: Duration = Duration::from_secs(5);
 static EXPORTER: OnceLock<Exporter> = OnceLock::new();
 
 struct Exporter {
-    /// Queues up to 2,048 spans, sends them from a thread of its own, and drops those that don't
-    /// fit.
+    /// Queues up to 2,048 spans, sends them from its own thread, and drops those that don't fit.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
     /// A new trace is sampled if the lower 64 bits of its ID are below this number.
