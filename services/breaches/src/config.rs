@@ -127,7 +127,7 @@ pub struct MailSettings {
 }
 
 impl MailSettings {
-    /// The From address of outgoing mail. `public_url` is the service's own URL.
+    /// The From address of outgoing email. `public_url` is the service's own URL.
     pub fn sender(&self, public_url: &str) -> String {
         let host =
             url::Url::parse(public_url).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -135,7 +135,7 @@ impl MailSettings {
         self.mail_from.clone().unwrap_or_else(default)
     }
 
-    /// The folder that mail is written to if there is no mail server.
+    /// The folder that email is written to if there is no mail server.
     pub fn folder(&self, data_dir: &Path) -> PathBuf {
         self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
     }
@@ -149,7 +149,7 @@ pub struct VerificationSettings {
     /// PREFIX-verification.txt; 1 to 32 characters from a-z, 0-9 and -
     #[arg(long, env, global = true, default_value = "breach", value_parser = verify_prefix, value_name = "PREFIX")]
     pub verify_prefix: String,
-    /// File with domains that cannot be verified, one per line [default: built-in list of mail
+    /// File with domains that cannot be verified, one per line [default: built-in list of email
     /// providers and public suffixes]
     #[arg(long, env, global = true, value_name = "FILE")]
     pub verify_deny: Option<PathBuf>,

@@ -81,13 +81,13 @@ pub enum Error {
     DomainTooLarge {
         /// Number of breached addresses.
         size: i64,
-        /// Limit of the plan.
+        /// The plan's limit.
         max: i32,
     },
     /// More large domains than the plan covers.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     TooManyDomains {
-        /// Limit of the plan.
+        /// The plan's limit.
         max: i32,
         /// Number of large domains in use.
         used: i64,
@@ -162,7 +162,7 @@ pub enum VerificationError {
     /// The plan doesn't cover another large domain.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     NoRoom {
-        /// Limit of the plan.
+        /// The plan's limit.
         max: i32,
         /// Number of large domains in use.
         used: i64,

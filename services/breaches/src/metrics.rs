@@ -1,4 +1,4 @@
-//! Service metrics, on top of those from the shell. The cluster metrics are in
+//! Service metrics, in addition to the shell's. The cluster metrics are in
 //! `jobs/maintenance/cluster_watch.rs`.
 
 use std::sync::LazyLock;
@@ -135,7 +135,7 @@ pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     }
 }
 
-/// Publishes how many messages a channel still has to deliver and how old they are.
+/// Publishes the size and age of a channel's backlog.
 pub fn describe_waiting(channel: Channel, waiting: Waiting) {
     let label = &[channel.label()];
     WAITING.with_label_values(label).set(waiting.messages);

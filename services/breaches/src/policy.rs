@@ -76,7 +76,7 @@ pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 pub enum Agent {
     /// Requests without one are rejected.
     Required,
-    /// Optional, since mail clients might not send one when they unsubscribe.
+    /// Optional, since email clients might not send one when they unsubscribe.
     Optional,
 }
 

@@ -113,7 +113,7 @@ fn add_pages(routes: &mut Routes<'_>) {
 
 static OPERATIONS: LazyLock<Operations> = LazyLock::new(|| Operations::of(register).with(PATHS));
 
-/// Returns `true` if this could be a one-click unsubscribe from a mail client (RFC 8058).
+/// Returns `true` if this could be a one-click unsubscribe from an email client (RFC 8058).
 pub fn is_one_click(method: &Method, path: &str) -> bool {
     method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
 }

@@ -52,7 +52,7 @@ impl AccountFilter {
     }
 }
 
-/// Looks up the breaches of an address and returns them as a JSON array.
+/// Looks up an address's breaches and returns them as a JSON array.
 ///
 /// # Errors
 /// Returns an error if a check fails, or [`Error::NotFound`] if no breaches may be shown.
@@ -78,7 +78,7 @@ pub async fn breached_account(
     .await
 }
 
-/// Looks up the pastes of an address.
+/// Looks up an address's pastes.
 ///
 /// # Errors
 /// Returns an error if a check fails, or [`Error::NotFound`] if there are none.

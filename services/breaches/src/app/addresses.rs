@@ -19,7 +19,7 @@ pub struct HeldData {
     opt_out: Option<i16>,
     /// Subscriber id.
     subscriber: Option<i64>,
-    /// Number of mail links sent to this address, used or not.
+    /// Number of email links sent to this address, used or not.
     mail_links: i64,
 }
 

@@ -10,7 +10,7 @@ use crate::wire;
 
 /// Edits a breach in the current transaction. If that changed anything, publishes a new catalogue version.
 ///
-/// `action` is what the audit log calls the change.
+/// `action` is the name of the change in the audit log.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the breach doesn't exist or its new title is taken, and any error
@@ -68,7 +68,7 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
     listed
 }
 
-/// Sums up the catalogue and picks the `latest` newest breaches.
+/// Summarizes the catalogue and returns its `latest` newest breaches.
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);

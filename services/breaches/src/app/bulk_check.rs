@@ -25,7 +25,7 @@ use crate::wire::ErrorBody;
 /// How many addresses to look up per transaction.
 const ADDRESSES_AT_ONCE: usize = 50;
 
-/// How much of a domain the caller may see.
+/// The part of a domain that the caller may see.
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,
@@ -94,7 +94,7 @@ pub async fn breached_accounts(
     Ok(stream::try_unfold(check, Check::next_piece))
 }
 
-/// Returns the domains of the request, without duplicates.
+/// Returns the request's domains, without duplicates.
 fn domains_of(wanted: &[Wanted]) -> Vec<String> {
     let domain = |wanted: &Wanted| Some(wanted.address.as_ref()?.domain().to_owned());
     let mut domains: Vec<String> = wanted.iter().filter_map(domain).collect();
@@ -103,8 +103,9 @@ fn domains_of(wanted: &[Wanted]) -> Vec<String> {
     domains
 }
 
-/// Returns the domains of the caller whose addresses have not been counted, although the plan may depend on
-/// it. Inherited domains are counted a few seconds after they are added, and later if that fails.
+/// Returns the caller's domains that have not been counted, although their size may decide what the
+/// plan covers. Inherited domains are counted a few seconds after they are added, and later if that
+/// fails.
 fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<String>, Error> {
     let Some(subscriber) = caller.subscriber else { return Ok(Vec::new()) };
     let domains: Vec<&str> = domains.iter().map(String::as_str).collect();
@@ -113,7 +114,7 @@ fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<Str
     Ok(uncounted.map(|control| control.domain).collect())
 }
 
-/// Returns the coverage of each domain that the caller controls. The domains of a test key are not
+/// Returns the coverage of each domain that the caller controls. A test key's domains are not
 /// stored.
 fn coverage(
     db: &mut Db,

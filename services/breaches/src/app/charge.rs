@@ -53,12 +53,13 @@ pub fn of_holder(
     }
 }
 
-/// Most searches a single request may make with a test key.
+/// Maximum number of searches in a single request with a test key.
 pub fn most_of_test_key(context: &RequestContext) -> u32 {
     context.settings().test_keys_rpm
 }
 
-/// Most searches a single request may make with a real key, i.e. what a full quota pays for.
+/// Maximum number of searches in a single request with a real key, which is what a full quota pays
+/// for.
 pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
 }
@@ -68,8 +69,8 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// Price of one search. Address searches cost one token; hash prefix searches cost what the plan or
-/// the settings say.
+/// Price of one search. Address searches cost one token; the cost of hash prefix searches depends
+/// on the plan or the settings.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
     match operation {
@@ -81,7 +82,8 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// Rejected requests don't search anything, so they cost one token whatever the price of a search.
+/// Rejected requests don't search anything, so they cost one token regardless of the price of a
+/// search.
 fn search(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! Delivers the outbox: mail and webhook messages.
+//! Delivers the outbox: email and webhook messages.
 
 use database::{DatabaseError, Db};
 use outbound::{
@@ -22,7 +22,7 @@ use crate::store::{breaches, domain_controls, subscribers, webhooks};
 /// Give up on a message if its breach stays hidden for longer than this (30 days).
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
-/// Mail and webhook messages are delivered separately so that neither can hold up the other.
+/// Email and webhook messages are delivered separately so that neither can hold up the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Mails,
@@ -57,7 +57,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Delivers mail.
+    /// Delivers email.
     pub fn of_mails(state: State) -> Self {
         Self { state, kind: Kind::Mails, owner: random_owner() }
     }
@@ -76,8 +76,8 @@ impl Delivery {
     }
 }
 
-/// Picks an id that tells this process apart from other senders. Falls back to the process id if
-/// the system has no randomness to offer.
+/// Generates an id that distinguishes this process from other senders. Falls back to the process id
+/// if the system's random source fails.
 fn random_owner() -> i64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
@@ -226,7 +226,7 @@ fn still_wanted(
         return unwanted("the breach is retired");
     }
     if !breach.active {
-        // It may be back soon, and nothing would post this notice again.
+        // The breach may be visible again soon, and nothing would post this notice again.
         return match now - created_at < MAX_HIDDEN_SECONDS {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
             false => unwanted("the breach has been hidden for too long"),
@@ -235,7 +235,7 @@ fn still_wanted(
     Ok(Ok(Wanted { email: subscriber.email, breach: Some(breach), listed: Vec::new() }))
 }
 
-/// Leaves out any breaches in a monthly report that have since been hidden or retired.
+/// Removes breaches from a monthly report that have since been hidden or retired.
 fn still_shown(db: &mut Db, notice: &Notice) -> Result<Vec<(Breach, i64)>, DatabaseError> {
     let Notice::DomainReport(report) = notice else { return Ok(Vec::new()) };
     let mut listed = Vec::new();
@@ -311,7 +311,7 @@ impl Delivery {
     }
 }
 
-/// The emails that the unsubscribe link of a notice turns off.
+/// The emails that a notice's unsubscribe link stops.
 fn topic(notice: &Notice) -> Topic {
     match notice {
         Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),

@@ -1,4 +1,4 @@
-//! How much of a verified domain the plan lets its controller see.
+//! The part of a verified domain that the plan lets its controller see.
 
 use database::{DatabaseError, Db};
 
@@ -22,8 +22,8 @@ impl LargerDomains {
         Ok(Self(larger))
     }
 
-    /// The rank of a domain of this size among the caller's large domains. Inherited domains rank
-    /// behind older ones and behind those with their own proof.
+    /// The rank that a domain of this size has among the caller's large domains. Inherited domains
+    /// rank behind older ones and behind those with their own proof.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {
@@ -35,8 +35,8 @@ impl LargerDomains {
     }
 }
 
-/// Decides how much the caller may see of a domain with `size` addresses, not counting those found
-/// only in spam lists.
+/// Decides which part of a domain with `size` addresses the caller may see, not counting those
+/// found only in spam lists.
 pub fn decide(
     context: &RequestContext,
     caller: &Caller,

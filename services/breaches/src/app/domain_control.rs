@@ -115,7 +115,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
     }
 }
 
-/// Saves the counts of an inherited subdomain. Existing links won't be announced.
+/// Saves an inherited subdomain's counts. Existing links won't be announced.
 pub fn note_count(
     db: &mut Db,
     domain: &str,
@@ -147,7 +147,7 @@ pub async fn count_added(state: &State, added: Vec<String>) {
 /// Counts an inherited subdomain.
 ///
 /// # Errors
-/// Returns errors of the database.
+/// Returns any database error.
 pub(super) async fn count_one(state: &State, domain: String) -> Result<(), DatabaseError> {
     let (name, pools) = (domain.clone(), state.pools());
     let count = pools.read_apart(move |db| count_now(db, &name)).await?;

@@ -11,10 +11,10 @@ use crate::state::State;
 
 /// Maximum file size in bytes.
 const FILE_LIMIT: usize = 64 * 1024;
-/// How many bytes of a home page we read.
+/// Maximum number of bytes to read from a home page.
 const PAGE_LIMIT: usize = 512 * 1024;
 
-/// Checks for the proof in the place that `method` calls for.
+/// Looks for the proof where `method` requires it.
 ///
 /// # Errors
 /// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't respond.

@@ -20,7 +20,8 @@ const LINK_SECONDS: i64 = 24 * 3600;
 /// Emails the link that proves control of a domain.
 ///
 /// # Errors
-/// [`Error::TooMany`] if a mail limit is reached, [`Error::Unavailable`] if the mail can't be sent.
+/// [`Error::TooMany`] if an email limit is reached, [`Error::Unavailable`] if the email can't be
+/// sent.
 pub async fn send(
     state: &State,
     subscriber: i64,
@@ -67,7 +68,7 @@ pub enum Approval {
     Unknown,
 }
 
-/// Looks at an approval link without using it up, since mail scanners follow links.
+/// Looks at an approval link without using it up, since email scanners follow links.
 ///
 /// # Errors
 /// Returns an error if the query fails.

@@ -162,7 +162,7 @@ pub async fn record_counts(state: &State, found: &Found) {
     }
 }
 
-/// Lists the verified domains of the subscription.
+/// Lists the subscription's verified domains.
 ///
 /// # Errors
 /// Returns an error if a check fails.

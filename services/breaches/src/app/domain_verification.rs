@@ -112,8 +112,8 @@ enum Facts {
     Verified,
     /// Inherited from a verified parent, and the plan has room.
     Included(DomainCount),
-    /// We had to look for a proof. `no_room` is set if the domain would be inherited but for lack
-    /// of room in the plan.
+    /// We had to look for a proof. `no_room` is set if the domain could be inherited but doesn't
+    /// fit in the plan.
     Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
 }
 

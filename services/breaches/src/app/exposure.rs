@@ -25,9 +25,9 @@ pub struct Exposure {
     pub breaches: Vec<Breach>,
     /// Newest first.
     pub pastes: Vec<wire::Paste>,
-    /// Exposed data classes and how many breaches each one is in, most frequent first.
+    /// Exposed data classes with the number of breaches for each, most frequent first.
     pub data_classes: Vec<(String, usize)>,
-    /// Websites where the address was captured. Only its owner gets to see them.
+    /// Websites where the address was captured. Only its owner may see them.
     pub websites: Vec<String>,
 }
 

@@ -12,8 +12,8 @@ pub struct KeyedRequest {
     pub operation: Operation,
     /// The domain to search, which may have its own quota.
     pub domain: Option<DomainName>,
-    /// How many searches the request contains. `None` if the input is invalid, which costs one
-    /// token and ends in a 400.
+    /// Number of searches in the request. `None` if the input is invalid, which costs one token and
+    /// ends in a 400.
     pub searches: Option<u32>,
 }
 

@@ -17,7 +17,7 @@ pub struct Letter {
     pub paragraphs: Vec<String>,
     /// Links as (label, URL).
     pub links: Vec<(&'static str, String)>,
-    /// The notices that the unsubscribe link turns off.
+    /// The notices that the unsubscribe link stops.
     pub topic: String,
     /// Unsubscribe URL.
     pub unsubscribe: String,
@@ -30,7 +30,7 @@ struct Html<'a> {
 }
 
 impl Letter {
-    /// Builds the mail. Use the same `id` for every delivery attempt.
+    /// Builds the email. Use the same `id` for every delivery attempt.
     pub fn to(self, address: &str, id: String) -> Mail {
         Mail {
             to: address.to_owned(),

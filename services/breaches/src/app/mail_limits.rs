@@ -1,4 +1,4 @@
-//! Limits on outgoing mail per address, client and domain. The counts are in the database, so they
+//! Limits on outgoing email per address, client and domain. The counts are in the database, so they
 //! survive restarts and apply across replicas.
 
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Limit on the number of mails per party and period.
+/// Limit on the number of emails per party and period.
 pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
@@ -27,7 +27,7 @@ impl MailLimit {
         Self { party: digest(party), most, seconds }
     }
 
-    /// Limits for domain verification: one per address, one for the domain as a whole.
+    /// Limits for domain verification: one per address and one for the whole domain.
     pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
         vec![
             Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
@@ -35,7 +35,7 @@ impl MailLimit {
         ]
     }
 
-    /// Limits for mail requested on a web page: one per address, one per client.
+    /// Limits for email requested on a web page: one per address, one per client.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         vec![
             Self::new(&format!("address {address}"), 3, HOUR),
@@ -52,8 +52,8 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
-/// Counts a mail against every limit, or against none if any limit is reached. Concurrent calls are
-/// serialized.
+/// Counts an email against every limit, or against none if any limit is reached. Concurrent calls
+/// are serialized.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the number of seconds to wait.
@@ -64,7 +64,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
         if sent.len() >= limit.most {
-            // This one has to leave the window before another may be sent.
+            // Another email may be sent once this one is outside the window.
             let oldest = sent[sent.len() - limit.most];
             wait = wait.max(oldest + limit.seconds - now);
         }

@@ -23,9 +23,9 @@ pub enum Purpose {
     Notices,
     /// Choose how to opt out.
     OptOut,
-    /// Turn off notices about an address or a domain.
+    /// Unsubscribe from notices about an address or a domain.
     Unsubscribe,
-    /// Turn off the monthly mail about a domain.
+    /// Unsubscribe from a domain's monthly email.
     UnsubscribeReports,
 }
 
@@ -64,8 +64,8 @@ impl Purpose {
 /// Emails a link, whether we know the address or not.
 ///
 /// # Errors
-/// [`Error::Email`] if the address can't receive mail, [`Error::TooMany`] if a limit is reached,
-/// [`Error::Unavailable`] if the mail can't be sent.
+/// [`Error::Email`] if the address can't receive email, [`Error::TooMany`] if a limit is reached,
+/// [`Error::Unavailable`] if the email can't be sent.
 pub async fn send(
     state: &State,
     client: IpAddr,
@@ -108,14 +108,14 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// The mails that an unsubscribe link turns off.
+/// The emails that an unsubscribe link stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// Notices about the subscriber's own address.
     Own,
-    /// All mail about a domain.
+    /// All emails about a domain.
     Domain(String),
-    /// The monthly mail about a domain.
+    /// A domain's monthly email.
     Reports(String),
 }
 
@@ -167,7 +167,7 @@ pub fn unsubscribes(
     Ok(None)
 }
 
-/// Returns the address a valid link was sent to, without using up the link. Mail scanners follow
+/// Returns the address a valid link was sent to, without using up the link. Email scanners follow
 /// links, so merely opening one must not count.
 ///
 /// # Errors

@@ -8,11 +8,11 @@ use crate::model::notice::{DomainReport, FoundPaste};
 use crate::model::verification::EmailAlias;
 use crate::model::{Breach, instant, markup};
 
-/// Closing paragraph of every mail that was requested on a web page.
+/// Closing paragraph of every email that was requested on a web page.
 const NOT_YOU: &str =
     "If you did not request this, ignore this mail. Nothing happens unless you open the link.";
 
-/// The mail with a domain approval link.
+/// The email with a domain approval link.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
     Mail::plain(
         format!("{}@{domain}", alias.as_str()),
@@ -26,7 +26,7 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
     )
 }
 
-/// The mail with a sign-in link.
+/// The email with a sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -37,7 +37,7 @@ pub fn sign_in(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The mail with a link to confirm notices.
+/// The email with a link to confirm notices.
 pub fn confirm_notices(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -49,7 +49,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The mail with a link to the opt-out choices.
+/// The email with a link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -178,7 +178,7 @@ pub fn domain_pastes(
     }
 }
 
-/// Monthly mail with a domain's counts. The addresses themselves aren't included.
+/// Monthly email with a domain's counts. The addresses themselves aren't included.
 pub fn domain_report(
     report: &DomainReport,
     listed: &[(Breach, i64)],

@@ -1,4 +1,4 @@
-//! Monthly mails about new exposures at a domain.
+//! Monthly emails about new exposures at a domain.
 
 use database::{DatabaseError, Db};
 use domain::DomainName;
@@ -16,10 +16,10 @@ use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 use crate::store::{domain_controls, messages, subscribers};
 
-/// Maximum number of breaches listed in a mail.
+/// Maximum number of breaches listed in an email.
 const LISTED_BREACHES: usize = 20;
 
-/// Returns `true` if the subscriber gets a monthly mail about the domain.
+/// Returns `true` if the subscriber gets a monthly email about the domain.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -33,7 +33,7 @@ pub async fn has_monthly_report(
     Ok(state.pools().read(read).await?.is_some_and(|control| control.monthly))
 }
 
-/// Turns a subscriber's monthly mail about a domain on or off.
+/// Turns a subscriber's monthly email about a domain on or off.
 ///
 /// # Errors
 /// [`Error::NotVerified`] or a database error.
@@ -51,7 +51,7 @@ pub async fn set_monthly_report(
     }
 }
 
-/// Turns the monthly mail on or off, starting with the current month. Returns `false` if the
+/// Turns the monthly email on or off, starting with the current month. Returns `false` if the
 /// subscriber doesn't control the domain.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn change_monthly_report(
     monthly_reports::set(db, subscriber, domain, monthly, Month::last_before(now))
 }
 
-/// Builds a subscriber's mail for the months since the last report, up to and including `month`.
+/// Builds a subscriber's email for the months since the last report, up to and including `month`.
 /// Returns `None` if the subscriber may not see the domain.
 ///
 /// # Errors
@@ -112,8 +112,8 @@ pub fn monthly_notice(
     })))
 }
 
-/// Marks the month as reported and posts the mail, if any, in one transaction. So the mail is
-/// posted exactly once, even if several replicas write it or one of them gets killed.
+/// Marks the month as reported and queues the email, if any, in one transaction. The email is
+/// therefore queued exactly once, even if several replicas create it or one of them is killed.
 ///
 /// # Errors
 /// Returns an error if a query fails.

@@ -55,13 +55,13 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
 pub enum Unsubscribed {
     /// Notices about this address.
     Address(String),
-    /// All mail about this domain.
+    /// All email about this domain.
     Domain(String),
-    /// The monthly mail about this domain.
+    /// The monthly email about this domain.
     Reports(String),
 }
 
-/// Turns off whatever the link is for. Returns `None` if the link isn't valid.
+/// Turns off the emails that the link is for. Returns `None` if the link isn't valid.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -89,7 +89,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     Ok(state.pools().write(end).await?)
 }
 
-/// Lists a subscriber's verified domains with mail turned off.
+/// Lists a subscriber's verified domains with email turned off.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -99,7 +99,7 @@ pub async fn silent_domains(state: &State, subscriber: i64) -> Result<Vec<String
     Ok(all.into_iter().filter(|control| !control.notify).map(|control| control.domain).collect())
 }
 
-/// Turns mail about a subscriber's domain back on.
+/// Turns email about a subscriber's domain back on.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -109,7 +109,8 @@ pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Resu
     Ok(state.pools().write(resume).await?)
 }
 
-/// Turns on a subscriber's notices. Older exposures aren't announced, unless notices were on all along.
+/// Turns on a subscriber's notices. Older exposures aren't announced, unless notices were already
+/// on.
 fn begin_notices(
     db: &mut Db,
     context: &RequestContext,

@@ -52,8 +52,8 @@ pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), Opera
     Ok(())
 }
 
-/// Unlinks an address from a breach, and removes the records and messages that say that it was linked.
-/// Returns whether anything was removed from the account.
+/// Unlinks an address from a breach, along with any record or message that mentions the link.
+/// Returns whether this removed anything from the account.
 pub fn remove_link(
     db: &mut Db,
     address: &EmailAddress,
@@ -95,8 +95,9 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
     remove_domain(db, address)
 }
 
-/// Corrects the counts of a verified domain for a removed address. Otherwise, the next address that a load
-/// adds to one of its breaches would not change the count, and would not be announced.
+/// Corrects a verified domain's counts after an address is removed. Otherwise, the next address
+/// added to one of its breaches would leave the count unchanged, and the load would not notify the
+/// domain's owners.
 fn note_removed(
     db: &mut Db,
     address: &EmailAddress,
@@ -118,7 +119,7 @@ fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorErro
     Ok(())
 }
 
-/// Deletes the owner's mail links, notice records and pending notices. The subscriber is deleted
+/// Deletes the owner's email links, notice records and pending notices. The subscriber is deleted
 /// too, unless we store more than an address for them. [`OptOut::Delete`] also keeps subscribers
 /// who asked for notices, because they still get them.
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {

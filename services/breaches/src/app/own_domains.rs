@@ -49,7 +49,7 @@ impl OwnDomain {
     }
 }
 
-/// Number of addresses in stealer logs, or why we don't show it.
+/// Number of addresses in stealer logs, or the reason for not showing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Captured {
     /// As of the last count.

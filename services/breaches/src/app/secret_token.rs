@@ -1,4 +1,4 @@
-//! Secrets for mail links and sessions. We store only their digests.
+//! Secrets for email links and sessions. We store only their digests.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! Sessions, which always start with a mail link.
+//! Sessions, which always start with an email link.
 
 use std::net::IpAddr;
 

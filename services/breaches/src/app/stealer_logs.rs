@@ -60,7 +60,7 @@ pub async fn stealer_logs_by_website_domain(
     Ok(CapturedAddresses::new(found))
 }
 
-/// Lists the websites where addresses at a mail domain were captured, grouped by alias.
+/// Lists the websites where addresses at an email domain were captured, grouped by alias.
 ///
 /// # Errors
 /// Returns an error if a check fails, or [`Error::NotFound`] if there are none.

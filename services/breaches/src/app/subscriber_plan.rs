@@ -46,13 +46,13 @@ fn read(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(Some(Plan { code: code.to_owned(), name: found.name, per_minute, features }))
 }
 
-/// A subscriber's plan and how much of it they use.
+/// A subscriber's plan and usage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnPlan {
     pub plan: Plan,
     /// End of the subscription in Unix seconds.
     pub until: Option<i64>,
-    /// How many of the subscriber's domains count toward the limit on large domains.
+    /// Number of the subscriber's domains that count toward the limit on large domains.
     pub larger_domains: usize,
 }
 

@@ -35,7 +35,8 @@ pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorE
         .ok_or_else(|| OperatorError::Rejected(format!("the subscriber {email} does not exist")))
 }
 
-/// Adds a subscriber and returns their id. If `if_missing` is set, it's fine if they already exist.
+/// Adds a subscriber and returns their id. With `if_missing`, an existing subscriber isn't an
+/// error.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber already exists.

@@ -42,7 +42,7 @@ pub enum AccountsCommand {
     /// Remove accounts without data, and secrets that older versions stored as part of an address
     /// or website
     Clean {
-        /// Count what would be removed without changing anything
+        /// Report what would be removed without changing anything
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]

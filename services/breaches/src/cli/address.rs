@@ -62,10 +62,10 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Search for remains of a removed address. The exit code is 1 if any are found
+    /// Search for traces of a removed address. The exit code is 1 if any are found
     ///
     /// Searches all tables, the raw bytes of the SQLite file (including its free pages and
-    /// write-ahead log) and the mail folder. Backups and dead PostgreSQL rows are not searched.
+    /// write-ahead log) and the email folder. Backups and dead PostgreSQL rows are not searched.
     VerifyRemoved {
         /// Email address
         email: String,
@@ -78,7 +78,7 @@ pub enum AddressCommand {
 }
 
 impl AddressCommand {
-    /// `mails` is the folder where mail would be written. It doesn't have to exist.
+    /// `mails` is the folder where email would be written. It doesn't have to exist.
     pub fn run(self, context: &JobContext, mails: PathBuf) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {
@@ -128,7 +128,7 @@ impl AddressCommand {
     }
 }
 
-/// Empties SQLite's write-ahead log, which may still have removed data in it.
+/// Empties SQLite's write-ahead log, which may still contain removed data.
 fn clear_log(context: &JobContext) -> anyhow::Result<()> {
     Ok(traces::clear_log_or_warn(&mut context.pools.connect()?)?)
 }

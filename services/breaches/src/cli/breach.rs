@@ -226,7 +226,7 @@ impl BreachCommand {
             }
             Self::Export { output } => {
                 let listed = context.pools.read_blocking(app::listed_breaches)?;
-                // It's JSON either way, but this is easier to read.
+                // Both are JSON, but this form is easier to read.
                 output.print(&listed, serde_json::to_string_pretty(&listed)?)
             }
         }

@@ -18,7 +18,7 @@ use crate::store::domain_controls::{self, Control};
 pub enum DomainCommand {
     /// List domains and the subscribers who control them
     List {
-        /// Email address of a subscriber whose domains to list [default: all subscribers]
+        /// Email address of the subscriber whose domains to list [default: all subscribers]
         email: Option<String>,
         #[command(flatten)]
         output: Output,
@@ -29,8 +29,8 @@ pub enum DomainCommand {
         email: String,
         /// Domain to verify
         domain: String,
-        /// Verify the domain even if VERIFY_DENY lists it, for example because it belongs to a mail
-        /// provider
+        /// Verify the domain even if VERIFY_DENY lists it, for example because it belongs to an
+        /// email provider
         #[arg(long)]
         despite_deny_list: bool,
         #[command(flatten)]

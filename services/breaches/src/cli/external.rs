@@ -1,4 +1,4 @@
-//! Sets up the mail, DNS and HTTP clients from the settings.
+//! Sets up the email, DNS and HTTP clients from the settings.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Checks whether a webhook URL is allowed. Just looks at the URL, without resolving anything.
+/// Checks whether a webhook URL is allowed. Only looks at the URL, without resolving anything.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -76,8 +76,8 @@ fn mailer(
     }
 }
 
-/// Base URL for links in mails. We can't use the host of the request, or attackers could make us
-/// send out links to theirs.
+/// Base URL for links in emails. We can't use the host of the request, or attackers could make us
+/// send links to their own.
 fn public_url(shell: &ShellSettings) -> String {
     let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
         Some(ListenAddress::Ip(address)) => {

@@ -198,7 +198,7 @@ impl Cli {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
         database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
-        // When people have their data removed, none of it should be left in free pages.
+        // After people have their data removed, free pages must not contain any of it.
         database.sqlite.secure_delete = true;
         database
     }

@@ -41,7 +41,7 @@ enum ReportFormat {
     Json,
 }
 
-/// Returns whether the text behind an `@` is an IP address, in brackets or without them.
+/// Returns whether the text after an `@` is an IP address, with or without brackets.
 fn is_ip_address(text: &str) -> bool {
     let text = text.trim().trim_matches(['[', ']']);
     let text = text
@@ -57,7 +57,7 @@ fn since(text: &str) -> Result<i64, String> {
 }
 
 impl Report {
-    /// Prints a domain's new exposures as its controllers see them, including sensitive breaches.
+    /// Prints a domain's new exposures like its controllers see them, including sensitive breaches.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         if is_ip_address(&self.domain) {
             anyhow::bail!(

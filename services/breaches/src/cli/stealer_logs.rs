@@ -43,7 +43,7 @@ pub enum StealerLogsCommand {
         website_column: Option<String>,
         #[command(flatten)]
         input: InputFlags,
-        /// Skip addresses whose only website is their own mail domain
+        /// Skip addresses whose only website is their own email domain
         #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOLEAN")]
         drop_self: bool,
         /// Report how many pairs are new, known or rejected without changing anything

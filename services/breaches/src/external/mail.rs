@@ -27,7 +27,7 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// A plain text mail that someone asked for.
+    /// A plain text email that was requested.
     pub fn plain(to: String, subject: String, text: String) -> Self {
         Self { to, subject, text, html: None, notice: None }
     }
@@ -41,7 +41,7 @@ pub struct NoticeHeaders {
     pub unsubscribe: String,
 }
 
-/// Why a mail wasn't sent. Never mentions the recipient or the contents.
+/// Why an email wasn't sent. Never mentions the recipient or the contents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct MailError {
@@ -64,12 +64,12 @@ impl MailError {
 }
 
 pub trait Mailer: Send + Sync {
-    /// Tries to send a mail, once.
+    /// Tries to send an email, once.
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
-/// Returns `true` if we can send mail to an address. That's not a given for addresses in breaches
-/// and searches.
+/// Returns `true` if we can send email to an address. Addresses in breaches and searches don't
+/// always allow that.
 pub fn takes_mail(address: &str) -> bool {
     let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);
@@ -78,14 +78,14 @@ pub fn takes_mail(address: &str) -> bool {
 }
 
 /// The recipient with their domain as A-labels, which all mail servers understand. `None` if we
-/// can't send mail to this address.
+/// can't send email to this address.
 fn recipient(address: &str) -> Option<Address> {
     let address = EmailAddress::parse(address).ok()?;
     Address::new(address.local(), address.domain()).ok()
 }
 
 /// Builds the message. The Message-ID uses the sender's domain, not our host name. It's random
-/// unless the mail comes with one.
+/// unless the email comes with one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
     let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
@@ -127,7 +127,7 @@ fn random_id() -> Result<String, MailError> {
 /// Timeout of a single SMTP command.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Sends mail over SMTP.
+/// Sends email over SMTP.
 pub struct SmtpMailer {
     from: Mailbox,
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -173,7 +173,7 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
 }
 
 /// Returns `true` if a reply rejects the recipient for good. If the server rejects our login,
-/// sender or session instead, it will reject every mail until the operator fixes the settings. We
+/// sender or session instead, it will reject every email until the operator fixes the settings. We
 /// retry those even if the code is 5xx.
 fn is_about_recipient(code: u16, error: &lettre::transport::smtp::Error) -> bool {
     // RFC 3463 codes that have to do with the sender, the protocol or permissions.
@@ -192,7 +192,7 @@ fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Writes each mail to a file in a folder. File names sort by time.
+/// Writes each email to a file in a folder. File names sort by time.
 pub struct FolderMailer {
     from: Mailbox,
     folder: PathBuf,
@@ -200,7 +200,7 @@ pub struct FolderMailer {
 }
 
 impl FolderMailer {
-    /// Creates a mailer for a folder, which will be created when the first mail is sent.
+    /// Creates a mailer for a folder, which will be created when the first email is sent.
     ///
     /// # Errors
     /// Fails if the sender is invalid.

@@ -1,6 +1,6 @@
-//! Clients for everything external: mail, DNS, websites and webhooks.
+//! Clients for everything external: email, DNS, websites and webhooks.
 //!
-//! Mail, DNS and websites are behind traits so that tests can replace them.
+//! Email, DNS and websites are behind traits so that tests can replace them.
 
 mod dns;
 mod mail;

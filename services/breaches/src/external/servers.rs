@@ -12,7 +12,7 @@ use super::websites::{SiteError, SiteRequest, Websites};
 /// Clients for external servers, plus our own public URL.
 #[derive(Clone)]
 pub struct External {
-    /// Sends mail.
+    /// Sends email.
     pub mailer: Arc<dyn Mailer>,
     /// Looks up TXT records.
     pub dns: Arc<dyn TxtRecords>,
@@ -20,7 +20,7 @@ pub struct External {
     pub websites: Arc<dyn Websites>,
     /// Calls webhooks.
     pub webhooks: WebhookSender,
-    /// Base URL for links in mails and pages, without a trailing slash.
+    /// Base URL for links in emails and pages, without a trailing slash.
     pub public_url: String,
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::{AccountBreach, BreachedAccountQuery};
 
-/// Get the breaches of an address
+/// Get an address's breaches
 ///
 /// Returns the breaches that contain an email address. Sensitive, retired and inactive breaches are
 /// not included. Addresses whose owners have opted out are not found. Available on the Core, Pro

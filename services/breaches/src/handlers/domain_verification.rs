@@ -11,9 +11,9 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 
 /// Get a token for DNS verification
 ///
-/// Returns the verification token of a domain and creates it if necessary. Publish the token in a
-/// TXT record at the domain, then call `verifyDnsToken`. The record can be removed after
-/// verification. Available on plans with `IncludesBulkDomainAdd` (Pro).
+/// Returns a domain's verification token and creates it if necessary. Publish the token in a TXT
+/// record at the domain, then call `verifyDnsToken`. The record can be removed after verification.
+/// Available on plans with `IncludesBulkDomainAdd` (Pro).
 #[utoipa::path(
     operation_id = "generateDnsToken",
     tag = "Domain verification",

@@ -97,7 +97,8 @@ pub async fn domain_report(
     reply::in_pieces(response(limited), report).await
 }
 
-/// Reads the API key and the domain. An invalid domain is an error only after the key was checked.
+/// Reads the API key and the domain. An invalid domain is reported only after the key has been
+/// checked.
 fn domain_request(
     request: &HttpRequest,
     state: &State,

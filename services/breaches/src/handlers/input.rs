@@ -89,8 +89,8 @@ fn with_key<T: 'static>(
     })
 }
 
-/// The API key and JSON body, whatever the content type. The content is `None` if it's invalid or
-/// too large. We read the whole body before looking up the caller.
+/// The API key and JSON body, regardless of the content type. The content is `None` if it's invalid
+/// or too large. We read the whole body before looking up the caller.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::Paste;
 
-/// Get the pastes of an address
+/// Get an address's pastes
 ///
 /// Returns the pastes that contain an email address, newest first. Pastes without a date come last.
 /// Available on the Core, Pro and High RPM plans, and to test keys for addresses at the test

@@ -13,7 +13,7 @@ use crate::wire::{RangeEntry, RangesRequest};
 
 /// Search breaches by hash prefix
 ///
-/// Returns the breaches of all addresses whose SHA-1 hash starts with `prefix`. The client hashes
+/// Returns the breaches of every address whose SHA-1 hash starts with `prefix`. The client hashes
 /// the normalised address (trimmed, lower case), sends the first 6 characters of the hash, and
 /// searches the response for the other 34. If the suffix is absent, the address is not in any
 /// breach. Clients must discard all other entries immediately and must not store them. Available on

@@ -51,7 +51,7 @@ pub async fn in_pieces(
 }
 
 /// Streams a JSON response at the client's pace, stopping if the client disconnects. If there's an
-/// error before the first chunk, it determines the status. Later on, all we can do is cut off the
+/// error before the first chunk, it determines the status. After that, all we can do is cut off the
 /// response.
 pub async fn json_pieces(
     pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::wire::NamesByAlias;
 
-/// Get the websites of an address in stealer logs
+/// Get the websites where an address was captured
 ///
 /// Returns the websites where malware captured the credentials of an email address. The caller must
 /// have verified the address's domain. Available on plans with `IncludesStealerLogs` (Pro), and to

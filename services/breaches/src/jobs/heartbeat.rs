@@ -1,4 +1,4 @@
-//! Shows that a job is alive by updating its row and progress.
+//! Shows that a job is alive, by updating its row and progress.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};

@@ -47,7 +47,8 @@ pub struct Running {
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same options, except with `no_notify` flipped. `None` if the job doesn't have that option.
+    /// The same options, except that `no_notify` is flipped. `None` if the job doesn't have that
+    /// option.
     other: Option<String>,
     /// The job to resume, if requested.
     resumed: Option<i64>,
@@ -59,7 +60,7 @@ impl Params {
         Self { own: text.to_owned(), other: None, resumed: None }
     }
 
-    /// For loads. `other` has the same options, except with `no_notify` flipped.
+    /// For loads. `other` has the same options, except that `no_notify` is flipped.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
@@ -72,8 +73,8 @@ impl Params {
     }
 }
 
-/// Starts a job or resumes an unfinished one with the same input and options. Fails if there is an
-/// unfinished job that differs only in `no_notify` and has already committed batches.
+/// Starts a job or resumes an unfinished one with the same input and options. Fails if an
+/// unfinished job has the same options except `no_notify` and has already committed batches.
 ///
 /// If a job was requested by id, its input must be unchanged, and we never start a new one.
 pub fn begin(
@@ -201,7 +202,8 @@ const MIB: u64 = 1 << 20;
 /// Starts the fingerprint of an input that can be read only once.
 const STREAM: &str = "stream ";
 
-/// Fingerprint of a file, made from its size, modification time, and digests of the first and last MiB.
+/// Fingerprint of a file, computed from its size, its modification time, and digests of its first
+/// and last MiB.
 fn file_fingerprint(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let about = file.metadata()?;

@@ -1,5 +1,5 @@
-//! Retries while the database is busy. Other writers shouldn't make a load fail that has been
-//! running for hours.
+//! Retries while the database is busy. A load that has been running for hours shouldn't fail
+//! because of other writers.
 
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 

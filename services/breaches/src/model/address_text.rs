@@ -1,4 +1,4 @@
-//! Splits addresses into a local part and a mail domain for storage, and puts them back together.
+//! Splits addresses into a local part and an email domain for storage, and puts them back together.
 //!
 //! Account rows hold only the local part; each domain is stored once, as A-labels. But an address's
 //! digest covers the domain *as written*. For internationalized domains we therefore append the

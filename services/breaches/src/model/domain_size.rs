@@ -3,7 +3,7 @@
 use super::breach::Breach;
 use super::catalogue::Catalogue;
 
-/// How many addresses at a domain have been breached.
+/// Number of breached addresses at a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// All of them.
@@ -33,13 +33,13 @@ pub struct Situation {
     pub locked_in: Option<i64>,
     /// Largest domain size the plan covers.
     pub max_size: i64,
-    /// How many of the subscriber's verified domains have more than [`FREE_SIZE`] addresses.
+    /// Number of the subscriber's verified domains that have more than [`FREE_SIZE`] addresses.
     pub larger_domains: i64,
     /// How many such domains the plan covers.
     pub max_domains: i64,
 }
 
-/// How much of a domain the subscriber may search.
+/// The part of a domain that the subscriber may search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All breaches.

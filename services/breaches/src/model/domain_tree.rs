@@ -1,4 +1,4 @@
-//! Works out which domains a subscriber inherits from a verified parent.
+//! Determines which domains a subscriber inherits from a verified parent.
 
 use std::collections::HashMap;
 use std::iter::successors;
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(tree.root_of("b.a.corp.example"), None);
         assert!(tree.has_root("b.a.corp.example"));
         assert_eq!(tree.root_of("aa.corp.example"), Some(1));
-        // Verify it again and its subdomains are inherited once more.
+        // Once it is verified again, its subdomains are inherited again.
         tree.set("a.corp.example", Holding { proved: true, ..REMOVED });
         assert_eq!(tree.root_of("b.a.corp.example"), Some(3));
         tree.remove("a.corp.example");

@@ -32,7 +32,7 @@ pub enum EntryError {
     /// A link isn't an absolute URL.
     #[error("{0} is not an absolute http or https URL")]
     Link(&'static str),
-    /// Control characters in a string. These would break feeds, mails and terminals.
+    /// Control characters in a string. These would break feeds, emails and terminals.
     #[error("{0} contains control characters")]
     Control(&'static str),
     /// Invalid character in the domain.
@@ -105,7 +105,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     Ok(breach)
 }
 
-/// Checks the strings that end up in pages, feeds and mails.
+/// Checks the strings that end up in pages, feeds and emails.
 ///
 /// # Errors
 /// See [`EntryError`].

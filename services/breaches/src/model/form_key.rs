@@ -14,7 +14,7 @@ impl FormKey {
     }
 
     /// CSRF token for a visitor's secret. It's an HMAC, so no one else can forge it, and it doesn't
-    /// give away the secret.
+    /// reveal the secret.
     pub fn token(&self, secret: &str) -> String {
         // Can't fail: HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };

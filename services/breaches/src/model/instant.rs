@@ -30,7 +30,7 @@ pub fn date(seconds: i64) -> String {
     civil(seconds).date().to_string()
 }
 
-/// Formats for mails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
+/// Formats for emails and feeds: `Sun, 22 Nov 2026 10:00:00 +0000`.
 pub fn mail_date(seconds: i64) -> String {
     civil(seconds).strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()
 }

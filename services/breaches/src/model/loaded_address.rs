@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::website::{is_possible, is_top_level};
 
-/// In Chinese lists, this separates an address from a name or secret. No mail provider we know of
+/// In Chinese lists, this separates an address from a name or secret. No email provider we know of
 /// allows it in local parts.
 const LONG_DASH: &str = "----";
 

@@ -22,9 +22,9 @@ pub enum Notice {
         domain: String,
         /// Breach name.
         breach: String,
-        /// How many addresses are newly linked to the breach.
+        /// Number of addresses newly linked to the breach.
         new_accounts: i64,
-        /// Catalogue version that has the new addresses.
+        /// The catalogue version that added these addresses.
         catalogue_version: i64,
     },
     /// A verified domain's monthly counts.
@@ -41,7 +41,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The verified domain this is about, or `None` if it's about the subscriber's own address.
+    /// The verified domain that this is about, or `None` if it's about the subscriber's own
+    /// address.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
@@ -51,7 +52,7 @@ impl Notice {
         }
     }
 
-    /// The breach this is about, if any.
+    /// The breach that this is about, if any.
     pub fn breach(&self) -> Option<&str> {
         match self {
             Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
@@ -74,7 +75,7 @@ pub struct DomainReport {
     pub until: i64,
     /// Number of addresses in breaches added in these months.
     pub exposed: i64,
-    /// How many of those had never been breached before.
+    /// Number of those that had never been breached before.
     pub first: i64,
     /// How many of those are in more than one breach.
     pub repeated: i64,
@@ -102,7 +103,7 @@ pub struct FoundPaste {
     pub source: String,
     /// Paste id on that site.
     pub id: String,
-    /// Number of addresses new in this paste.
+    /// Number of addresses newly found in this paste.
     pub addresses: i64,
 }
 
@@ -111,12 +112,12 @@ pub struct FoundPaste {
 pub struct Recipient {
     /// Subscriber id.
     pub subscriber: i64,
-    /// Webhook id, or `None` for mail.
+    /// Webhook id, or `None` for email.
     pub webhook: Option<i64>,
 }
 
 impl Recipient {
-    /// A subscriber, by mail.
+    /// A subscriber, notified by email.
     pub fn mail(subscriber: i64) -> Self {
         Self { subscriber, webhook: None }
     }

@@ -28,7 +28,7 @@ impl OptOut {
         }
     }
 
-    /// Code in the database. `Delete` leaves no row behind.
+    /// Code in the database. `Delete` doesn't leave a row.
     pub fn kind(self) -> i16 {
         match self {
             Self::Public => 1,

@@ -39,25 +39,25 @@ impl Family {
 /// Keyed operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Breaches of an address.
+    /// An address's breaches.
     BreachedAccount,
     /// Breaches of many addresses at verified domains.
     BreachedAccounts,
     /// Breaches of all addresses with a hash prefix.
     BreachedAccountRange,
-    /// Breaches of all addresses with any of several hash prefixes.
+    /// Breaches of all addresses that match one of several hash prefixes.
     BreachedAccountRanges,
     /// Issues the token that proves control of a domain by DNS.
     GenerateDnsToken,
     /// Checks that the domain publishes the token.
     VerifyDnsToken,
-    /// Sends the mail that proves control of a domain.
+    /// Sends the email that proves control of a domain.
     SendEmail,
     /// Breached addresses at a domain.
     BreachedDomain,
     /// New exposures at a domain.
     DomainReport,
-    /// Domains of the subscription.
+    /// The subscription's domains.
     SubscribedDomains,
     /// Websites where an address was captured.
     StealerLogsByEmail,

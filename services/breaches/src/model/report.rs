@@ -27,9 +27,9 @@ pub struct Exposures {
     pub breached: i64,
     /// Addresses in a new breach.
     pub exposed: i64,
-    /// How many of those had never been breached before.
+    /// Number of those that had never been breached before.
     pub first: i64,
-    /// How many of those are in more than one breach, new or old.
+    /// Number of those that are in more than one breach, new or old.
     pub repeated: i64,
     /// Pairs of address and new breach.
     pub links: i64,
@@ -61,12 +61,13 @@ impl Exposures {
         }
     }
 
-    /// Ids of the new breaches and how many addresses each one affects.
+    /// Ids of the new breaches with the number of addresses affected by each.
     pub fn breaches(&self) -> impl Iterator<Item = (u16, i64)> + '_ {
         self.by_breach.iter().map(|(id, count)| (*id, *count))
     }
 
-    /// Data classes in the new breaches and how many addresses each one affects, largest first.
+    /// Data classes in the new breaches with the number of addresses affected by each, largest
+    /// first.
     pub fn classes(&self) -> Vec<(&str, i64)> {
         let mut classes: Vec<(&str, i64)> =
             self.by_class.iter().map(|(class, count)| (class.as_str(), *count)).collect();

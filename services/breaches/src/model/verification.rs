@@ -11,7 +11,7 @@ use super::page_head;
 pub enum VerificationMethod {
     /// TXT record.
     Dns,
-    /// Link in a mail to an address that only the domain's owner can read.
+    /// Link in an email to an address that only the domain's owner can read.
     Email,
     /// File on the domain's website.
     File,
@@ -107,7 +107,7 @@ impl Proof {
         format!("{}-verify={}", self.prefix, self.code)
     }
 
-    /// Tag for the `head` of the home page.
+    /// Meta tag for the `head` of the home page.
     pub fn meta_tag(&self) -> String {
         format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
     }
@@ -141,7 +141,7 @@ impl Proof {
     }
 }
 
-/// Domains that can't be verified: free mail providers and public suffixes.
+/// Domains that can't be verified: free email providers and public suffixes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenyList(HashSet<String>);
 

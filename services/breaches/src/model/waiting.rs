@@ -3,7 +3,7 @@
 /// How a message is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Channel {
-    /// Mail to the subscriber.
+    /// Email to the subscriber.
     Mail,
     /// Webhook call.
     Webhook,
@@ -29,6 +29,6 @@ pub struct Waiting {
     pub messages: i64,
     /// Age of the oldest message in seconds.
     pub oldest: i64,
-    /// How far the most overdue attempt is behind schedule, in seconds.
+    /// Delay of the most overdue attempt, in seconds.
     pub overdue: i64,
 }

@@ -54,7 +54,7 @@ impl From<OwnPlan> for PlanView {
 pub struct NotificationsPage {
     pub frame: Frame,
     pub notify: bool,
-    /// Verified domains with mail turned off.
+    /// Verified domains with email turned off.
     pub silent: Vec<String>,
 }
 

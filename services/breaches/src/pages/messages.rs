@@ -16,7 +16,7 @@ pub struct Message<'a> {
     pub next: Option<(&'a str, &'a str)>,
 }
 
-/// Landing page of a mail link. Its button uses up the link.
+/// Landing page of an email link. Its button uses up the link.
 #[derive(Template)]
 #[template(path = "confirm.html")]
 pub struct Confirm<'a> {
@@ -34,7 +34,7 @@ pub struct Confirm<'a> {
     pub button: &'a str,
 }
 
-/// The mail link was already used or has expired.
+/// The email link was already used or has expired.
 pub const DEAD_LINK: Message<'_> = Message {
     title: "This link does not work",
     text: "It was already used or has expired. Request a new one.",

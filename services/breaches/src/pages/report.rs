@@ -6,13 +6,13 @@ use super::frame::Frame;
 use crate::app::ExposureReport;
 use crate::model::instant;
 
-/// New exposures, with a switch for the monthly mail.
+/// New exposures, with a switch for the monthly email.
 #[derive(Template)]
 #[template(path = "report.html")]
 pub struct ReportPage<'a> {
     pub frame: Frame,
     pub report: &'a ExposureReport,
-    /// Whether the monthly mail is on.
+    /// Whether the monthly email is on.
     pub monthly: bool,
     /// When the report was requested, in Unix seconds.
     pub now: i64,

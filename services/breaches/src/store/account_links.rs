@@ -27,7 +27,8 @@ pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// Moves accounts with keys from `low` to `high` from runs into the table. Returns how many there were.
+/// Moves accounts with keys from `low` to `high` from runs into the table. Returns the number of
+/// accounts.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = accounts::merge(db, low, high, &mut moved)?;
@@ -83,7 +84,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Saves a shortened list, or removes the account if it has nothing left.
+/// Saves a shortened list, or removes the account if there is nothing left.
 pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     if list.is_empty() && is_bare(db, place)? {
         remove(db, place)

@@ -10,7 +10,7 @@ pub struct Worker {
     /// `HOST:PORT`.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// How many shards of the account table it holds.
+    /// Number of the account table's shards on this server.
     #[diesel(sql_type = BigInt)]
     pub parts: i64,
     /// Whether it responded.

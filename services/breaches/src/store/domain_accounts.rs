@@ -1,7 +1,7 @@
 //! By-domain account index for SQLite: a separate table in domain order.
 //!
-//! Loads insert accounts in key order, so an ordinary index by domain would be updated all over the
-//! place. We collect the accounts of a transaction, sort them by domain and insert them in one go.
+//! Loads insert accounts in key order, so an ordinary index by domain would be updated in random
+//! places. We collect the accounts of a transaction, sort them by domain and insert them in one go.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -74,7 +74,8 @@ fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(),
     Ok(())
 }
 
-/// How far the number of index entries is off from the number of accounts. Always 0 on PostgreSQL.
+/// Difference between the number of index entries and the number of accounts. Always 0 on
+/// PostgreSQL.
 pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
     let accounts: i64 = account::table.count().get_result(conn)?;

@@ -42,9 +42,9 @@ pub struct Control {
     pub parent_id: Option<i64>,
     /// The subscriber removed it, so it must not be inherited again.
     pub detached: bool,
-    /// Whether mail about the domain is on.
+    /// Whether email about the domain is on.
     pub notify: bool,
-    /// Whether the monthly mail is on.
+    /// Whether the monthly email is on.
     pub monthly: bool,
     /// Number of breached addresses at the last search.
     pub pwn_count: Option<i64>,
@@ -152,7 +152,7 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Lists domains with a proof of their own, as (subscriber, domain).
+/// Lists domains with their own proof, as (subscriber, domain).
 pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -192,7 +192,7 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>,
         .load(db)?)
 }
 
-/// Turns mail about a subscriber's domain on or off.
+/// Turns email about a subscriber's domain on or off.
 pub fn set_notify(
     db: &mut Db,
     subscriber: i64,

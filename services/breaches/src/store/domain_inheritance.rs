@@ -45,7 +45,7 @@ pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
-/// Finds known mail domains below `root` that the subscriber should inherit but doesn't have, each
+/// Finds known email domains below `root` that the subscriber should inherit but doesn't have, each
 /// with the id of `root`. Domains that didn't fit in the plan are included only if `has_room` is
 /// set.
 pub fn missing(
@@ -68,7 +68,7 @@ pub fn missing(
     Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
 }
 
-/// Takes a domain away from a subscriber, along with everything inherited from it and any mail
+/// Takes a domain away from a subscriber, along with everything inherited from it and any email
 /// links that would verify it again.
 ///
 /// If it would just be inherited again, the domain is marked as removed instead. This lasts until a

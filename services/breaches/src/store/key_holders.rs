@@ -21,7 +21,7 @@ use crate::model::plan::Plan;
 pub struct Holder {
     /// API key id.
     pub key: i64,
-    /// First second at which the key no longer works.
+    /// Unix time from which the key no longer works.
     pub expires_at: Option<i64>,
     /// Subscriber id. Quotas belong to the subscriber, so getting a new key doesn't refill them.
     pub subscriber: i64,
@@ -245,7 +245,8 @@ impl QueryFragment<Sqlite> for DataVersion {
 
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
-/// Changes whenever another connection commits. PostgreSQL has nothing like it, hence `None`.
+/// Changes whenever another connection commits. `None` on PostgreSQL, which doesn't have an
+/// equivalent.
 fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),

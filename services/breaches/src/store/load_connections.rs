@@ -49,7 +49,7 @@ fn set_up_cluster_session(db: &mut Db) -> Result<(), DatabaseError> {
 /// Sets SQLite's page cache to `cache_kib` KiB and turns off memory mapping, which would use an
 /// unbounded amount of resident memory. Does nothing on PostgreSQL.
 ///
-/// Even a sorted load changes pages all over the by-domain index.
+/// Even a sorted load changes random pages of the by-domain index.
 pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     conn.batch_execute(&format!(

@@ -1,11 +1,11 @@
-//! Mail counts per requester and recipient, for rate limiting.
+//! Email counts per requester and recipient, for rate limiting.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::mail_count;
 
-/// Times of a party's mails after `second`, oldest first.
+/// Times of a party's emails after `second`, oldest first.
 pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(mail_count::table
         .filter(mail_count::party.eq(party))

@@ -188,7 +188,7 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts names that are neither mail domains nor websites in stealer logs. If `remove` is set,
+/// Counts names that are neither email domains nor websites in stealer logs. If `remove` is set,
 /// also deletes those that aren't in use.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
@@ -339,7 +339,7 @@ mod tests {
                 let expected = HashMap::from([
                     (one, "one.example".to_owned()),
                     (two, "two.example".to_owned()),
-                    // A name that is not a domain may be removed, so it is not kept.
+                    // A name that is not a domain may be removed, so it is not cached.
                     (odd, format!("changed{odd}.example")),
                 ]);
                 Ok::<_, DatabaseError>((

@@ -1,4 +1,4 @@
-//! Mail links. We store only digests of their secrets.
+//! Email links. We store only digests of their secrets.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! The outbox of messages to be mailed or sent to webhooks.
+//! The outbox of messages to be sent by email or to webhooks.
 
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 pub struct Posted {
     /// Outbox id.
     pub id: i64,
-    /// Unique key made from subject and recipient.
+    /// Unique key derived from the subject and the recipient.
     pub key: String,
     pub recipient: Recipient,
     pub notice: Notice,
@@ -83,7 +83,7 @@ pub struct Claimed {
     pub unreadable: Vec<i64>,
 }
 
-/// Returns `true` if any mail is due.
+/// Returns `true` if any emails are due.
 pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.is_null())
@@ -135,7 +135,7 @@ pub struct Claim {
     pub until: i64,
 }
 
-/// Claims messages that are due, either mail or those for one webhook, by pushing back their next
+/// Claims messages that are due, either emails or those for one webhook, by postponing their next
 /// attempt. If two replicas race for a message, only one gets it.
 pub fn claim(
     db: &mut Db,
@@ -220,7 +220,8 @@ fn read(
     Ok(())
 }
 
-/// Renews the claim on a message, unless it was lost to another process or the message has been delivered.
+/// Renews the claim on a message. Does nothing if another process has since claimed the message, or
+/// if it has been delivered.
 pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(claim.owner));
     let own = own.filter(outbox::sent_at.is_null()).filter(outbox::failed_at.is_null());
@@ -283,7 +284,7 @@ pub fn drop_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Drops pending mail about a subscriber's domain.
+/// Drops pending emails about a subscriber's domain.
 pub fn drop_domain_mails(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     let mails = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))

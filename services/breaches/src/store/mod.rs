@@ -43,7 +43,7 @@ pub use layout::Layout;
 use database::Migrations;
 use diesel_migrations::embed_migrations;
 
-/// Our migrations, to be run after those of `auth`.
+/// Our migrations, which run after those of `auth`.
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: embed_migrations!("migrations/sqlite"),
     postgres: embed_migrations!("migrations/postgres"),

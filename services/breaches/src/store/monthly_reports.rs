@@ -1,4 +1,4 @@
-//! Subscriptions to monthly mails about domains, and how far each one has been reported.
+//! Subscriptions to monthly emails about domains, and how far each one has been reported.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -8,7 +8,7 @@ use super::schema::{domain_control, outbox};
 use crate::model::month::Month;
 use crate::model::notice::REPORT_KEY;
 
-/// A monthly mail that needs to be written.
+/// A monthly email that needs to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueReport {
     /// Domain control id.
@@ -20,7 +20,7 @@ pub struct DueReport {
     pub reported: Month,
 }
 
-/// Turns the monthly mail about a domain on or off. Reporting starts after the month `reported`.
+/// Turns the monthly email about a domain on or off. Reporting starts after the month `reported`.
 /// Returns `false` if the subscriber doesn't control the domain. Turning it off is still possible
 /// then, since control might come back without a new proof.
 pub fn set(
@@ -50,7 +50,7 @@ pub fn set(
     Ok(is_verified)
 }
 
-/// Drops pending monthly mails about a domain.
+/// Drops pending monthly emails about a domain.
 fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     let reports = outbox::table
         .filter(outbox::subscriber_id.eq(subscriber))
@@ -62,7 +62,7 @@ fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Databa
     Ok(())
 }
 
-/// Mails that haven't been written up to `month`, starting after row `after`.
+/// Emails that haven't been written up to `month`, starting after row `after`.
 pub fn due(
     db: &mut Db,
     month: Month,
@@ -90,7 +90,7 @@ pub fn due(
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
-/// Marks a month as reported. Returns `false` if it already was, or if the mail was turned off or
+/// Marks a month as reported. Returns `false` if it already was, or if the email was turned off or
 /// the domain lost in the meantime. If two replicas race, only one gets true.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table

@@ -1,4 +1,4 @@
-//! Our tables, plus the columns of `auth` tables that we join them with.
+//! Our tables, plus those columns of the `auth` tables with which we join them.
 
 diesel::table! {
     breach (id) {

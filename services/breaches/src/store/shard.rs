@@ -89,7 +89,7 @@ fn push_column<T: Keyed, D: Backend>(
     out.push_identifier(column)
 }
 
-/// Opens a parenthesis with the condition on the shard. The caller has to close it.
+/// Writes an opening parenthesis and the condition on the shard. The caller has to close it.
 fn open_shard<'b, T: Keyed>(out: &mut AstPass<'_, 'b, Pg>, shard: &'b i16) -> QueryResult<()> {
     out.push_sql("(");
     push_column::<T, _>(out, "shard")?;

@@ -1,4 +1,4 @@
-//! Stealer log entries. Each one pairs an address with a website.
+//! Stealer log entries. Each one is a pair of an address and a website.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists};
@@ -130,7 +130,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
 
-/// Visits the captured accounts at a mail domain, keeping only a few thousand in memory.
+/// Visits the captured accounts at an email domain, keeping only a few thousand in memory.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
@@ -156,7 +156,7 @@ fn website_page(
         .load(conn)
 }
 
-/// Reads a page of captured accounts at a mail domain, in index order.
+/// Reads a page of captured accounts at an email domain, in index order.
 fn domain_page(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -211,7 +211,7 @@ fn each_pair<E: From<DatabaseError>>(
     })
 }
 
-/// Counts captured addresses at a mail domain, except those only in hidden breaches.
+/// Counts captured addresses at an email domain, except those only in hidden breaches.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
@@ -270,7 +270,7 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Deletes an account's entries from a breach. Returns how many there were.
+/// Deletes an account's entries from a breach. Returns the number of accounts.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq)))

@@ -98,8 +98,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Returns `true` if there is nothing to a subscriber but an address: no domains or webhooks, and
-/// no subscription or key, not even an old one.
+/// Returns `true` if a subscriber is nothing more than an address: no domains or webhooks, and no
+/// subscription or key, not even an old one.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));
@@ -111,7 +111,7 @@ pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError>
         && !diesel::select(exists(webhooks)).get_result::<bool>(db)?)
 }
 
-/// Deletes a subscriber along with their sessions, mail links and messages.
+/// Deletes a subscriber along with their sessions, email links and messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::delete(subscriber::table.find(id)).execute(db)?;
     Ok(())

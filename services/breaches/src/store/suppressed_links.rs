@@ -1,6 +1,6 @@
-//! Corrections of the counts of verified domains: links that loads with suppressed notices added, less links
-//! that were removed since. They change in the same transaction as the links, so a count of links minus
-//! its correction only grows by links to announce.
+//! Corrections to the counts of verified domains: links added by loads with suppressed notices,
+//! minus links removed since. They change in the same transaction as the links, so a count of links
+//! minus its correction only grows by links to announce.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the corrections of a domain by breach. They are negative after removals.
+/// Returns a domain's corrections by breach. They are negative after removals.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
     Ok(suppressed_link::table
         .filter(suppressed_link::domain.eq(domain))

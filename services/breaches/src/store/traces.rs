@@ -7,7 +7,8 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 
-/// How long [`clear_log`] waits for readers, in milliseconds. All other writers are blocked meanwhile.
+/// How long [`clear_log`] waits for readers, in milliseconds. All other writers are blocked in the
+/// meantime.
 const CLEAR_MS: u32 = 200;
 
 #[derive(QueryableByName)]
@@ -33,7 +34,7 @@ pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     ))?;
     let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
     conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // If the log is in use, SQLite says so in the result and doesn't raise an error.
+    // If the log is in use, SQLite reports this in the result instead of raising an error.
     if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }
 

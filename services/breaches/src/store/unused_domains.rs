@@ -32,8 +32,8 @@ struct Unused {
 
 /// Finds the domains with ids from `first` to `last` that no row of an account or a stealer log uses.
 ///
-/// This is a single statement, because asking for every domain by itself costs more than removing
-/// the links of a breach.
+/// This is a single statement, because a separate query for each domain takes longer than removing
+/// a breach's links.
 fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, DatabaseError> {
     // PostgreSQL doesn't turn a subquery with an offset into a join, so it looks up each domain in
     // the indexes and doesn't read all accounts for every page.
@@ -50,7 +50,7 @@ fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, Data
     Ok(found.into_iter().map(|unused| unused.id).collect())
 }
 
-/// How many domains [`remove_unused_page`] looks at per transaction.
+/// Number of domains that [`remove_unused_page`] examines per transaction.
 const EXAMINED: i64 = 5_000;
 
 /// Deletes unused domains among the next few thousand after an id. Returns the id to continue from,

@@ -112,7 +112,7 @@ pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     Ok(migrations.select(version).order(version.desc()).first(db).optional()?)
 }
 
-/// Makes this the only transaction that can change accounts, catalogue or opt-outs.
+/// Makes this the only transaction that can change accounts, the catalogue or opt-outs.
 ///
 /// Packed lists are read, modified and written back, so concurrent loads would lose updates. SQLite
 /// has only one writer and doesn't need the lock.

@@ -61,17 +61,17 @@ pub struct Breach {
     pub is_fabricated: bool,
     /// Whether the breach is sensitive. Searches by address do not return sensitive breaches.
     pub is_sensitive: bool,
-    /// Whether the breach is retired. The data of a retired breach have been removed and are never
+    /// Whether the breach is retired. A retired breach's data has been removed and is never
     /// returned.
     pub is_retired: bool,
-    /// Whether the data come from a spam list rather than from a compromised service.
+    /// Whether the data comes from a spam list rather than from a compromised service.
     pub is_spam_list: bool,
     /// Whether the data were collected by malware.
     pub is_malware: bool,
     /// Whether domain searches return the breach even if the subscription does not cover the
     /// domain's size.
     pub is_subscription_free: bool,
-    /// Whether the data come from stealer logs, which list the websites where each address was
+    /// Whether the data comes from stealer logs, which list the websites where each address was
     /// captured.
     pub is_stealer_log: bool,
 }
@@ -157,7 +157,7 @@ pub struct AccountBreach {
     /// Whether the breach is retired. Retired breaches are never returned for an address.
     #[schema(nullable = false)]
     is_retired: Option<bool>,
-    /// Whether the data come from a spam list rather than from a compromised service.
+    /// Whether the data comes from a spam list rather than from a compromised service.
     #[schema(nullable = false)]
     is_spam_list: Option<bool>,
     /// Whether the data were collected by malware.

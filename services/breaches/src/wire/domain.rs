@@ -24,7 +24,7 @@ pub struct SubscribedDomain {
     /// Number of breached addresses found by the last search. `null` before the first search.
     #[schema(required = true)]
     pub pwn_count: Option<i64>,
-    /// `PwnCount` without addresses that are only in spam lists.
+    /// `PwnCount` without addresses that only appear in spam lists.
     #[schema(required = true)]
     pub pwn_count_excluding_spam_lists: Option<i64>,
     /// Value of `PwnCountExcludingSpamLists` at the start of the current subscription.

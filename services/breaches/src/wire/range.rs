@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{Array, ArrayBuilder, ObjectBuilder, Type};
 use super::body::{Body, member};
 use crate::model::EmailPrefix;
 
-/// The breaches of an address whose hash starts with the requested prefix.
+/// The breaches of one address whose hash starts with the requested prefix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(rename_all = "camelCase")]

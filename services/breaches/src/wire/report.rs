@@ -101,7 +101,7 @@ pub struct ReportedClass {
     pub addresses: i64,
 }
 
-/// The counts of a report.
+/// A report's totals.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 #[schema(rename_all = "PascalCase")]
@@ -118,7 +118,7 @@ pub struct ReportTotals {
     /// Number of these addresses that are in more than one breach, including older ones.
     #[schema(example = 9)]
     pub repeated_addresses: i64,
-    /// Number of combinations of an address and a new breach.
+    /// Number of distinct pairs of an address and a new breach.
     #[schema(example = 13)]
     pub new_exposures: i64,
 }

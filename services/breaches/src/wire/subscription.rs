@@ -27,11 +27,11 @@ pub struct SubscriptionStatus {
     /// When the subscription ends, in UTC without a time zone designator.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", example = "2027-03-07T12:30:38")]
     pub subscribed_until: String,
-    /// Number of searches by address allowed per minute.
+    /// Maximum number of searches by address per minute.
     #[schema(example = 10)]
     pub rpm: i32,
-    /// Maximum number of breached addresses in a searchable domain. Addresses that are only in spam
-    /// lists do not count. 2147483647 means unlimited.
+    /// Maximum number of breached addresses in a searchable domain. Addresses that only appear in
+    /// spam lists are not counted. 2147483647 means unlimited.
     #[schema(example = 25)]
     pub domain_search_max_breached_accounts: i32,
     /// Maximum number of domains with more than ten breached addresses.
@@ -43,7 +43,7 @@ pub struct SubscriptionStatus {
     pub includes_bulk_domain_add: bool,
     /// Whether subdomains of a verified domain can be added without separate verification.
     pub includes_auto_subdomain_verification: bool,
-    /// Whether domains of customers can be added.
+    /// Whether customers' domains can be added.
     pub includes_customer_domains: bool,
     /// Whether the plan includes searches by hash prefix.
     #[serde(rename = "IncludesKAnon")]

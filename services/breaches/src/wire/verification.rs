@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::body::{Body, member};
 
-/// The verification token of a domain.
+/// A domain's verification token.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DnsToken {

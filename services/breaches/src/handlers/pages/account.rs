@@ -46,7 +46,7 @@ pub async fn notifications(
     Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify, silent }))
 }
 
-/// Turns notices on or off, or turns mail about a domain back on.
+/// Turns notices on or off, or turns email about a domain back on.
 pub async fn set_notifications(
     form: Form<SignedIn>,
     state: Data<State>,
@@ -61,7 +61,7 @@ pub async fn set_notifications(
     Ok(see_other("/account/notifications"))
 }
 
-/// Shows the plan, its limits, and how much is in use.
+/// Shows the plan, its limits and the current usage.
 pub async fn subscription(
     visitor: SignedIn,
     state: Data<State>,

@@ -30,7 +30,7 @@ const INVALID: Message<'_> = Message {
 
 /// Asks for approval, showing which subscriber made the request. The form is submitted by its
 /// button, or by a script after a few seconds. Just opening the link doesn't do anything, since
-/// mail scanners follow links.
+/// email scanners follow links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,

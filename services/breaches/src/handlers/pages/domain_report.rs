@@ -1,4 +1,4 @@
-//! A domain's new exposures as a page and for download, plus the setting for the monthly mail.
+//! A domain's new exposures as a page and for download, plus the setting for the monthly email.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -61,7 +61,7 @@ pub async fn export(
     })
 }
 
-/// Turns the monthly mail on or off.
+/// Turns the monthly email on or off.
 pub async fn set_monthly(
     form: Form<SignedIn>,
     name: Path<String>,

@@ -101,7 +101,7 @@ impl<S: Sender + 'static> FromRequest for Form<S> {
 pub enum Unsubscribe {
     /// From the form on our page.
     Form(Form<Visitor>),
-    /// One-click request from a mail client (RFC 8058). The token is in the query. There are no
+    /// One-click request from an email client (RFC 8058). The token is in the query. There are no
     /// cookies and no CSRF token.
     OneClick {
         sender: Visitor,

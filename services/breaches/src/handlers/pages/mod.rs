@@ -1,7 +1,7 @@
 //! Server-rendered pages that work without scripts.
 //!
 //! Every form has a CSRF token tied to the session, or to the visitor if there's no session. Links
-//! in mails lead to a page with a button, since mail scanners follow links.
+//! in emails lead to a page with a button, since email scanners follow links.
 
 pub(crate) mod account;
 pub(crate) mod approval;

@@ -75,7 +75,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Turns off notices. Used by both the button and mail clients.
+/// Turns off notices. Used by both the button and email clients.
 pub async fn unsubscribe(
     request: Unsubscribe,
     state: Data<State>,

@@ -1,4 +1,4 @@
-//! Signing in by mail, and signing out.
+//! Signing in by email, and signing out.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -24,7 +24,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Emails a sign-in link. The response doesn't give away whether we know the address.
+/// Emails a sign-in link. The response doesn't reveal whether we know the address.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "We sent you a link to sign in. It works once and for 15 minutes.";

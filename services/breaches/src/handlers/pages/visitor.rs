@@ -209,7 +209,7 @@ impl FromRequest for SignedIn {
     }
 }
 
-/// Sets the status of a page that says why a form was rejected.
+/// Sets the status of a page that explains why a form was rejected.
 pub fn refused(status: StatusCode, mut page: HttpResponse) -> HttpResponse {
     *page.status_mut() = status;
     page

@@ -47,7 +47,7 @@ pub struct AccountsOptions {
 }
 
 impl AccountsOptions {
-    /// Resolves the breaches and their files.
+    /// Determines the breaches and their files.
     ///
     /// # Errors
     /// Fails with a message if the options are invalid.
@@ -121,7 +121,7 @@ fn run(
     Ok(Outcome::new(running.id, added, tally).without_notices(options.no_notify))
 }
 
-/// Links the sorted addresses to their breaches. Returns how many links the job added.
+/// Links the sorted addresses to their breaches. Returns the number of links that the job added.
 fn link(
     context: &JobContext,
     options: &AccountsOptions,

@@ -14,9 +14,10 @@ const MAX_MIB: usize = 256;
 /// Records per transaction with staged rows: the number per MiB of load memory, and the maximum.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
-/// The first transaction is this much smaller than the maximum.
+/// The first transaction is smaller than the maximum by this factor.
 const FIRST: usize = 8;
-/// Target duration of a SQLite transaction. Other writers have to wait for it, but give up after 5 s.
+/// Target duration of a SQLite transaction. Other writers have to wait for it to end, but give up
+/// after 5 s.
 const TARGET: Duration = Duration::from_secs(2);
 
 /// Size of the next transaction, based on how long the last one took.

@@ -98,8 +98,8 @@ fn read_csv(
     })
 }
 
-/// Reads the address at the start of each line. The rest is usually a secret, so we neither decode
-/// nor copy it.
+/// Reads the address at the start of each line. The rest of the line is usually a secret, so we
+/// neither decode nor copy it.
 fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {

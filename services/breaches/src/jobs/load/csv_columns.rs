@@ -103,7 +103,7 @@ pub const ADDRESS_TITLES: [&str; 14] = [
     "username_value",
 ];
 
-/// Finds the address column. In lists of logins, it might be called `username`.
+/// Finds the address column. In lists of logins, its title may be `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     let column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;

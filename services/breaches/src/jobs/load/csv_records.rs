@@ -87,8 +87,8 @@ impl Record {
 enum End {
     /// The record is complete.
     Whole,
-    /// The record is complete, but there's text after a closing quote. We can't trust its quotes to
-    /// delimit cells.
+    /// The record is complete, but there's text after a closing quote. We can't rely on its quotes
+    /// to delimit cells.
     Tail,
     /// We're still inside a quoted cell.
     Open,
@@ -125,7 +125,8 @@ pub struct Records<R> {
     ahead: VecDeque<Option<Vec<u8>>>,
     /// Size of `ahead` in bytes.
     size: usize,
-    /// How many lines in `ahead` are known not to close the quote. Saves us from scanning them twice.
+    /// Number of lines in `ahead` that are known not to close the quote. This saves us from
+    /// scanning them twice.
     open: usize,
     /// Current line number.
     number: u64,
@@ -267,7 +268,7 @@ impl First {
     }
 }
 
-/// How many bytes a line in `ahead` adds to a record.
+/// Number of bytes that a line in `ahead` adds to a record.
 fn size(line: Option<&[u8]>) -> usize {
     line.map_or(0, <[u8]>::len) + 1
 }

@@ -26,7 +26,7 @@ const CHUNK: usize = 64 * 1024;
 /// Reads an input as UTF-8. Detects gzip and Zstandard by their magic bytes.
 ///
 /// # Errors
-/// Returns I/O errors. If this isn't a text file, the error says what it is instead.
+/// Returns I/O errors. If the input isn't text, the error says what it is.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of(Box::new(input))?;
     batch::refuse_archive(&start)?;

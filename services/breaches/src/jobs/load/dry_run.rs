@@ -39,7 +39,7 @@ pub struct Forecast {
     pub known: i64,
     /// Links that already exist.
     pub linked: i64,
-    /// Links left out because the owner had all their data removed.
+    /// Links omitted because the owner had all their data removed.
     pub opted_out: i64,
     /// Number of skipped rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,

@@ -21,7 +21,7 @@ pub struct Ending {
 }
 
 /// Finishes a load's job: publishes the counts of its breaches, and activates them if requested.
-/// Returns how many links the job added.
+/// Returns the number of links that the job added.
 ///
 /// # Errors
 /// [`JobError::DoneElsewhere`] if another process finished the job, [`JobError::Cancelled`], or any

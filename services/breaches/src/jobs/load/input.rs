@@ -38,7 +38,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     std::path::absolute(path).map_err(JobError::file(path.display().to_string()))
 }
 
-/// Notes whether there is anything but whitespace in a text.
+/// Records whether a string contains anything but whitespace.
 struct BlankCheck {
     text: Box<dyn Read>,
     has_lines: Rc<Cell<bool>>,

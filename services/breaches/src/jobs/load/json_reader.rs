@@ -112,7 +112,7 @@ fn read_within(
     Ok(())
 }
 
-/// How much may be read before the next value starts.
+/// Number of bytes that may be read before the next value starts.
 struct Room {
     left: Cell<u64>,
     text: u64,
@@ -149,7 +149,8 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Visits the wanted fields and passes on their values, with `None` for anything that isn't a string.
+/// Visits the wanted fields and passes their values on, with `None` for anything that isn't a
+/// string.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
     /// Whether the current value is a wanted field.

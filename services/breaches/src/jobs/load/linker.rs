@@ -16,7 +16,7 @@ use crate::model::{Breach, id_list};
 use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
 use crate::store::breaches;
 
-/// How many addresses to prepare at once. This many fit in the CPU cache.
+/// Number of addresses to prepare at once, which fits in the CPU cache.
 const PIECE: usize = 8_192;
 
 /// Links sorted addresses batch by batch.

@@ -47,7 +47,8 @@ pub struct Wanted<'a> {
 pub struct PairColumns {
     email: usize,
     website: usize,
-    /// Number of cells required in each row. Set if we had to work out the website column from its cells.
+    /// Number of cells required in each row. Set if we had to infer the website column from its
+    /// cells.
     cells: Option<usize>,
 }
 
@@ -78,7 +79,7 @@ impl PairColumns {
         Ok(Some((Self { email, website, cells: None }, header)))
     }
 
-    /// Works out the columns of a file without a header from its first rows.
+    /// Infers the columns of a file without a header from its first rows.
     ///
     /// At least half of the rows must have a URL in the website column. No other column may have
     /// more than half as many, because passwords can look like URLs.

@@ -33,10 +33,10 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes per transaction. Their combined size is also limited, to that of the
-/// longest possible line.
+/// Maximum number of pastes per transaction. Their combined size is also limited to the maximum
+/// length of a line.
 const BATCH: usize = 200;
-/// Same for distributed databases, where transactions have a high fixed cost.
+/// Likewise for distributed databases, where transactions have a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
 /// Maximum length of a line in MiB. It's reduced to a quarter of `LOAD_MEMORY_MB` if that is lower.
 const MAX_LINE_MIB: usize = 16;
@@ -280,8 +280,8 @@ struct News {
 }
 
 impl News {
-    /// Counts a new link for the notices later on. If notices are suppressed, records it as already
-    /// announced.
+    /// Counts a new link for the notices at the end. If notices are suppressed, records it as
+    /// already announced.
     fn add(
         &mut self,
         db: &mut Db,

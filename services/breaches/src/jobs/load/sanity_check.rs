@@ -28,13 +28,13 @@ const ENTRY: usize = 32;
 pub struct SanityCheck {
     unchecked: bool,
     judged: bool,
-    /// How many more bytes of addresses we may look at before we have to decide. The point is to
-    /// avoid writing any of them to a temporary file.
+    /// Number of further bytes of addresses that we may look at before we have to decide. This
+    /// avoids writing any of them to a temporary file.
     room: usize,
     /// Addresses whose domain isn't a host name.
     odd: i64,
-    /// Addresses whose domain doesn't end in a top-level domain. That's what happens if there's a
-    /// secret at the end.
+    /// Addresses whose domain doesn't end in a top-level domain. This happens if the line ends in a
+    /// secret.
     without_top: i64,
     /// Hashes of the domains. True for those seen just once.
     domains: HashMap<u64, bool>,
@@ -53,8 +53,8 @@ const OF_PAIRS: &str = "--email-column and --website-column name the columns, --
 const OF_PASTES: &str = "Each line must be a JSON object with the fields Source and Id";
 
 impl SanityCheck {
-    /// Creates a check. It does nothing if the operator passed `--unchecked`. `budget` is how much
-    /// memory the sorter has.
+    /// Creates a check. It does nothing if the operator passed `--unchecked`. `budget` is the
+    /// sorter's memory.
     pub fn new(unchecked: bool, budget: ByteSize) -> Self {
         Self {
             unchecked,
@@ -113,7 +113,8 @@ impl SanityCheck {
         self.decide(tally)
     }
 
-    /// Checks a file once all of it has been read. `before` has the counts from when it was started.
+    /// Checks a file once all of it has been read. `before` has the counts at the time it was
+    /// started.
     ///
     /// # Errors
     /// Fails with advice for the operator if every row of the file was rejected.

@@ -1,4 +1,4 @@
-//! Text representation that addresses are sorted by, with an optional suffix.
+//! The string by which addresses are sorted, with an optional suffix.
 
 use std::borrow::Cow;
 

@@ -94,7 +94,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Reads `TABLE [schema.]name` and any words in front. Returns the name and the next token.
+    /// Reads `TABLE [schema.]name` and any words before it. Returns the name and the next token.
     fn table(&mut self) -> io::Result<(String, Option<Token>)> {
         let mut name = String::new();
         let mut next = self.tokens.next()?;

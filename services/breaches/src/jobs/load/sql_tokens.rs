@@ -105,8 +105,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Reads the rest of a word. Might turn out to be the prefix of a string: `E'...'` (PostgreSQL,
-    /// with escapes) or `N'...'` (SQL Server, without).
+    /// Reads the rest of a word. It may be the prefix of a string: `E'...'` (PostgreSQL, with
+    /// escapes) or `N'...'` (SQL Server, without).
     fn word(&mut self, first: u8) -> io::Result<Token> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -164,7 +164,7 @@ impl<R: BufRead> Tokens<R> {
         let missing = LOOKAHEAD.saturating_sub(next.len());
         (&mut self.input).take(missing as u64).read_to_end(&mut next)?;
         self.ahead = next.iter().rev().copied().collect();
-        // Go for standard SQL only if it's a better fit.
+        // Choose standard SQL only if it's a better fit.
         let escaped = faults(next.get(1..).unwrap_or_default(), quote, true);
         Ok(escaped <= faults(&next, quote, false))
     }
@@ -279,7 +279,7 @@ impl<R: BufRead> Tokens<R> {
     }
 }
 
-/// How many bytes to look at when guessing the dialect.
+/// Number of bytes to look at when guessing the dialect.
 const LOOKAHEAD: usize = 16 * 1024;
 
 /// Counts strings that start or stop where a value can't. We're inside a string to begin with.

@@ -36,7 +36,7 @@ use crate::store::{account_links, accounts};
 /// Pairs per SQLite transaction for each MiB of `LOAD_MEMORY_MB`. A pair takes as long as several accounts.
 const PER_MIB: usize = 512;
 
-/// How many rows and bytes to sample when working out unnamed columns.
+/// Number of rows and bytes to sample when inferring unnamed columns.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
@@ -69,7 +69,7 @@ pub struct StealerLogsOptions {
     pub encoding: TextEncoding,
     /// Skip the sanity check of the first rows.
     pub unchecked: bool,
-    /// Drop addresses whose only website in the file is their own mail domain.
+    /// Drop addresses whose only website in the file is their own email domain.
     pub drop_self: bool,
     /// Leave the published count alone.
     pub keep_count: bool,
@@ -220,7 +220,8 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads CSV. Columns may be specified by the header or the operator. If not, we go by the first rows.
+/// Reads CSV. Columns may be specified by the header or the operator. If not, we infer them from
+/// the first rows.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut records = Records::new(input, options.delimiter.as_deref());
     let wanted = Wanted {
@@ -265,7 +266,7 @@ impl Sample {
         self.rows.len() >= SAMPLE_ROWS || self.bytes >= SAMPLE_BYTES
     }
 
-    /// Works out the columns and passes on the sampled rows.
+    /// Infers the columns and passes the sampled rows on.
     fn finish(&mut self, wanted: Wanted<'_>, each: Each<'_>) -> io::Result<PairColumns> {
         let columns = PairColumns::by_cells(&self.rows, wanted)?;
         for (line, row) in self.lines.drain(..).zip(self.rows.drain(..)) {
@@ -284,8 +285,8 @@ struct PairLinker {
 }
 
 impl PairLinker {
-    /// Prepares the pairs of all addresses that we're allowed to store. Addresses keep their order,
-    /// and pairs stay with their address.
+    /// Prepares the pairs for all addresses that we're allowed to store. Addresses keep their
+    /// order, and pairs stay with their address.
     fn staged_rows<'a>(
         &mut self,
         db: &mut Db,

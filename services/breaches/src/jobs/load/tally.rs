@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// Counts rows and records why some were skipped, but never their contents.
+/// Counts rows and records why some were skipped. Never contains their contents.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Rows read, accepted and skipped.

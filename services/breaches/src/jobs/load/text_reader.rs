@@ -1,9 +1,8 @@
 //! Finds addresses anywhere in a text.
 //!
 //! If an address is part of a longer word, it could be someone else's. So we decode the characters
-//! in front of it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and
-//! HTML. If that fails, we skip the address and count it as skipped. The `@` itself may be escaped
-//! too.
+//! before it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and HTML.
+//! If that fails, we skip the address and count it as skipped. The `@` itself may be escaped too.
 
 use std::io::{self, BufRead};
 
@@ -20,8 +19,8 @@ const LONGEST: usize = 512;
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let mut piece: Vec<u8> = Vec::new();
     let mut line = 1_u64;
-    // The piece starts with up to `scanned` bytes of context, of which the first `floor` are
-    // already taken up by an address.
+    // The piece starts with up to `scanned` bytes of context, of which the first `floor` already
+    // belong to an address.
     let (mut scanned, mut floor) = (0, 0);
     loop {
         let chunk = input.fill_buf()?;
@@ -171,7 +170,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     (Some(Some(short.to_owned())), start + short.len())
 }
 
-/// The local part in front of an `@`.
+/// The local part before an `@`.
 #[derive(Debug, PartialEq, Eq)]
 enum Local {
     Missing,
@@ -180,7 +179,7 @@ enum Local {
     Text(String),
 }
 
-/// A decoded character in front of an `@`.
+/// A decoded character before an `@`.
 enum Part {
     Char(char),
     /// Can't be in an address.

@@ -70,7 +70,7 @@ fn is_url(field: &[u8]) -> bool {
 /// Finds the end of the URL that a line starts with, if any.
 fn url_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
-    // Any `://` further on is part of the secret.
+    // Any later `://` is part of the secret.
     let is_scheme = |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || *byte == b'@');
     let scheme = memchr::memmem::find(line, b"://")
         .filter(|place| is_scheme(&line[..*place]))

@@ -67,7 +67,7 @@ pub trait Apply {
     /// Drops cached database content. Called if a transaction may have been rolled back.
     fn forget(&mut self);
 
-    /// Whether accounts go through the staging table. That pays off only if there are a lot of them.
+    /// Whether accounts go through the staging table. This pays off only if there are many of them.
     fn is_staged(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! Background work of a server: counting domains after loads, posting notices about pastes,
 //! deleting expired rows, continuing interrupted purges, and emptying SQLite's write-ahead log
-//! after removals. At any time, just one replica is counting domains and just one is continuing a
-//! purge. Everything else runs on all replicas; it doesn't hurt to do it twice.
+//! after removals. Only one replica at a time counts domains, and only one continues a purge. Every
+//! replica does everything else, which is harmless to do twice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::store::{mail_tokens, messages, sessions, traces};
 /// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
 /// each failure.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// How long to keep delivered messages and expired links, in seconds. Until then, we can see
+/// How long to keep delivered messages and expired links, in seconds. During that time, we can tell
 /// whether a link has expired or never existed.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
 /// Seconds between deletions of expired rows.
@@ -92,7 +92,7 @@ struct PurgeThread {
 }
 
 impl PurgeThread {
-    /// Looks for an interrupted purge in the background, unless we're already busy with one.
+    /// Looks for an interrupted purge in the background, unless we're already continuing one.
     fn start(&self, state: &State) {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;

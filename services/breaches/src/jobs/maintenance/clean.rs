@@ -24,7 +24,7 @@ pub struct Cleaned {
     pub empty: u64,
     /// Accounts removed because they weren't valid addresses.
     pub odd: u64,
-    /// How many of those did contain an address, to which their breaches were moved.
+    /// Number of those that did contain an address. Their breaches were moved to it.
     pub rescued: u64,
     /// Domain names removed because they weren't domains.
     pub domains: u64,
@@ -32,8 +32,8 @@ pub struct Cleaned {
     pub websites: u64,
 }
 
-/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed. Can
-/// simply be run again after an interruption.
+/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed.
+/// After an interruption, just run this again.
 ///
 /// # Errors
 /// Returns an error if a query fails.

@@ -1,4 +1,4 @@
-//! Keeps an eye on the servers of a distributed database, for `/readyz` and metrics.
+//! Monitors the servers of a distributed database, for `/readyz` and metrics.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -5,8 +5,8 @@ use crate::jobs::error::JobError;
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{accounts, load_connections};
 
-/// Compacts the accounts. Moves up to twice as many as were loaded, so that each load does its
-/// share of the work.
+/// Compacts the accounts. Moves up to twice the number of accounts loaded, so that each load does
+/// its share of the work.
 pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(accounts::is_compact)? {
         return Ok(());

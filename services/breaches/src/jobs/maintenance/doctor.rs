@@ -13,7 +13,7 @@ use crate::store::{
 
 /// Number of accounts to sample.
 const SAMPLE: usize = 1_000;
-/// How many places to sample from. Accounts from the same place are consecutive.
+/// Number of places to sample from. Accounts from the same place are consecutive.
 const PLACES: usize = 50;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]

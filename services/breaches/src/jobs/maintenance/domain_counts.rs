@@ -19,8 +19,8 @@ const LEASE: &str = "maintenance_until";
 /// that include them. Returns `false` if another replica is already counting.
 ///
 /// # Errors
-/// Returns the first failure. We carry on after a failure unless there are several in a row. The
-/// lease is released so that the rest can be retried soon.
+/// Returns the first failure. After a failure, we continue with the next domain unless several fail
+/// in a row. The lease is released so that the rest can be retried soon.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;

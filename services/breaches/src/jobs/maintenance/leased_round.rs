@@ -1,4 +1,4 @@
-//! A long round of work that only the replica with the lease does.
+//! A long round of work, done only by the replica that holds the lease.
 
 use std::time::Duration;
 
@@ -125,8 +125,8 @@ impl LeasedRound {
     }
 }
 
-/// Keeps track of failures in a round. If one domain fails, we can still do the others, but there's
-/// no point if the database is down.
+/// Keeps track of failures in a round. If one domain fails, we can still do the others, but not if
+/// the database is down.
 #[derive(Default)]
 pub struct Failures {
     first: Option<Error>,
@@ -134,7 +134,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Notes the outcome of a step.
+    /// Records the outcome of a step.
     ///
     /// # Errors
     /// Returns the failure if it ends the round.

@@ -1,5 +1,5 @@
-//! Writes the monthly mails about domains once a month has ended. Only one replica at a time does
-//! this, in small batches.
+//! Queues the monthly domain emails once a month is over. Only one replica at a time does this, in
+//! small batches.
 
 use std::time::Duration;
 
@@ -12,15 +12,16 @@ use crate::model::month::Month;
 use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 
-/// Wait this many seconds after the end of a month, until all replicas show everything that was added.
+/// How long to wait after the end of a month, in seconds, so that all replicas show everything
+/// added in it.
 const SETTLED: i64 = 3_600;
-/// Meta entry for the lease on writing monthly mails.
+/// Meta entry for the lease on queuing monthly emails.
 const LEASE: &str = "monthly_reports_until";
-/// Maximum number of mails per pass. The lease is released after each pass.
+/// Maximum number of emails per pass. The lease is released after each pass.
 const MAILS: i64 = 100;
-/// Pause before writing more of the month's mails. Gives other replicas a chance.
+/// Pause before the next pass if more emails are due. Gives other replicas a chance.
 const NEXT: Duration = Duration::from_secs(1);
-/// Pause after the last mail, or after a failure that ended a pass.
+/// Pause after the last email, or after a failure that ended a pass.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// Outcome of a pass.
@@ -28,23 +29,24 @@ const IDLE: Duration = Duration::from_secs(600);
 pub enum Pass {
     /// Nothing left to try. The next pass starts over.
     Complete,
-    /// There are more mails to write.
+    /// There are more emails to queue.
     More,
-    /// Another replica is writing.
+    /// Another replica holds the lease.
     Elsewhere,
 }
 
-/// A replica's position in the list of mails.
+/// A replica's position in the list of emails.
 ///
-/// Each pass starts where the previous one stopped, so mails that can't be written don't hold up the rest.
+/// Each pass starts where the previous one stopped, so emails that can't be created don't hold up
+/// the rest.
 #[derive(Debug, Default)]
 pub struct MonthlyMails {
     /// Id of the last domain control we tried.
     after: i64,
 }
 
-/// Writes monthly mails forever. This runs separately from other maintenance because every mail
-/// means reading a whole domain.
+/// Queues monthly emails forever. Separate from other maintenance, because each email requires
+/// reading a whole domain.
 pub async fn write_monthly_mails(state: State) {
     let mut mails = MonthlyMails::default();
     loop {
@@ -61,8 +63,8 @@ pub async fn write_monthly_mails(state: State) {
 }
 
 impl MonthlyMails {
-    /// Posts up to `limit` outstanding mails about the last full month. If a mail can't be written,
-    /// we log that and try again after all the others.
+    /// Queues up to `limit` outstanding emails about the last full month. If an email can't be
+    /// created, we log that and retry it after all the others.
     ///
     /// # Errors
     /// Fails on database errors, or with the last of several failures in a row. The next pass
@@ -78,7 +80,7 @@ impl MonthlyMails {
         let Some(mut round) = LeasedRound::begin(state, LEASE).await? else {
             return Ok(Pass::Elsewhere);
         };
-        // Another replica may have posted some of these just before it released the lease.
+        // Another replica may have queued some of these just before it released the lease.
         let posted = match state.pools().read(due).await {
             Ok(reports) => self.post(&mut round, reports, limit, month).await,
             Err(error) => Err(error.into()),

@@ -17,7 +17,7 @@ use crate::store::{
 };
 
 /// `breach retire`: hides the breach right away, then removes its links and stealer log entries
-/// along with accounts that have no other data. The published count stays the same. Returns the job
+/// along with accounts that have no other data. The published count doesn't change. Returns the job
 /// id.
 pub fn retire(context: &JobContext, name: &str) -> Result<i64, JobError> {
     let now = context.clock.unix();
@@ -211,7 +211,7 @@ fn remove_unused_domains(
     Ok(())
 }
 
-/// Records how many links were removed and moves the checkpoint.
+/// Records the number of removed links and moves the checkpoint.
 fn note_removed(
     context: &JobContext,
     db: &mut Db,

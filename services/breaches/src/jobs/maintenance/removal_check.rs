@@ -18,14 +18,14 @@ pub struct Remains {
     pub found: Vec<(String, u64)>,
     /// Whether the address's domain is still stored even though no account uses it.
     pub unused_domain: bool,
-    /// Whether we're keeping the digest on purpose, to avoid loading the address again.
+    /// Whether the digest is deliberately kept to avoid loading the address again.
     pub kept_digest: bool,
     /// Files we looked at.
     pub files: Vec<PathBuf>,
 }
 
 impl Remains {
-    /// True if nothing is left, except perhaps a digest that is kept on purpose.
+    /// True if nothing is left, except perhaps a digest that is deliberately kept.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty() && !self.unused_domain
     }

@@ -1,4 +1,4 @@
-//! Delivers mail and webhook messages.
+//! Delivers email and webhook messages.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::state::State;
 /// Time between checks of the outbox.
 const DELIVERY_PAUSE: Duration = Duration::from_secs(2);
 
-/// Delivers mail forever.
+/// Delivers email forever.
 pub async fn deliver_mails(state: State) {
     let delivery = Delivery::of_mails(state);
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
@@ -20,7 +20,7 @@ pub async fn deliver_webhooks(state: State) {
     outbound::deliver_forever(&delivery, &delivery, DELIVERY_PAUSE).await;
 }
 
-/// Delivers whatever is due. Returns the number of messages claimed.
+/// Delivers all messages that are due. Returns the number of messages claimed.
 ///
 /// # Errors
 /// Returns an error if the outbox can't be accessed.

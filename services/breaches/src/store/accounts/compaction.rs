@@ -9,18 +9,18 @@ use crate::store::{account_links, versions};
 /// A load writes to a run if there are at least this many times as many accounts already. A larger
 /// load would touch every page of the table anyway.
 const TIMES: i64 = 4;
-/// Accounts are moved to the table once runs have more than this multiple of what's in the table.
-/// Moving them touches most pages of the by-domain index, so it costs several times as much as
-/// writing a run.
+/// Accounts are moved to the table once runs contain more than this multiple of the table's
+/// accounts. Moving them touches most pages of the by-domain index, so it costs several times as
+/// much as writing a run.
 const MAX_TIMES_TABLE: i64 = 4;
-/// Accounts are moved to the table once runs have more than this number. Their filters use 2.25
+/// Accounts are moved to the table once runs contain more than this number. Their filters use 2.25
 /// bytes of memory per account.
 const MAX_IN_RUNS: i64 = 32 << 20;
 /// Maximum size of a merged run in accounts, per MiB of load memory.
 const PER_MIB: usize = 16_384;
 /// How many accounts to move per transaction.
 const PIECE: i64 = 100_000;
-/// Meta entry for how far accounts have been moved to the table. Its value is a key.
+/// Meta entry with the key up to which accounts have been moved to the table.
 const MERGED_TO: &str = "runs_merged_to";
 
 /// Target of a load's writes.
@@ -88,7 +88,7 @@ pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     Ok(Some(i64::try_from(moved).unwrap_or(i64::MAX).max(PIECE / 10)))
 }
 
-/// How far a purge has got: the run, and the block to continue from.
+/// A purge's position: the run, and the block to continue from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StripPlace(Option<(i64, i64)>);
 

@@ -46,7 +46,8 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
-    // Whatever the visitor does, the transaction keeps the cursor open and the runs consistent.
+    // Regardless of what the visitor does, the transaction keeps the cursor open and the runs
+    // consistent.
     let visited: Result<Result<(), E>, diesel::result::Error> = db.transaction(|db| {
         Ok(match db {
             Db::Sqlite(_) => each_page(db, (id, domain), &mut visit),

@@ -73,7 +73,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// Like [`by_key()`], but with domain ids, which is what runs use.
+/// Like [`by_key()`], but with domain ids, which runs use.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -82,7 +82,7 @@ fn by_key_with_domain(k: i64) -> _ {
     ))
 }
 
-/// An account in a range. The key isn't needed, as it follows from the address.
+/// An account in a range. It doesn't include the key, which can be computed from the address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
     /// Local part as stored; see [`address_text`].
@@ -206,7 +206,7 @@ pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, Databas
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
-/// Picks the row that belongs to `address` among those with its key.
+/// Finds the row for `address` among those with its key.
 pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
     rows.into_iter().find(|row| address_text::matches(&row.local, &row.domain, address))
 }

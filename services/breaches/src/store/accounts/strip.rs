@@ -31,8 +31,8 @@ fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
 pub struct StripStatements {
     /// Deletes stealer log entries.
     pub pairs: String,
-    /// Counts links to the breach. Needed on a distributed database only, where we don't rely on the
-    /// row counts of the other statements.
+    /// Counts links to the breach. Only needed on distributed databases, where we don't rely on the
+    /// other statements' row counts.
     pub count: String,
     /// Deletes accounts that have no other data.
     pub accounts: String,

@@ -1,4 +1,4 @@
-//! Works out how a load changes a group of accounts.
+//! Determines how a load changes a group of accounts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

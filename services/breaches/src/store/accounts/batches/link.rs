@@ -31,8 +31,8 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves accounts with keys from `low` to `high` from runs to the table. Returns how many there
-/// were, which is always 0 on PostgreSQL because it doesn't have runs.
+/// Moves accounts with keys from `low` to `high` from runs to the table. Returns the number of
+/// accounts, which is always 0 on PostgreSQL because it doesn't have runs.
 ///
 /// The accounts still need by-domain index entries.
 pub fn merge(

@@ -1,6 +1,6 @@
-//! Links accounts to breaches in bulk. A group takes two or three statements, however many breaches
-//! there are. On SQLite, small loads may be appended to a run instead. Distributed databases get
-//! all accounts of a transaction in one go.
+//! Links accounts to breaches in bulk. A group takes two or three statements, regardless of the
+//! number of breaches. On SQLite, small loads may be appended to a run instead. Distributed
+//! databases get all accounts of a transaction in one go.
 
 mod append;
 mod changes;

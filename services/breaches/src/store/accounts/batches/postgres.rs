@@ -92,8 +92,8 @@ impl<'a> Columns<'a> {
 
 /// Adds a breach to accounts, inserting those that don't exist.
 ///
-/// Appends the id if it's higher than all ids in the list, which is always true of a new breach.
-/// Skips accounts that have this or a higher id, and other addresses with the same key.
+/// Appends the id if it's higher than all ids in the list, as a new breach's id always is. Skips
+/// accounts that have this or a higher id, and other addresses with the same key.
 struct Append<'a> {
     accounts: Columns<'a>,
     list: &'a [u8],

@@ -55,8 +55,8 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds index entries for accounts whose list equals the group's, which includes all rows inserted
-/// just now. Duplicate entries are skipped later on.
+/// Adds index entries for accounts whose list equals the group's, which includes all newly inserted
+/// rows. Duplicate entries are skipped later.
 fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) {
     for row in stored {
         let place = group.binary_search_by_key(&row.k, |account| account.k);

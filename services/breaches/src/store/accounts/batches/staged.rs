@@ -14,12 +14,12 @@ use crate::store::accounts::routed::one_key;
 use crate::store::schema::{account, staged};
 use crate::store::shard;
 
-/// If there are no more than this many shards, we list them in statements to leave other servers alone.
+/// Statements list the shards if there are at most this many, so that other servers aren't queried.
 const FEW_SHARDS: usize = 16;
 
 /// Joins staged rows with accounts that have the same key.
 const JOINED: &str = "JOIN account a ON a.shard = s.shard AND a.k = s.k";
-/// Holds if the joined account has the address of the staged row.
+/// True if the joined account's address matches the staged row's.
 const SAME: &str = "a.domain_id = s.domain_id AND a.local = s.local";
 
 /// A row to stage.
@@ -193,8 +193,8 @@ pub fn link(
     singles.into_iter().try_for_each(|account| link_one(conn, account, linked))
 }
 
-/// Counts new links of the staged accounts. Returns the number of accounts whose key is taken by
-/// another address, which are left out of the count.
+/// Counts new links of the staged accounts. Returns the number of accounts whose key is already
+/// used by another address, which aren't counted.
 fn count(
     conn: &mut PgConnection,
     stage: &Stage,
@@ -235,7 +235,7 @@ fn count(
     Ok(summary.others)
 }
 
-/// Links an account whose key is taken by another address.
+/// Links an account whose key is already used by another address.
 fn link_one(
     conn: &mut PgConnection,
     new: NewAccount<'_>,

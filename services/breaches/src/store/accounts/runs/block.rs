@@ -12,7 +12,7 @@ use crate::store::accounts::new_account::NewAccount;
 /// Block size in bytes. Four blocks fit in an 8 KiB page without overflow pages.
 pub const SIZE: usize = 1_950;
 
-/// How many bits of the key go into the block number.
+/// Number of bits of the key in the block number.
 const KEY_BITS: u32 = 40;
 /// Highest possible run id.
 pub const MAX_RUN: i64 = i64::MAX >> KEY_BITS;

@@ -14,7 +14,7 @@ use super::read;
 use super::run_account::RunAccount;
 use crate::store::schema::{account, domain_block as domain_blocks, run_filter};
 
-/// How many accounts to compare with the table per query.
+/// Number of accounts to compare with the table per query.
 const GROUP: usize = 500;
 
 /// Counts accounts that are only in runs.

@@ -31,7 +31,7 @@ impl Place {
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// Converts to the database's type. Domain ids are positive, so the order stays the same.
+    /// Converts to the database's type. Domain ids are positive, so the order is preserved.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-/// How many bits of a key to compare.
+/// Number of bits of a key to compare.
 const COMPARED: u32 = 16;
 /// Keys per bucket (log2).
 const BUCKET: u32 = 4;

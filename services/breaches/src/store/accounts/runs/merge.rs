@@ -13,8 +13,8 @@ const RUNS: usize = 8;
 /// Merges two runs if there are more than [`RUNS`]. Returns `true` if it did. Call this in a write
 /// transaction.
 ///
-/// An account is rewritten a number of times that grows with the logarithm of the number of loads.
-/// Never creates a run with more than `most` accounts.
+/// The number of times that an account is rewritten grows with the logarithm of the number of
+/// loads. Never creates a run with more than `most` accounts.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {

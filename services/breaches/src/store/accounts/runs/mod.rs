@@ -1,4 +1,5 @@
-//! Keeps the accounts of additional breaches in runs, separate from the account table (SQLite only).
+//! Keeps the accounts of additional breaches in runs, separately from the account table (SQLite
+//! only).
 //!
 //! Adding another breach to the table of a large database would rewrite nearly every page of
 //! `account`. So we write the breach as a *run* instead: accounts in key order, packed into blocks,

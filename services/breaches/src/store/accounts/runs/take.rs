@@ -40,7 +40,7 @@ pub fn take(
     Ok(taken)
 }
 
-/// How many blocks to change per transaction. They hold tens of thousands of accounts.
+/// Number of blocks to change per transaction. They hold tens of thousands of accounts.
 const PIECE: usize = 1_024;
 
 /// Result of [`strip`].
@@ -133,7 +133,7 @@ fn each_block(
             rewrite(conn, block, &kept)
         };
     if low == high {
-        // By far the most common case: it happens once per run for each address in a paste.
+        // This is by far the most common case. It happens once per run for each address in a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }
@@ -150,7 +150,8 @@ fn each_block(
     }
 }
 
-/// Replaces a block's accounts. The number stays the same even if the key it was made from is gone.
+/// Replaces a block's accounts. The number is kept even if the key that it was derived from is
+/// gone.
 fn rewrite(
     conn: &mut SqliteConnection,
     block: &StoredBlock,

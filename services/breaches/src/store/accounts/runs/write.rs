@@ -20,7 +20,7 @@ pub struct RunWriter {
     keys: Vec<i64>,
     places: Vec<Place>,
     breaches: BTreeSet<u16>,
-    /// The last list we looked at. Most accounts have the same one.
+    /// The last list seen. Most accounts have the same one.
     noted: Vec<u8>,
 }
 
