@@ -114,7 +114,7 @@ fn cores() -> usize {
 }
 
 impl Settings {
-    /// Returns which addresses webhooks may connect to.
+    /// Returns the addresses that webhooks may connect to.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }

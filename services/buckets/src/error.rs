@@ -83,7 +83,7 @@ pub enum Error {
     /// The index was rebuilt after this scroll started.
     #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
-    /// The index was rebuilt since the client last read the files of this alert.
+    /// The index has been rebuilt since the client last read this alert's files.
     #[error("the index was rebuilt since, and files have other ids: read again without after")]
     AfterExpired,
     /// The package doesn't include a parameter.
@@ -115,7 +115,7 @@ pub enum Error {
     /// A fault reported by the shell or an extractor.
     #[error("{0:?}")]
     Fault(Fault),
-    /// A bug or the failure of a dependency.
+    /// A bug or a failed dependency.
     #[error("{0}")]
     Internal(String),
 }
@@ -327,7 +327,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Gives errors from outside the handlers the same kind of body.
+/// Gives errors from outside the handlers the same type of body.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

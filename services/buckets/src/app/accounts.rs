@@ -5,7 +5,7 @@ use auth::Key;
 use crate::state::State;
 use crate::wire::account::{Account, AccountAnswer};
 
-/// Returns the account of the key's owner, with the limits of its package.
+/// Returns the key owner's account, with its package's limits.
 pub fn get_account(state: &State, key: &Key) -> AccountAnswer {
     let package = state.snapshot().package(key.plan.as_ref().map(|plan| plan.code.as_str()));
     AccountAnswer {

@@ -128,8 +128,8 @@ impl Courier<AlertMessage> for AlertDelivery {
         let (id, message_id) = (message.alert_id, message.id);
         let found = self.state.pools().read(move |db| -> Result<_, DatabaseError> {
             let Some(alert) = alerts::by_id(db, id)? else { return Ok(None) };
-            // A change of the alert deletes its messages. This is read after the alert, so a deleted
-            // message never goes to a new webhook.
+            // Changing an alert deletes its messages. This is read after the alert, so a deleted
+            // message is never sent to a new webhook.
             if !alert_messages::exists(db, message_id)? {
                 return Ok(None);
             }
@@ -169,7 +169,8 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns the body of a message. Named files that were removed since are absent, and do not count.
+/// Returns the body of a message. Named files that have since been removed are omitted and not
+/// counted.
 fn body(
     snapshot: &Arc<Snapshot>,
     package: &Package,

@@ -92,7 +92,7 @@ fn plan_of(key: &Key) -> Option<&str> {
     key.plan.as_ref().map(|plan| plan.code.as_str())
 }
 
-/// Returns the mark just past the newest file in a snapshot.
+/// Returns a mark just past a snapshot's newest file.
 fn end_of(snapshot: &Snapshot) -> Mark {
     let id = snapshot.summary.journal.published_id() as i64;
     Mark { generation: i64::from(snapshot.generation), id }
@@ -181,8 +181,8 @@ pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<Aler
 }
 
 /// Replaces an alert. If its search changes, only files that are added from now on count as new. If
-/// its webhook changes, it gets a new secret. In both cases, messages that were not delivered yet are
-/// dropped, because the new receiver must not get the files of the old search.
+/// its webhook changes, it gets a new secret. In both cases, undelivered messages are dropped, so
+/// that the new receiver never gets files from the old search.
 pub async fn put_alert(
     state: &State,
     key: &Key,
@@ -223,7 +223,7 @@ pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error
     removed.await
 }
 
-/// Returns the files of an alert that are new since a mark. The permit reserves the memory of the page
+/// Returns an alert's files that are new since a mark. The permit reserves memory for the page
 /// until the response has been written.
 pub async fn get_alert_files(
     state: &State,

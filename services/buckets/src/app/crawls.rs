@@ -23,7 +23,7 @@ pub enum CrawlChange {
     Resume,
     /// The crawl becomes due immediately, or an hour after its last run.
     Run,
-    /// Remove the crawl. Files already in the index stay there.
+    /// Remove the crawl. Files already in the index are kept.
     Remove,
 }
 

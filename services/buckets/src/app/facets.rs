@@ -11,8 +11,8 @@ use crate::state::{Snapshot, State};
 use crate::wire::facets::{BucketFacet, ExtensionFacet, FacetMeta, FacetsAnswer, TypeFacet};
 use crate::wire::files::FileSearch;
 
-/// Counts all results of a search by bucket, extension and type, whatever page was requested. Only
-/// the largest counts are returned, up to the request's limit.
+/// Counts all results of a search by bucket, extension and type, regardless of the requested page.
+/// Only the largest counts are returned, up to the request's limit.
 pub async fn get_facets(
     state: &State,
     (owner, plan): (&str, Option<&str>),

@@ -14,8 +14,8 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// Runs a file search within the limits of the caller's package. The permit accounts for the memory
-/// of the page, so hold on to it until the response is written.
+/// Runs a file search within the limits of the caller's package. The permit accounts for the page's
+/// memory, so keep it until the response is written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -29,7 +29,7 @@ pub async fn search_files(
     Ok((answer(request, &prepared, found), permit))
 }
 
-/// How much of the result to return.
+/// The part of the result to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     /// One page.
@@ -38,7 +38,7 @@ pub(super) enum Extent {
     Download,
 }
 
-/// Everything a search needs in addition to its request.
+/// Everything that a search needs in addition to its request.
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) package: Package,

@@ -1,4 +1,4 @@
-//! Brings the SQL rows in line with the index. The journal in the index is the source of truth for
+//! Makes the SQL rows match the index. The journal in the index is the source of truth for
 //! publishes and removals.
 
 use database::{DatabaseError, Db, Pools};
@@ -6,7 +6,7 @@ use database::{DatabaseError, Db, Pools};
 use crate::engine::Journal;
 use crate::store::{buckets, generations, load_runs, removals};
 
-/// Catches the SQL rows up with a publish or removal that was killed between its two commits.
+/// Updates the SQL rows after a publish or removal that was killed between its two commits.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -17,8 +17,8 @@ pub fn reconcile(
     reconcile_removal(pools, journal)
 }
 
-/// Catches up with a removal that the index already counts but that is still pending in SQL. Its
-/// data may not be erased yet; the next write session takes care of that.
+/// Completes a removal that the index already counts but that is still pending in SQL. Its data may
+/// not be erased yet; the next write session does that.
 fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
     let Some(removal) = journal.removal else { return Ok(()) };
     let behind = |db: &mut Db| -> Result<bool, DatabaseError> {

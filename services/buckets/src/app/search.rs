@@ -15,7 +15,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found, Matching};
 use crate::state::{Snapshot, State};
 
-/// Runs a search. Hold on to the returned memory permit until the page is dropped.
+/// Runs a search. Keep the returned memory permit until the page is dropped.
 pub async fn search(
     state: &State,
     snapshot: &Snapshot,
@@ -53,7 +53,7 @@ pub async fn count_facets(
     run(state, snapshot, account, query, count).await
 }
 
-/// Runs a search on the blocking thread pool. The search is cancelled when its time is up or the
+/// Runs a search on the blocking thread pool. The search is cancelled when it times out or the
 /// client disconnects.
 async fn run<T: Send + 'static>(
     state: &State,

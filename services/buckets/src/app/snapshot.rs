@@ -21,7 +21,7 @@ use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, crawls, generations, load_runs};
 
-/// Opens the index, brings the SQL rows in line with it and loads the first snapshot. Blocks.
+/// Opens the index, updates the SQL rows to match it and loads the first snapshot. Blocks.
 pub fn open(
     pools: Pools,
     clock: SharedClock,
@@ -76,7 +76,7 @@ pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Read this before opening the index. The other way round, the index could lack the latest
+    // Read this before opening the index. In the reverse order, the index could lack the latest
     // publish.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
@@ -160,7 +160,7 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
         }
         looked
     };
-    // The files are hidden by now. Counting them can take a while in a large bucket.
+    // The files are already hidden. Counting them can take a while in a large bucket.
     if looked? {
         recount(state);
     }

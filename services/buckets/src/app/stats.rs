@@ -3,8 +3,8 @@
 use crate::state::State;
 use crate::wire::stats::{StatsAnswer, StatsMeta};
 
-/// Counts what is in the index. If the caller's package shows new buckets with a delay, there's a
-/// second count without them.
+/// Counts the files and buckets in the index. If the caller's package shows new buckets with a
+/// delay, there's a second count without them.
 pub fn get_stats(state: &State, plan: Option<&str>) -> StatsAnswer {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);

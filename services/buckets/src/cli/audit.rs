@@ -30,7 +30,7 @@ If several apply, 3 takes precedence over 4, and 4 over 1.";
 
 /// Exit code if the audit found new files.
 const NEW: u8 = 3;
-/// Exit code if files would be removed and the user has to agree first.
+/// Exit code if files would be removed and the user has to confirm this first.
 const HELD: u8 = 4;
 
 /// Arguments of `audit`.

@@ -16,8 +16,8 @@ use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
-/// Loads may publish while we copy. This is how often we try to get a matching copy of the database
-/// and the index.
+/// Number of attempts to get a matching copy of the database and the index. Loads may publish while
+/// we copy.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
 

@@ -47,7 +47,7 @@ pub enum CrawlCommand {
         #[arg(value_name = "ID")]
         id: i64,
     },
-    /// Remove a crawl. The bucket's files stay in the index
+    /// Remove a crawl. The bucket's files are kept in the index
     Remove {
         /// ID of the crawl, as shown by `crawl list`
         #[arg(value_name = "ID")]
@@ -189,7 +189,7 @@ pub fn run(
 
 /// How often to check for due crawls.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long to wait after an index or database error.
+/// Time to wait after an index or database error.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
 /// Runs crawls as they become due, until the process is stopped.

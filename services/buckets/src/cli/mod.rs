@@ -72,7 +72,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Take a bucket off the removal list. Its files reappear with the next load
+    /// Remove a bucket from the removal list. Its files reappear with the next load
     Unremove(remove::UnremoveArguments),
     /// Show the index generation, file counts, and the progress of runs
     Status {

@@ -7,7 +7,7 @@ use crate::jobs::{JobError, Report};
 
 /// Exit code if there were too many bad lines. Nothing was published.
 const TOO_MANY_BAD: u8 = 3;
-/// Exit code if files would be removed and the user has to agree first.
+/// Exit code if files would be removed and the user has to confirm this first.
 const TOO_MANY_REMOVED: u8 = 4;
 
 /// Formats a report as text or JSON.
@@ -18,7 +18,7 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints the report and picks the exit code. The `usize` is the number of incomplete sources.
+/// Prints the report and chooses the exit code. The `usize` is the number of incomplete sources.
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {

@@ -10,7 +10,7 @@ use super::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Takes the place of a generation until the process that holds the write lock creates it. Readers
+/// Placeholder for a generation until the process that holds the write lock creates it. Readers
 /// never create an index themselves, because a load may be writing to the same location.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,

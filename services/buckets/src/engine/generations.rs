@@ -10,7 +10,7 @@ use super::error::EngineError;
 use super::index::FileIndex;
 use super::write_lock::{HeldLock, WriteLock};
 
-/// Opens, creates and drops generations, whatever the engine.
+/// Opens, creates and drops generations, regardless of the engine.
 pub trait Generations: Send + Sync {
     /// Takes the write lock. If another process has it, the error contains the description that
     /// process gave when it took the lock.
@@ -187,8 +187,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// There's no way to know which servers still search old generations. They'll notice that the
-    /// table is missing and look for the new generation.
+    /// We can't know which servers still search old generations. They will find that the table is
+    /// missing and look for the new generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

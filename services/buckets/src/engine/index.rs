@@ -25,7 +25,7 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Turns a row from one index into a file that can be added to another.
+    /// Converts a row from one index to a file that can be added to another.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
         let FileRow { id: _, bucket, path, attributes } = row;
         Self { bucket, kind, path, attributes }
@@ -104,7 +104,7 @@ pub trait FileWriter: Send {
     /// Sets the identity to store with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Limits how many files a publish may remove. `None` means no limit.
+    /// Limits the number of files that a publish may remove. `None` means no limit.
     fn limit_removals(&mut self, limit: Option<RemovalLimit>);
 
     /// Makes publishes keep files with ids above `last`, unless the run replaces them with a file of the
@@ -138,9 +138,9 @@ pub trait FileWriter: Send {
     /// Drops the files of the run.
     fn abort(&mut self) -> Result<(), EngineError>;
 
-    /// Removes a bucket, or its files below a prefix, and erases their data. Returns how many files
-    /// were visible before. This includes files hidden by an earlier attempt that was killed. If a
-    /// run is open, also commits the files added so far, along with `progress`.
+    /// Removes a bucket, or its files below a prefix, and erases their data. Returns the number of
+    /// files that were visible before. This includes files hidden by an earlier attempt that was
+    /// killed. If a run is open, also commits the files added so far, along with `progress`.
     fn remove(
         &mut self,
         removal: i64,

@@ -24,7 +24,8 @@ pub struct NamedBucket {
     pub id: u64,
     /// Whether the listing was truncated.
     pub truncated: bool,
-    /// Whether one of the sources was incomplete. If so, we only replace files with the same path.
+    /// Whether one of the sources was incomplete. In that case, we only replace files with the same
+    /// path.
     pub partial: bool,
 }
 
@@ -44,7 +45,7 @@ pub(super) fn above_ids(buckets: &[NamedBucket]) -> u64 {
 pub struct PublishCounts {
     /// Files with a new path.
     pub added: u64,
-    /// Files that already existed but with different attributes.
+    /// Files that already existed with different attributes.
     pub replaced: u64,
     /// Files that already existed with the same attributes. They keep their ids.
     #[serde(default)]
@@ -92,7 +93,7 @@ fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedBuc
     Ok(id_ranges::ids(ranges).map(named).collect())
 }
 
-/// The journal of an index. It is stored in the commit it describes.
+/// An index's journal. It is stored in the commit that it describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
     /// Incremented with every change that searches can see.
@@ -134,8 +135,8 @@ impl Journal {
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
-    /// Returns the journal as updated by a removal. The `hides` files are counted on top of any
-    /// that a killed attempt has already hidden.
+    /// Returns the journal after a removal. The `hides` files are added to any that a killed
+    /// attempt has already hidden.
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };
         let (sequence, removed) = (self.sequence + 1, before + hides);

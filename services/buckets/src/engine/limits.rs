@@ -12,7 +12,7 @@ use super::error::EngineError;
 /// Check the limits after this number of bytes, which is enough to make the cost of a check
 /// negligible.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Maximum size of the expression times the length of the text it searches between two checks.
+/// Maximum product of an expression's size and the number of bytes it searches between two checks.
 /// Searching takes up to 0.1 s, even if every part of the expression is tried at every byte. A
 /// lower limit would slow down ordinary expressions.
 const CHECK_WORK: usize = 1 << 28;
@@ -81,7 +81,7 @@ impl Limits {
         Self { pages: Some(pages), ..self }
     }
 
-    /// Takes the memory permit of the page. Hold on to it until the page has been written.
+    /// Takes the memory permit of the page. Keep it until the page has been written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
     }
@@ -156,7 +156,7 @@ impl Pace {
         Self { counted: 0, step: check_bytes(expression) }
     }
 
-    /// Counts some bytes and checks the limits if it's time to.
+    /// Adds to the byte count, and checks the limits if a check is due.
     pub(super) fn count(&mut self, bytes: usize, limits: &Limits) -> Result<(), EngineError> {
         self.counted += bytes;
         if self.counted < self.step {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Limits how many files a publish may remove from a bucket.
+/// Limits the number of files that a publish may remove from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalLimit {
     /// Buckets with up to this number of files are exempt.

@@ -30,9 +30,9 @@ pub async fn list_alerts(caller: Caller, state: Data<State>) -> Result<HttpRespo
 
 /// Create an alert
 ///
-/// Saves a search. The alert covers files that are added or changed from this moment on. If the
-/// alert has a webhook, every publish that adds matching files sends one message, signed as
-/// specified by Standard Webhooks. The response contains the signing secret.
+/// Saves a search. The alert covers files that are added or changed from now on. If the alert has a
+/// webhook, every publish that adds matching files sends one message, signed as specified by
+/// Standard Webhooks. The response contains the signing secret.
 #[utoipa::path(
     operation_id = "addAlert",
     tag = "alerts",
@@ -87,8 +87,8 @@ pub async fn get_alert(
 /// Replace an alert
 ///
 /// If the search changes, the alert starts over and covers files that are added or changed from
-/// this moment on. If the webhook changes, the response contains a new signing secret. In both
-/// cases, undelivered messages are dropped.
+/// then on. If the webhook changes, the response contains a new signing secret. In both cases,
+/// undelivered messages are dropped.
 #[utoipa::path(
     operation_id = "putAlert",
     tag = "alerts",

@@ -88,7 +88,7 @@ pub async fn get_crawl(
 
 /// Delete a crawl
 ///
-/// The bucket's files stay in the index.
+/// The bucket's files are kept in the index.
 #[utoipa::path(
     operation_id = "removeCrawl",
     tag = "crawls",
@@ -149,7 +149,7 @@ pub async fn resume_crawl(
 /// Run a crawl
 ///
 /// Makes the crawl due immediately, or one hour after its last run if that is later. It starts when
-/// a crawler is available. A paused crawl stays paused.
+/// a crawler is available. A paused crawl remains paused.
 #[utoipa::path(
     operation_id = "runCrawl",
     tag = "crawls",

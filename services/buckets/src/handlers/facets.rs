@@ -18,8 +18,8 @@ use crate::wire::files::{FileParameters, FileSearch};
 /// themselves. Accepts the same parameters as `searchFiles`, with the same package restrictions.
 /// All matching files are counted, including those beyond the package's depth. `limit` is the
 /// maximum number of buckets and of extensions to return; the order and paging parameters have no
-/// effect. Each count equals the `meta.results` of the same search filtered by that bucket,
-/// extension or type.
+/// effect. Each count equals `meta.results` for the same search filtered by that bucket, extension
+/// or type.
 #[utoipa::path(
     operation_id = "getFacets",
     tag = "search",

@@ -43,8 +43,8 @@ pub async fn erase_removed(state: State) {
     }
 }
 
-/// Completes the pending removals if at least one is older than `patience`. A younger one is
-/// probably still being completed by its own command.
+/// Completes the pending removals if at least one is older than `patience`. A newer one is probably
+/// still being completed by its own command.
 fn erase(context: &JobContext, patience: Duration) -> Result<(), JobError> {
     let latest = context.clock.unix() - patience.as_secs() as i64;
     let pending = context.pools.read_blocking(removals::pending)?;

@@ -20,7 +20,7 @@ pub enum JobError {
     #[error("{}", removals_text(*.run, .buckets))]
     TooManyRemoved {
         run: u64,
-        /// Addresses of the buckets, and what they would lose.
+        /// The address of each bucket, and the files it would lose.
         buckets: Vec<(String, BucketLoss)>,
     },
     /// A source can't be opened or read.
@@ -65,10 +65,10 @@ pub enum JobError {
     /// A file can't be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The index failed.
+    /// The index returned an error.
     #[error(transparent)]
     Index(#[from] EngineError),
-    /// The database failed.
+    /// The database returned an error.
     #[error(transparent)]
     Store(#[from] DatabaseError),
 }

@@ -38,8 +38,8 @@ impl Serialize for Exported {
     }
 }
 
-/// Writes all visible files, or just those of one bucket, in ascending id order. Returns how many
-/// there were.
+/// Writes all visible files, or just those of one bucket, in ascending id order. Returns the number
+/// of files.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,

@@ -39,7 +39,7 @@ pub struct Intake {
     continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
-    /// How the current page is linked to its neighbours. `None` if we request the pages ourselves.
+    /// How the current page is linked to adjacent pages. `None` if we request the pages ourselves.
     link: Option<Link>,
     /// Whether reject files replace the files in their buckets, like other sources.
     pub replaces_rejected: bool,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// If a record is older than this, in seconds, its run must have stopped.
+/// Maximum age of a record in seconds. If it is older, its run must have stopped.
 const STALE: i64 = 10;
 
 /// Progress of a load run.

@@ -26,9 +26,9 @@ pub struct Crawl {
     pub kind: Option<String>,
     /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Seconds between the starts of two runs.
+    /// Seconds from the start of one run to the start of the next.
     pub every_seconds: i64,
-    /// Don't run after this Unix time.
+    /// Unix time from which the crawl no longer runs.
     pub ends_at: Option<i64>,
     /// If set, the crawl only runs when it's requested by id.
     pub paused: bool,
@@ -45,13 +45,13 @@ pub struct Crawl {
     pub holder: Option<String>,
     /// Unix time at which the lease expires unless it's renewed.
     pub lease_until: i64,
-    /// Don't retry before this Unix time.
+    /// Earliest Unix time for a retry.
     pub not_before: i64,
     /// Number of the current listing.
     pub listing: i64,
     /// Number of pages stored for the current listing.
     pub pages: i64,
-    /// Place to continue from, as JSON. Empty at the start.
+    /// Where to continue, as JSON. Empty for a new listing.
     #[serde(skip)]
     pub place: String,
     /// Unix time at which the last page was stored.
@@ -68,7 +68,7 @@ pub struct Crawl {
     pub is_listed: bool,
     /// Why the current listing is incomplete, if it is.
     pub broken: Option<String>,
-    /// Hide the bucket after this number of days of refusals.
+    /// Hide the bucket once it has refused access for this number of days.
     pub gone_after_days: Option<i64>,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
@@ -95,11 +95,11 @@ pub struct NewCrawl {
     pub kind: Option<String>,
     /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Seconds between the starts of two runs.
+    /// Seconds from the start of one run to the start of the next.
     pub every_seconds: i64,
-    /// Don't run after this Unix time.
+    /// Unix time from which the crawl no longer runs.
     pub ends_at: Option<i64>,
-    /// Hide the bucket after this number of days of refusals.
+    /// Hide the bucket once it has refused access for this number of days.
     pub gone_after_days: Option<i64>,
     /// The key it belongs to. `None` if an operator adds it.
     pub key_id: Option<i64>,
@@ -249,10 +249,9 @@ pub struct Claim<'a> {
     pub until: i64,
 }
 
-/// Claims a due crawl, ignoring those in `except`: of the keys that have one, the key whose crawls ran
-/// least recently has its turn, and of its crawls the one that has waited longest. The operator has
-/// turns like a key. If several processes call this, each gets a different crawl. Returns `None` if none
-/// is due.
+/// Claims a due crawl, ignoring those in `except`, or returns `None` if none is due. Chooses the
+/// key whose crawls ran least recently, and then its crawl that has waited longest. The operator
+/// counts as a key. If several processes call this, each gets a different crawl.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,

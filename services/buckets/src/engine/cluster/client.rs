@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(24 * 3_600);
 /// Timeout for quick lookups.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a waiting search checks whether it should stop.
+/// Interval at which a waiting search checks whether it should stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// ClickHouse 18.16 closes idle connections after three seconds, so this has to be shorter.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -35,7 +35,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // Fails if a provider is already installed. In that case we use that one.
+        // Fails if a provider is already installed. In that case, we use that provider.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)

@@ -68,7 +68,7 @@ impl Cluster {
         self.open(generation)
     }
 
-    /// Drops a generation with all its rows. Requires the write lock.
+    /// Drops a generation and all its rows. Requires the write lock.
     pub fn remove(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {
         let tables = Tables::of(generation, &self.client.target, &self.servers);
         for (server, statement) in tables.drops(&self.servers) {

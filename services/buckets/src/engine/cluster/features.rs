@@ -5,7 +5,7 @@ use super::client::Client;
 use super::error::ClusterError;
 use super::servers::{Server, Servers};
 
-/// Features that 18.16 lacks. A feature is only used if every server has it.
+/// Features that 18.16 doesn't have. A feature is only used if every server has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     /// Text indexes and `hasAllTokens`, tested with 26.9.
@@ -17,7 +17,7 @@ pub(super) struct Features {
     pub(super) cleanup_thread: bool,
 }
 
-/// For each field of [`Features`], the setting that we look for.
+/// The setting to look for, for each field of [`Features`].
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 

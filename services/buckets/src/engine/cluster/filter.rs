@@ -52,7 +52,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.intervals.are_open()
 }
 
-/// The column to sort by ahead of the id, or `None` to sort by id only.
+/// The column to sort by before the id, or `None` to sort by id only.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,

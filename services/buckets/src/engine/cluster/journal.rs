@@ -42,7 +42,7 @@ impl Record {
         conditions.join(" AND ")
     }
 
-    /// Conditions that are enough as long as this is the newest state. With no conditions at all,
+    /// Conditions that are enough as long as this is the newest state. Without any conditions,
     /// ClickHouse can count the rows for a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();

@@ -3,7 +3,7 @@
 use super::features::Features;
 use crate::model::Attribute;
 
-/// How a generation stores its files. Fixed when the generation is created.
+/// How a generation stores its files. This is fixed when the generation is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Works on 18.16. Word and expression searches read whole columns.
@@ -20,7 +20,7 @@ pub(super) const NAME_FOLDED: &str = "name_folded";
 const INDEXES: &str = "INDEX name_text name_words TYPE text(tokenizer = splitByString([' '])), \
     INDEX path_text path_words TYPE text(tokenizer = splitByString([' ']))";
 
-/// Lists the attribute columns, each followed by a suffix.
+/// Lists the attribute columns, each with a suffix.
 pub(super) fn attributes(behind: &str) -> String {
     Attribute::ALL.map(|attribute| format!("{}{behind}", attribute.column())).join(", ")
 }

@@ -30,9 +30,9 @@ const NAMELESS: Duration = Duration::from_secs(6);
 /// Separates the lock's name from the unique part. [`GRAVE`] replaces it after a takeover.
 const BY: &str = "_by_";
 const GRAVE: &str = "_was_by_";
-/// How often we try to list the tables while other processes keep dropping theirs.
+/// Maximum number of attempts to list the tables while other processes are dropping theirs.
 const MOST_LOOKS: u32 = 50;
-/// How long to compete with other candidates before giving up.
+/// Time to compete with other candidates before giving up.
 const PATIENCE: Duration = Duration::from_secs(12);
 
 /// A lock that is renewed in the background until it is dropped.
@@ -84,7 +84,7 @@ impl Lease {
                 }
                 Rivals::Nameless => {}
             }
-            // Both candidates withdraw, and the first to try again gets the lock.
+            // Both candidates withdraw, and the first one to try again gets the lock.
             drop(table);
             std::thread::sleep(Duration::from_millis(20 + random() % 400));
         }
@@ -143,8 +143,8 @@ impl Table {
         }
     }
 
-    /// Drops a table whose process looks dead. Renaming it first is atomic and keeps that process
-    /// from renewing. If it renewed just before that, the takeover is undone.
+    /// Drops a table whose process appears to be dead. Renaming it first is atomic and keeps that
+    /// process from renewing. If it renewed just before that, the takeover is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");

@@ -1,7 +1,7 @@
 //! Translates regular expressions to RE2 syntax.
 //!
-//! Case variants and character classes are all written out, so there's nothing left that the two
-//! libraries could interpret differently.
+//! Case variants and character classes are all written out, so the two libraries can't interpret
+//! anything differently.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(super) fn whole(hir: &Hir) -> Result<String, String> {
         HirKind::Concat(parts) => parts.as_slice(),
         _ => std::slice::from_ref(hir),
     };
-    // With no anchor at the end, RE2 can stop at the first match.
+    // Without an anchor at the end, RE2 can stop at the first match.
     let begins_free = parts.first().is_some_and(is_anything);
     let parts = if begins_free { &parts[1..] } else { parts };
     let ends_free = parts.last().map_or(begins_free, is_anything);

@@ -110,7 +110,7 @@ impl Tables {
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        // Generations are listed on the first server, so its tables have to go last.
+        // Generations are listed on the first server, so its tables have to be dropped last.
         let servers = servers.all().iter().rev();
         let of_server =
             |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));

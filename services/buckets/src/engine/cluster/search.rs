@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
         Ok(places)
     }
 
-    /// Reads all columns in one go. In index order, the next results are usually close together, so
+    /// Reads all columns at once. In index order, the next results are usually close together, so
     /// we first try a narrow range of ids, which touches only a few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();

@@ -58,7 +58,7 @@ impl Servers {
         &self.all
     }
 
-    /// Returns the first replica of each shard. Between them they have every row exactly once.
+    /// Returns the first replica of each shard. Together they contain every row exactly once.
     pub(super) fn one_of_each_shard(&self) -> Vec<&Server> {
         let mut chosen: Vec<&Server> = Vec::new();
         for server in &self.all {

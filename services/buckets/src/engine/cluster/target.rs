@@ -1,4 +1,4 @@
-//! Parses `CLUSTER_URL`, taking care never to print its credentials.
+//! Parses `CLUSTER_URL` without ever printing its credentials.
 
 use std::fmt;
 

@@ -15,7 +15,7 @@ use super::sql;
 use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
-/// Number of cached totals. They let us page through a search without counting again.
+/// Number of cached totals. They make it possible to page through a search without counting again.
 const MOST_TOTALS: usize = 256;
 /// How often we try to read a consistent state.
 const ATTEMPTS: usize = 20;

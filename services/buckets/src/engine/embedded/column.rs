@@ -229,8 +229,8 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Drops rows from the end. Their data has to stay intact until after the next commit. Call
-    /// [`ColumnWriter::forget`] then.
+    /// Drops rows from the end. Their data must stay intact until the next commit. After that, call
+    /// [`ColumnWriter::forget`].
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
         (self.rows, self.bytes) = (rows, bytes);

@@ -19,8 +19,8 @@ const META: &str = "meta.json";
 /// supports them.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] if rows of the commit were overwritten meanwhile. Another attempt may
-/// succeed.
+/// [`EngineError::Mismatch`] if rows of the commit were overwritten in the meantime. Another
+/// attempt may succeed.
 pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     let _in_use = FolderLock::shared(from)?;
     let copied = copy_words(from, to)?;
@@ -38,8 +38,8 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Returns true if a later commit still has the rows of an earlier one unmodified. Removals overwrite rows
-/// in place, and the end of a run may overwrite its own.
+/// Returns true if a later commit still contains an earlier one's rows unmodified. Removals
+/// overwrite rows in place, and the end of a run may overwrite its own.
 fn keeps_rows(earlier: &Journal, later: &Journal) -> bool {
     let run = |journal: &Journal| journal.open.as_ref().map(|open| (open.run, open.first_row));
     let keeps_run = earlier.open.is_none() || run(earlier) == run(later);
@@ -80,7 +80,7 @@ fn copy_words(from: &Path, to: &Path) -> Result<Journal, EngineError> {
     journal_in(&commit)
 }
 
-/// Lists the segments of a commit, spelled the way they appear in file names.
+/// Lists a commit's segments, spelled as in file names.
 fn segments(commit: &[u8]) -> Result<Vec<String>, EngineError> {
     let meta = read_meta(commit)?;
     Ok(meta.segments.iter().map(|segment| segment.segment_id.replace('-', "")).collect())

@@ -1,6 +1,6 @@
-//! Finds the core of an expression. That's what remains without a leading and trailing `.*`,
-//! without anchors, and without anything that could match a NUL. Every matching string contains a
-//! match of the core.
+//! Finds the core of an expression: the expression without a leading and trailing `.*`, without
+//! anchors, and without anything that could match a NUL. Every matching string contains a match of
+//! the core.
 
 use regex_automata::meta::Regex;
 use regex_syntax::hir::{

@@ -17,8 +17,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows per part. Parts are small because every thread may overshoot the memory limit by one of
-/// them.
+/// Rows per part. Parts are small because each thread may exceed the memory limit by one of them.
 const PART: u64 = 16 * 1_024;
 /// Memory limit for the directories, in bytes. If they need more than this, they can't be much
 /// shorter than the paths.
@@ -103,7 +102,7 @@ impl Part {
         let mut last: Option<&[u8]> = None;
         for row in self.rows.clone() {
             let path = column.path(row);
-            // Purged rows never match, so it doesn't matter which directory they end up in.
+            // Purged rows never match, so it doesn't matter to which directory they are assigned.
             if path.is_empty() || last.is_some_and(|last| is_directly_in(path, last)) {
                 continue;
             }

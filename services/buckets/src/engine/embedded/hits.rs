@@ -13,8 +13,8 @@ use crate::engine::limits::{Limits, check_bytes, is_long};
 /// must return the end of the row.
 ///
 /// A search can't be interrupted, so we search one piece of the text at a time. Rows that are too
-/// long for a single search count as matches. Every step advances by at least one byte, whatever
-/// the core matches and whatever `each` returns.
+/// long for a single search count as matches. Every step advances by at least one byte, regardless
+/// of what the core matches and what `each` returns.
 pub(super) fn each_hit(
     core: &Regex,
     cache: &mut Cache,

@@ -81,8 +81,8 @@ impl EmbeddedIndex {
     }
 }
 
-/// Returns `true` if the folder contains an index. It does from the first commit on. If the folder
-/// can't be read, this is an error, since there might be an index.
+/// Returns `true` if the folder contains an index. This is the case after the first commit. Returns
+/// an error if the folder can't be read, since it might contain an index.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }

@@ -22,7 +22,7 @@ pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// A cheaper check that is all we need for ASCII names, if the expression is simple enough.
+    /// A cheaper check that is sufficient for ASCII names, if the expression is simple enough.
     comparison: Option<Comparison>,
     /// Memory used by the compiled expression and its core, in bytes.
     memory: usize,
@@ -36,7 +36,7 @@ pub(super) struct Caches {
 }
 
 impl Judge {
-    /// Creates a judge. `of_rows` is the expression restricted to what rows can match.
+    /// Creates a judge. `of_rows` is the expression without anything that rows can't match.
     pub(super) fn new(
         expression: &Arc<Expression>,
         of_rows: &Hir,
@@ -69,7 +69,7 @@ impl Judge {
         self.core.regex.as_ref()
     }
 
-    /// Returns how often a thread should check the limits while it is matching.
+    /// Returns the pace at which a thread should check the limits while matching.
     pub(super) fn pace(&self) -> Pace {
         Pace::of(self.memory)
     }

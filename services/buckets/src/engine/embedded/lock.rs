@@ -25,8 +25,8 @@ impl FolderLock {
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // Deleting a folder takes only a moment. But we can't rule out that some other
-                // process has the lock, so say which one it is.
+                // Deleting a folder takes only a moment. However, another process could have the
+                // lock, so report which one it is.
                 let holder = holder_of(&file)
                     .map_or_else(String::new, |process| format!(", which process {process} holds"));
                 log::warn!("waiting for the lock {}{holder}", path.display());
@@ -120,7 +120,7 @@ fn named(path: &Path, error: std::io::Error) -> std::io::Error {
 }
 
 /// Falls back to opening a lock file read-only, which is enough to lock it. Returns `None` if the
-/// file doesn't exist and the disk is read-only, since no process can have the lock then.
+/// file doesn't exist and the disk is read-only, since then no process can have the lock.
 pub(super) fn open_to_read(
     path: &Path,
     opened: std::io::Result<File>,

@@ -60,7 +60,7 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// How many words of the phrase come after this one. Added to a position of this word, it gives
+    /// Number of words after this one in the phrase. A position of this word plus this number is
     /// the position of the last word.
     offset: u32,
 }

@@ -25,7 +25,7 @@ const CHUNK: usize = 32 * 1_024;
 const SPARSE: u64 = 24;
 /// If more than 1 in `DENSE` rows has a hit, we stop searching for the core.
 const DENSE: u64 = 3;
-/// How many chunks to check row by row before trying the core again.
+/// Number of chunks to check row by row before trying the core again.
 const JUDGED_CHUNKS: u32 = 16;
 
 /// Returns the allowed rows whose name or path matches the expression.

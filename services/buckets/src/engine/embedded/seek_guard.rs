@@ -38,7 +38,7 @@ impl Weight for SeekGuardWeight {
     }
 }
 
-/// Sticks to operations that keep the scorer in a valid state. The default `seek_danger` checks
+/// Uses only operations that keep the scorer in a valid state. The default `seek_danger` checks
 /// whether the set is already past the document.
 struct SeekGuardSet(Box<dyn Scorer>);
 

@@ -16,7 +16,7 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
-/// Further down than this, it's faster to collect the page with all threads.
+/// Beyond this depth, it's faster to collect the page with all threads.
 const DEEPEST: usize = 10_000;
 
 /// Returns the word if a search has no other conditions, sorts by id and keeps no more than `keep`
@@ -65,7 +65,7 @@ pub(super) fn places(
     Ok((total, best))
 }
 
-/// How much of a segment is hidden, because documents were deleted or belong to the open run.
+/// The part of a segment that is hidden, because documents were deleted or belong to the open run.
 enum Hidden {
     None,
     Some,

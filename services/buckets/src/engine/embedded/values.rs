@@ -1,4 +1,4 @@
-//! Fast-field columns for filtering and sorting.
+//! Fast-field columns used for filtering and sorting.
 
 use std::sync::Arc;
 

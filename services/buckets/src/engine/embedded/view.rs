@@ -129,7 +129,7 @@ impl View {
         self.visible.get().is_some()
     }
 
-    /// Returns the rows of all visible files, and how many there are.
+    /// Returns the rows of all visible files, and the number of rows.
     pub(super) fn visible(&self, limits: &Limits) -> Result<&(Bitmap, u64), EngineError> {
         if let Some(visible) = self.visible.get() {
             return Ok(visible);

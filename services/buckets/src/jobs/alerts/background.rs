@@ -1,4 +1,4 @@
-//! Catches up with alerts if a load was killed before it could handle them.
+//! Handles alerts for loads that were killed before they could do so.
 
 use std::time::Duration;
 
@@ -13,7 +13,8 @@ use crate::store::{alert_messages, generations};
 
 /// Check after this number of snapshot refreshes.
 const REFRESHES: u64 = 10;
-/// For this long after a publish, in seconds, we leave the alerts to the process that published.
+/// Number of seconds after a publish during which we leave the alerts to the process that
+/// published.
 const PATIENCE: i64 = 120;
 /// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;

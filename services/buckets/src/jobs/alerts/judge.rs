@@ -19,9 +19,9 @@ use crate::store::alerts::{self, Alert, AlertVersion, Mark};
 use crate::store::buckets::{self, Bucket};
 use crate::store::packages;
 
-/// Number of files per step. A kill loses no more than one step.
+/// Number of files per step. If the process is killed, at most one step is lost.
 const BATCH: usize = 20_000;
-/// How many buckets to keep in memory between steps.
+/// Maximum number of buckets to keep in memory between steps.
 const MOST_KNOWN: usize = 50_000;
 
 /// The new files that match an alert.
@@ -34,7 +34,7 @@ struct Hits {
 /// Hits by group of alerts. Groups without any hits are left out.
 type AllHits = HashMap<usize, Hits>;
 
-/// Compares the files of the last publish with all alerts, unless that has been done. If this
+/// Compares the files of the last publish with all alerts, unless this has already been done. If it
 /// fails, a server or the next load will do the rest.
 pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex, generation: u32) {
     if let Err(error) = judge(context, index, generation, &Limits::none()) {
@@ -53,7 +53,7 @@ pub(in crate::jobs) fn judge_published(session: Session) {
     }
 }
 
-/// Compares the files of the last publish with all alerts, unless that has been done.
+/// Compares the files of the last publish with all alerts, unless this has already been done.
 ///
 /// Every step adds its files to the alerts' messages and records its progress in the same
 /// transaction. The last step releases the messages. That way an alert gets one message per run, no
@@ -80,8 +80,8 @@ pub(super) fn judge(
     }
 }
 
-/// Compares files step by step, up to and including id `end`. Stops early if another process gets
-/// there first.
+/// Compares files in steps, up to and including id `end`. Stops early if another process gets there
+/// first.
 fn compare(
     context: &JobContext,
     index: &dyn FileIndex,
@@ -123,7 +123,7 @@ fn add_hits(
     // An alert may have been saved in the old generation just before a rebuild switched to this
     // one.
     alerts::move_to(db, after)?;
-    // Alerts that were removed or changed meanwhile get no messages.
+    // Alerts that were removed or changed in the meantime don't get messages.
     let matched: Vec<AlertVersion> = hits.keys().copied().collect();
     let present = alerts::keep(db, &matched)?;
     let messages = present.iter().filter_map(|version| {
@@ -147,7 +147,7 @@ struct Comparison {
     /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
     /// packages are compared once.
     groups: Vec<Vec<AlertVersion>>,
-    /// For each package, the time until which the buckets it shows were first indexed.
+    /// For each package, the latest time at which the buckets that it shows were first indexed.
     since: Vec<Option<i64>>,
     buckets: HashMap<u64, Bucket>,
 }

@@ -1,9 +1,9 @@
 //! Matches new files against alerts.
 //!
 //! Each alert has lookup keys: a word, trigrams, buckets or extensions. A matching file has at
-//! least one of them, so we only have to look at the alerts that share a key with the file. That
-//! makes the cost of a file depend on how many alerts it almost matches, and not on how many there
-//! are.
+//! least one of them, so we only have to look at the alerts that share a key with the file. The
+//! cost of a file therefore depends on the number of alerts that it almost matches, not on the
+//! total.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -217,8 +217,8 @@ impl Matcher {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
             while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Evict any one of them. If we cleared the cache, we'd have to compile them all
-                // again.
+                // Evict any one of them. If we cleared the cache, we would have to recompile them
+                // all.
                 let Some(other) = self.compiled.keys().next().copied() else { break };
                 let dropped = self.compiled.remove(&other);
                 let freed = dropped.map_or(0, |one| one.whole().memory_usage());

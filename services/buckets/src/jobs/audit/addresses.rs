@@ -19,7 +19,7 @@ pub struct AuditAddress {
     pub kind: Option<BucketType>,
 }
 
-/// A line that isn't the address of a listable bucket.
+/// A line that isn't the address of a bucket we can list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidLine {
     /// The line itself.
@@ -28,7 +28,7 @@ pub struct InvalidLine {
     pub reason: String,
 }
 
-/// A host that implements the S3 API but isn't one of the providers we know.
+/// A host that implements the S3 API but isn't a provider we know.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     url: Url,
@@ -89,7 +89,7 @@ impl Endpoint {
 /// with `#`.
 ///
 /// # Errors
-/// Returns an error if that leaves no lines at all.
+/// Returns an error if no lines remain.
 pub fn addresses_of(
     text: &str,
     endpoint: Option<&Endpoint>,

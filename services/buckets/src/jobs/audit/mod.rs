@@ -35,7 +35,7 @@ pub struct AuditOptions {
     pub shown: usize,
 }
 
-/// Lists each address and publishes what has changed. Every bucket is a run of its own, so one that
+/// Lists each address and publishes what has changed. Each bucket is a separate run, so one that
 /// can't be listed or would lose too many files doesn't hold up the others.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub enum AuditState {
     Unreachable,
     /// The bucket is on the removal list. We didn't request it.
     Removed,
-    /// The line isn't the address of a listable bucket.
+    /// The line isn't the address of a bucket we can list.
     Invalid,
 }
 
@@ -44,7 +44,7 @@ impl AuditState {
     }
 }
 
-/// Result for one bucket, including how its files have changed.
+/// Result for one bucket, including the changes to its files.
 #[derive(Clone, Debug, Serialize)]
 pub struct BucketAudit {
     /// Address of the bucket in the index, or the text of an invalid line.
@@ -104,7 +104,7 @@ pub struct AuditReport {
 }
 
 impl AuditReport {
-    /// Returns `true` if there are open buckets or files that the index didn't have.
+    /// Returns `true` if there are open buckets or files that the index didn't contain.
     pub fn has_new(&self) -> bool {
         self.buckets.iter().any(|bucket| bucket.new_bucket || bucket.new > 0)
     }

@@ -15,8 +15,8 @@ use crate::store::crawls::{self, Crawl};
 
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
-/// If this number of seconds has passed since the last page, we start over because the first pages
-/// are outdated by now.
+/// If this number of seconds has passed since the last page, we start over, because the first pages
+/// are outdated.
 const LONGEST_PAUSE: i64 = 86_400;
 
 /// For a key's crawl, check its permissions and stored bytes every time we have received this

@@ -19,12 +19,12 @@ use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
 use crate::store::{buckets, crawls, generations};
 
-/// How long to wait while another command is writing.
+/// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Number of attempts before other crawls get a turn.
 const ATTEMPTS: u32 = 20;
 
-/// Publishes the pages. If another command is writing, waits a little.
+/// Publishes the pages. If another command is writing, waits briefly.
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,

@@ -263,8 +263,8 @@ fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), 
     held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
 }
 
-/// Returns the outcome of a failure as it is recorded. Keys read the outcomes of their crawls, so these do
-/// not contain causes inside the service, and they do not show which internal names exist.
+/// Returns the outcome to record for a failure. Keys can read their crawls' outcomes, so these
+/// don't contain causes inside the service and don't reveal which internal names exist.
 fn recorded_failure(held: &HeldCrawl, error: &JobError) -> String {
     if held.crawl.key_id.is_none() {
         return format!("failed: {error}");
@@ -311,8 +311,8 @@ fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(),
     })
 }
 
-/// Records a refusal. Hides the bucket if it has been refusing for as many days as its crawl
-/// allows. Returns a note to append to the outcome.
+/// Records a refusal. Hides the bucket if it has refused access for the number of days that its
+/// crawl allows. Returns a note to append to the outcome.
 fn refuse(
     held: &HeldCrawl,
     started: i64,

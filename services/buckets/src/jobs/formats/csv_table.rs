@@ -212,7 +212,7 @@ fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     decoded
 }
 
-/// Passes the file in a record to the sink, or returns what's wrong with the record.
+/// Passes the file in a record to the sink, or returns a description of the fault.
 fn take(
     record: &ByteRecord,
     columns: &Columns,

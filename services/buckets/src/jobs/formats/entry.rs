@@ -5,7 +5,7 @@ use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// How much of a bad line to quote in a report, in bytes.
+/// Number of bytes of a bad line to quote in a report.
 pub const EXCERPT: usize = 200;
 
 /// A file found in a source.
@@ -108,7 +108,7 @@ pub trait Sink {
     }
     /// The current page doesn't cover the whole bucket. Called before [`Sink::page`].
     fn part(&mut self, _: Part) {}
-    /// How the current page is linked to its neighbours. Called before [`Sink::page`].
+    /// How the current page is linked to adjacent pages. Called before [`Sink::page`].
     fn link(&mut self, _: Link) {}
     /// The source is a reject file, so it has only some of the files in its buckets.
     fn rejected(&mut self) -> Result<(), JobError> {

@@ -60,7 +60,7 @@ pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Parses the attributes of an entry, or returns what's wrong with them. `names` maps attributes to
+/// Parses an entry's attributes, or returns a description of the fault. `names` maps attributes to
 /// names.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,

@@ -121,18 +121,18 @@ pub(super) fn recognised<R: BufRead>(
     })
 }
 
-/// Does this look like the start of a GCS listing?
+/// Returns whether this looks like the start of a GCS listing.
 fn is_gcs_page(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     compact.starts_with('{') && compact.contains(r#""kind":"storage#objects""#)
 }
 
-/// Does this array look like the start of an `rclone` listing?
+/// Returns whether this array looks like the start of an `rclone` listing.
 fn is_rclone(head: &str) -> bool {
     ["\"Path\":", "\"ModTime\":"].iter().all(|field| head.contains(field))
 }
 
-/// Does this look like the start of an `aws s3api` listing?
+/// Returns whether this looks like the start of an `aws s3api` listing.
 fn is_s3api(head: &str) -> bool {
     let compact: String = head.chars().filter(|symbol| !symbol.is_whitespace()).collect();
     let has_list = ["Contents", "Versions", "DeleteMarkers", "CommonPrefixes"]
@@ -166,8 +166,8 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
     "NextMarker",
 ];
 
-/// Returns `true` for a complete S3 response without any lists. That's what you get for an empty
-/// bucket, for instance.
+/// Returns `true` for a complete S3 response without any lists. That is the response for an empty
+/// bucket, for example.
 fn has_no_list(head: &str) -> bool {
     let objects = serde_json::Deserializer::from_str(head);
     let mut objects = objects.into_iter::<serde_json::Map<String, serde_json::Value>>();

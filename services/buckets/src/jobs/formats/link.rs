@@ -1,4 +1,4 @@
-//! How the pages of a listing are linked.
+//! How a listing's pages are linked.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,7 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// How long to wait before nudging the server to delete its expired parts.
+/// Time to wait before making the server delete its expired parts.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
 /// Servers that take longer than this are considered broken.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
@@ -138,7 +138,7 @@ impl ClusterWriter {
     }
 
     /// Hides a bucket or prefix, deletes its rows and waits until they are erased from disk.
-    /// Returns how many files were visible before.
+    /// Returns the number of files that were visible before.
     pub(super) fn purge(
         &mut self,
         removal: i64,

@@ -94,7 +94,7 @@ impl FileWriter for ClusterWriter {
 
     fn abort(&mut self) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();
-        // It doesn't matter any more whether the pending insert succeeded.
+        // At this point, it doesn't matter whether the pending insert succeeded.
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned run failed: {error}");
         }
@@ -110,7 +110,7 @@ impl FileWriter for ClusterWriter {
         };
         self.settled = false;
         self.commit(journal, self.record.dead.clone(), self.record.purges + 1)?;
-        // The ids will be used again, so the rows have to be gone by then.
+        // The ids will be reused, so the rows must be deleted first.
         self.delete_rows_after(open.first_row)?;
         self.settled = true;
         Ok(self.commit_journal(self.record.journal.clone())?)

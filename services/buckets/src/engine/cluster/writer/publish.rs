@@ -1,4 +1,4 @@
-//! Works out which files a publish replaces. A bucket is always on a single shard, so each server
+//! Determines which files a publish replaces. A bucket is always on a single shard, so each server
 //! only has to look at its own rows.
 
 use std::collections::{BTreeMap, HashSet};
@@ -75,7 +75,7 @@ impl ClusterWriter {
         Ok((counts, changed, marked.then_some(batch)))
     }
 
-    /// For each bucket with more than `least` files, counts how many of them the run would remove.
+    /// For each bucket with more than `least` files, counts the files that the run would remove.
     pub(super) fn losses(
         &self,
         mode: Mode,
@@ -203,8 +203,8 @@ impl ClusterWriter {
         Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Marks the dead rows of a share. These are duplicates within the run, new rows that don't
-    /// differ from the old ones, and old rows that are replaced or removed. They are stored by id,
+    /// Marks the dead rows of a share. These are duplicates within the run, new rows that are
+    /// identical to the old ones, and old rows that are replaced or removed. They are stored by id,
     /// unless a replaced bucket loses all of its old rows; then it's enough to store its old runs.
     fn mark_dead(
         &self,

@@ -55,7 +55,8 @@ fn holds(need: &Need, grams: &[Gram]) -> bool {
     }
 }
 
-/// Finds the smallest set of trigrams of which every matching string contains at least one.
+/// Finds the smallest set of trigrams such that every matching string contains at least one of
+/// them.
 fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     match need {
         Need::Nothing => None,
@@ -70,7 +71,7 @@ fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     }
 }
 
-/// Counts trigrams from the start or end of a string. They are less useful because a lot of strings
+/// Counts trigrams from the start or end of a string. They are less useful because many strings
 /// share them.
 fn ends(keys: &BTreeSet<Gram>) -> usize {
     keys.iter().filter(|gram| gram.contains(&END)).count()

@@ -4,7 +4,7 @@
 //! symbol, and a marker is added at either end. Any three consecutive symbols are a term in the
 //! inverted index, so trigrams are committed, merged and deleted along with their documents.
 //!
-//! [`need`] works out from the syntax tree of an expression which trigrams a match must contain.
+//! [`need`] derives the trigrams that a match must contain from an expression's syntax tree.
 //! [`select`] then queries the rarest ones. The results are checked against the expression, unless
 //! the trigrams already settle it.
 

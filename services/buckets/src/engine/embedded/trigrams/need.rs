@@ -40,7 +40,7 @@ impl Need {
         }
     }
 
-    /// Combines two conditions of which at least one must hold.
+    /// Combines two conditions, at least one of which must hold.
     pub(super) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,

@@ -23,8 +23,7 @@ const MOST_TOGETHER: usize = 3;
 const FEW: u64 = 500;
 /// If more than 1 in `SHARE` files needs checking, it's cheaper to read all names.
 const SHARE: u64 = 4;
-/// How often an extension may contain the letter `s`. Every one of them doubles the number of
-/// spellings.
+/// Maximum number of letters `s` in an extension. Each one doubles the number of spellings.
 const MOST_SPELLINGS: usize = 4;
 
 /// A query that narrows an expression down using posting lists.

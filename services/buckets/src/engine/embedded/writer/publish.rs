@@ -121,8 +121,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Handles files with the same fingerprint, in ascending row order. They almost always have the
-    /// same path.
+    /// Handles files with the same fingerprint, in ascending row order. Their paths are almost
+    /// always the same.
     fn judge(&mut self, group: &[Entry]) {
         let Some(&(_, bucket, ..)) = group.first() else { return };
         let bucket = u64::from(bucket);

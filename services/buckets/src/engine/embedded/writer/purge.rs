@@ -9,8 +9,8 @@ use crate::engine::error::EngineError;
 
 /// Returns all rows of a bucket or prefix, including those of earlier publishes.
 ///
-/// Also returns rows whose path was purged while their document is still there. A copy that was made
-/// during a removal may have such rows, whatever their prefix was.
+/// Also returns rows whose path was purged while their document is still there. A copy that was
+/// made during a removal may contain such rows, regardless of their prefix.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     let prefix = prefix.unwrap_or_default().as_bytes();
     let column = &view.column;
