@@ -1,5 +1,5 @@
-//! Occurrences that a series no longer has in its file. They are dropped, unless a user of a
-//! subscription changed them.
+//! Occurrences that have disappeared from a series' file. They are dropped, unless they belong to a
+//! subscription and a user has changed them.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::store::{events, subscribed_events};
 use crate::wire::dates::written;
 use crate::wire::import::ImportErrorJson;
 
-/// Finds the future occurrences that an entry no longer has.
+/// Finds the future occurrences that are no longer part of an entry.
 pub struct Surplus<'a> {
     pub entry: &'a Entry,
     pub overview: &'a Overview,
@@ -37,8 +37,8 @@ struct Missing {
 }
 
 impl Surplus<'_> {
-    /// Cancels or trashes some of the surplus occurrences. Handles at most `most` and returns how
-    /// many it handled.
+    /// Cancels or trashes up to `most` of the surplus occurrences, and returns how many it
+    /// processed.
     pub fn remove(&self, db: &mut Db, most: usize) -> Result<usize, Error> {
         let surplus = self.find(db)?.into_iter().filter(|one| !one.is_changed);
         let ids: Vec<i64> = surplus.map(|one| one.id).take(most).collect();
@@ -51,8 +51,8 @@ impl Surplus<'_> {
         Ok(ids.len())
     }
 
-    /// Counts the surplus occurrences that stay because a user changed them, and adds messages about
-    /// them. `line` is that of the entry.
+    /// Counts the surplus occurrences that are kept because a user changed them, and adds messages
+    /// about them. `line` is the entry's line number.
     pub fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
         if self.subscriber.is_none() || self.entry.is_cancelled {
             return Ok(());
@@ -91,7 +91,8 @@ impl Surplus<'_> {
         Ok(ids.into_iter().map(missing).collect())
     }
 
-    /// Returns whether the file has the event with this external id. Events of other entries count.
+    /// Returns whether the file contains an event with this external id, even as part of another
+    /// entry.
     fn is_in_file(&self, name: &str) -> bool {
         let Overview { replaced, listed, .. } = self.overview;
         let is_replaced = match name == self.entry.uid {

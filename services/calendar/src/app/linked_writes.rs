@@ -17,9 +17,10 @@ use crate::model::status::{Stage, Status};
 use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// An event that has at least this number of other venues and organizers may exceed the text limit
-/// of a page when one of their texts grows. This assumes at most 2 MiB for each, the longest line of
-/// a load file. Characters that are escaped when they are stored are not considered.
+/// An event with at least this number of other venues and organizers may exceed a page's text limit
+/// when the text of one of them gets longer. This assumes that each has at most 2 MiB of text, the
+/// maximum length of a line in a load file, and ignores that some characters are escaped when
+/// stored.
 const CROWD: usize = 14;
 
 /// The row that a write will produce.
@@ -207,8 +208,8 @@ fn check_author(change: &LinkedChange, user: &User) -> Result<(), Error> {
     }
 }
 
-/// Changes a row. The caller must have checked permissions. If nothing differs, the modification
-/// date stays.
+/// Changes a row. The caller must have checked permissions. Leaves the modification date alone if
+/// nothing has changed.
 pub fn update(
     db: &mut Db,
     row: Linked,
@@ -235,7 +236,7 @@ fn plan_update<'a>(
     Ok(PlannedLinked::Changed(draft, Box::new(old)))
 }
 
-/// Fails if the new, longer text would push any event of this row over the text limit of a page.
+/// Fails if a text became longer and would push one of the row's events over a page's text limit.
 fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
     let size = |row: &Linked| row.description.len() + row.excerpt.len();
     let more = size(new).saturating_sub(size(old));

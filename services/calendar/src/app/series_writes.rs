@@ -1,4 +1,4 @@
-//! Changes several events of a series at once, and removes them.
+//! Changes or removes several events in a series at once.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::model::subscription::Parts;
 use crate::store::series as stored;
 use crate::store::{event_statuses, events, slugs, sql, subscribed_events, webhooks};
 
-/// Changes an event, and other events in its series if the write asks for that.
+/// Changes an event and, if requested, other events in its series.
 pub fn update(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -49,7 +49,7 @@ pub fn update(
         let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
         let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
         let mut series = new_series(context, &event, (plan, name))?;
-        // Feeds had the event under the UID of the series.
+        // Until now, feeds have listed this event under the UID that the series gets.
         series.sequence = event.sequence + 1;
         let own_slug = event.slug.clone();
         return begin(context, &event, series, own_slug, messages);
@@ -79,8 +79,8 @@ fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
-/// Changes a single event in a series. Fields that now differ are kept when all events are changed
-/// later.
+/// Changes a single event in a series. Fields that this write changes keep their values when all
+/// events are changed later.
 fn update_one(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -432,7 +432,7 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
     if *old == new {
         return Ok(());
     }
-    // In the trash, the date of the removal stays.
+    // For events in the trash, this is the deletion date, so keep it.
     if !new.event.status.is_trashed() {
         new.event.modified_utc = now;
     }

@@ -27,7 +27,7 @@ pub struct ImportSiteCommand {
     /// File that contains the application password
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
-    /// Allow a site at a private address, and allow sending the password without TLS
+    /// Allow private addresses, and sending the password without TLS
     #[arg(long)]
     allow_private: bool,
     /// Milliseconds to wait between requests, 1 to 60000. Failed requests are retried after longer

@@ -22,7 +22,7 @@ const FORM: usize = 64 << 10;
 /// Maximum number of bytes to read and discard when a file is too large.
 const DISCARDED: usize = 32 << 20;
 
-/// How long to spend on discarding the rest of a file.
+/// Time limit for discarding the rest of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// Form with an uploaded file.

@@ -17,7 +17,7 @@ use crate::model::zone::Zone;
 /// compared with all others. Series with more are imported as separate events.
 const MAX_KEPT_DATES: usize = 1_000;
 
-/// Maximum number of rules, each of which can have thousands of starts.
+/// Maximum number of rules, each of which can produce thousands of start times.
 const MAX_RULES: usize = 20;
 
 pub struct Starts {
@@ -49,7 +49,7 @@ const MORE_THAN_A_DAY: usize = 1500;
 /// Seconds between expansions of a series that exceeds the limit.
 const CUT_INTERVAL: i64 = 24 * 3600;
 
-/// Returns the starts of a series, given its first start in the zone it recurs in.
+/// Returns a series' start times, given the first one in the zone that the series recurs in.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -81,7 +81,7 @@ pub fn starts_of(
     let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
     let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // Leave room for the starts that may be excluded, plus one to detect that there are too many.
+    // Leave room for start times that may be excluded, plus one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
     for rule in &rules {
@@ -100,7 +100,7 @@ pub fn starts_of(
     added.retain(is_near);
     starts.extend(added);
     starts.retain(is_near);
-    // If two starts coincide, keep the one with its own end.
+    // If two start times are the same, keep the one that has its own end.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
@@ -134,8 +134,8 @@ struct Known<'a> {
     zone: &'a Zone,
 }
 
-/// Keeps the first start, then the upcoming ones, then the most recent past ones. In an endless
-/// daily series, the coming days matter most.
+/// Keeps the first start time, then the upcoming ones, then the most recent past ones. In an
+/// endless daily series, the coming days matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
     let past = starts.iter().skip(1).take_while(|at| is_past(at)).count();
@@ -180,7 +180,7 @@ impl Series<'_> {
         Some(plan)
     }
 
-    /// Records how far the series is expanded and when it is due for more.
+    /// Records how far the series has been expanded and when to expand it next.
     fn repetition(
         &self,
         plan: Plan,
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 1), [10, 11, 12, 13]);
         // All in the past: the oldest ones are dropped, except for the first, which is the parent.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 20), [10, 13, 14, 15]);
-        // Past and future: past ones go first, and today's stay.
+        // Past and future: past ones are dropped first, and today's are kept.
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 13), [10, 13, 14, 15]);
         assert_eq!(kept(&[10, 11, 12, 13, 14, 15], 11), [10, 11, 12, 13]);
         assert_eq!(kept(&[10, 11], 20), [10, 11]);

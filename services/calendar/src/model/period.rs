@@ -5,7 +5,7 @@ use jiff::civil::{Date, ISOWeekDate, Weekday};
 
 use super::language::Language;
 
-/// The range of years that events can have.
+/// The years in which events can take place.
 const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 
 /// A day, or a week given by its first day.
@@ -13,8 +13,8 @@ const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 pub enum Period {
     /// A single day.
     Day(Date),
-    /// The week starting on this day. It is a Monday or, if weeks start on Saturday or Sunday, up
-    /// to two days before.
+    /// The week starting on this day. Either a Monday or, if weeks start on Saturday or Sunday, the
+    /// Saturday or Sunday before it.
     Week(Date),
 }
 
@@ -24,7 +24,7 @@ impl Period {
         text.parse::<Date>().ok().filter(|day| day.to_string() == text).map(Period::Day)
     }
 
-    /// Returns whether all days are in the range of years that events can have.
+    /// Returns whether events can take place on all of these days.
     pub fn is_in_years_of_events(self) -> bool {
         [self.first(), self.last()].iter().all(|day| YEARS.contains(&day.year()))
     }

@@ -12,8 +12,8 @@ use super::feeds;
 /// Approximate overhead per entry in bytes, on top of the key and response.
 const OVERHEAD: usize = 200;
 
-/// How long to keep a response. Until then, memory may still contain erased text, but we no longer
-/// send it.
+/// How long to keep a response. Erased text may remain in memory for this long, but it is never
+/// sent.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Don't cache responses larger than 1/`LARGEST` of the cache.
@@ -82,7 +82,7 @@ impl KeptAnswers {
     /// Reads the content version.
     ///
     /// # Errors
-    /// The database failed.
+    /// Returns any database error.
     pub async fn version(&self) -> Result<i64, DatabaseError> {
         let version = |db: &mut Db, known: Option<&mut ContentVersion>| match known {
             Some(version) => Ok(version.0),
@@ -91,7 +91,8 @@ impl KeptAnswers {
         self.reader.read(true, version).await
     }
 
-    /// Returns the cached response to a request. The caller compares its moment.
+    /// Returns the cached response to a request. The caller must check that it is still valid, by
+    /// comparing its [`Moment`].
     pub fn get<T: Any + Send + Sync>(&self, request: &str) -> Option<Kept<T>> {
         let Entry { moment, answer, .. } = self.answers.get(request)?;
         Some(Kept { moment, answer: answer.downcast().ok()? })

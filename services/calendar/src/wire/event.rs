@@ -36,8 +36,8 @@ pub struct EventJson {
     pub excerpt: String,
     pub slug: String,
     pub image: ImageField,
-    /// Whether the event lasts all day. Like the other flags, null in lists if the event is
-    /// protected by a password.
+    /// Whether this is an all-day event. Like the other flags, null in lists if the event is
+    /// password-protected.
     pub all_day: Option<bool>,
     pub start_date: String,
     pub start_date_details: DateDetails,
@@ -66,14 +66,14 @@ pub struct EventJson {
     /// The event as schema.org JSON-LD. Only present when a single event is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub json_ld: Option<LinkedData>,
-    /// `cancelled`, `postponed` or `rescheduled`; absent if the event takes place as announced.
+    /// `cancelled`, `postponed` or `rescheduled`; absent if the event is going ahead as announced.
     /// Extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_status: Option<&'static str>,
     /// The reason for `event_status`; absent if none was given. Extension.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub event_status_reason: String,
-    /// The series that the event belongs to; absent if it is not part of a series. Extension.
+    /// The series that the event belongs to; absent if there is none. Extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesJson>,
 }

@@ -131,7 +131,7 @@ fn decode(
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
-    // Interpret dates in the zone that the event will have.
+    // Interpret dates in the event's new zone.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
     let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
@@ -177,8 +177,9 @@ fn decode(
     errors.finish(change)
 }
 
-/// Returns whether a write could be a response in which a protected event was blanked: it has the
-/// identity of a response, but none of the flags, which are null there.
+/// Returns whether a client may be sending back a blanked response, as returned for a protected
+/// event. Such a write has fields that only responses contain, but no flags, because those are null
+/// in a blanked response.
 fn may_be_blanked(params: &Params) -> bool {
     const IDENTITY: [&str; 3] = ["id", "global_id", "rest_url"];
     const FLAGS: [&str; 6] =

@@ -46,8 +46,8 @@ const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 /// Imports a site, or the changes since the last run.
 ///
 /// # Errors
-/// The site does not respond or does not have the API, or the database failed. Items that were
-/// already written are kept, and the next run resumes.
+/// Fails if the site does not respond or does not provide the API, or if the database fails. Items
+/// that were already written are kept, and the next run resumes.
 pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOver> {
     let images = ImageFetcher::new(access.reach.clone(), IMAGE_TIME)?;
     let mut site = Site {
@@ -91,7 +91,8 @@ struct Site<'a> {
     state: &'a State,
     client: SiteClient,
     images: ImageFetcher,
-    /// Hosts that failed to send an image in all attempts. We ask them only once for each other one.
+    /// Hosts from which all attempts to fetch an image failed. We try each of their other images
+    /// only once.
     lost_hosts: HashSet<String>,
     queue: WriterQueue<'a, Error>,
     user: User,
@@ -121,8 +122,8 @@ impl Site<'_> {
                  application password, and that the web server of the site passes on the \
                  Authorization header"
             ),
-            // Some sites switch this endpoint off. We can continue, because a list that includes
-            // drafts is refused to anonymous clients.
+            // Some sites switch this endpoint off. We can continue, because such a site still
+            // rejects anonymous requests for lists that include drafts.
             Reply::Refused(status, _) => log::warn!(
                 "the site answers {status} to who the user is, so check that drafts were taken over"
             ),
@@ -283,8 +284,8 @@ impl Site<'_> {
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
-            // It may already be there: another run may have written it, or an earlier attempt may
-            // have committed without us hearing about it.
+            // The item may already exist: another run may have written it, or an earlier attempt
+            // may have committed without our knowing.
             let known = site_items::find(db, &source, id)?;
             if let Some(known) = &known
                 && known.digest == digest
@@ -431,7 +432,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns our user with the same login as the author. Falls back to the first user.
+    /// Returns our user with the same login as the author. Falls back to our first user.
     fn author(&mut self, id: i64) -> anyhow::Result<i64> {
         if let Some(known) = self.authors.get(&id) {
             return Ok(*known);

@@ -59,7 +59,7 @@ pub struct DayCell {
     pub more: i64,
     /// The same number in words. Empty for 0.
     pub more_text: String,
-    /// The day it refers to, for screen readers.
+    /// The day that this refers to, for screen readers.
     pub on_day: String,
 }
 
@@ -86,7 +86,7 @@ pub struct LongEvent {
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// Each day's first events that last less than a day, in order of start.
+    /// The first few events of each day that last less than a day, sorted by start time.
     pub first: Vec<MonthEntry>,
     /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,

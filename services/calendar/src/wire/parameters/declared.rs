@@ -60,7 +60,7 @@ macro_rules! list_parameters {
                 /// Page number, starting at 1.
                 #[param(value_type = i64, minimum = 1, default = 1)]
                 pub page: Option<$crate::wire::values::Positive>,
-                /// Number of rows per page. Values above the site's maximum are reduced to it.
+                /// Number of rows per page. Capped at the site's maximum.
                 #[param(value_type = i64, minimum = 1, default = 10)]
                 pub per_page: Option<$crate::wire::values::Positive>,
                 $($field)*

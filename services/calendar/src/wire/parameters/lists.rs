@@ -103,17 +103,17 @@ list_parameters! {
         /// is over. Extension.
         #[param(inline, value_type = CollapseWords)]
         pub collapse: Option<Collapse>,
-        /// `true` returns an empty list, because events do not have tickets here. `false` does not
-        /// filter.
+        /// `true` returns an empty list, because this service does not support tickets. `false`
+        /// does not filter.
         #[param(value_type = bool)]
         pub ticketed: Option<Flag>,
-        /// Only events that changed at or after this time, in chronological order of their changes.
-        /// Events that are no longer visible are listed in `deleted`. Can only be combined with
+        /// Only events that changed at or after this time, sorted by the time of the change. Events
+        /// that are no longer visible are listed in `deleted`. Can only be combined with
         /// `after_id`, `per_page`, `password`, `context` and `_fields`. Extension.
         #[param(value_type = String, min_length = 1)]
         pub modified_after: Option<Date>,
-        /// Skips events that changed within the second of `modified_after`, up to and including
-        /// this id. Set by `next_rest_url`. Extension.
+        /// Skips events with ids up to and including this one that changed in the same second as
+        /// `modified_after`. Set by `next_rest_url`. Extension.
         #[param(value_type = i64, minimum = 1)]
         pub after_id: Option<Positive>,
         /// Shows the full details of events that are protected by this password.
@@ -161,7 +161,7 @@ list_parameters! {
         /// Only items that are linked to this event.
         #[param(value_type = i64, minimum = 1)]
         pub event: Option<Positive>,
-        /// Whether to return items with events or items without. True for `true`, `1`, `on`, `y`,
+        /// Whether to return items with events or those without. True for `true`, `1`, `on`, `y`,
         /// `yes`, `enable` and `enabled`; false for anything else.
         #[param(value_type = bool)]
         pub has_events: Option<LenientFlag>,
@@ -203,7 +203,7 @@ macro_rules! term_list_parameters {
                 #[param(value_type = bool, default = true)]
                 pub hide_empty: Option<Flag>,
                 $($own)*
-                /// Only terms of this event.
+                /// Only this event's terms.
                 #[param(value_type = i64, minimum = 1)]
                 pub post: Option<Positive>,
                 /// Alias for `post`, which it overrides.
