@@ -28,11 +28,11 @@ pub async fn read_schema(
     state.pools().read(move |db| schemas::get(db, key_id, &name)).await
 }
 
-/// Saves a schema, replacing any schema with the same name. Returns false if it would be a new one
-/// and the key already has [`MOST_SCHEMAS`].
+/// Saves a schema, replacing any schema with the same name. Returns false if the schema is new and
+/// the key already has [`MOST_SCHEMAS`].
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub async fn save_schema(
     state: &State,
     key_id: i64,
@@ -47,7 +47,7 @@ pub async fn save_schema(
 /// Deletes one of the key's schemas. Returns false if the key doesn't have it.
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub async fn remove_schema(
     state: &State,
     key_id: i64,

@@ -17,7 +17,7 @@ use crate::model::{SEEDED_DAY, Seed};
 use crate::store::fill_progress::Progress;
 use crate::wire::{Document, DocumentError, RowForm, file_names, write_book};
 
-/// The format of rows.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// One JSON object per line
@@ -89,7 +89,7 @@ pub struct RecordsCommand {
     /// generator_progress
     #[arg(long, value_name = "URL", conflicts_with_all = ["table", "out", "format", "bom"])]
     into: Option<String>,
-    /// Number of threads that generate rows, 1 to 64. The output is the same for any number.
+    /// Number of threads that generate rows, 1 to 64. The output does not depend on this number.
     /// Workbooks and databases always use one thread
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
     threads: u64,

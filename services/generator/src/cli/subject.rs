@@ -8,31 +8,31 @@ use anyhow::{Context, ensure};
 /// The kind of value to generate or check.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Subject {
-    /// Card numbers of a brand, or of any brand
+    /// Card numbers, from one brand or any
     Card,
-    /// Crypto addresses of a coin
+    /// Wallet addresses for a cryptocurrency
     Crypto,
-    /// IBANs of a country
+    /// IBANs for a country
     Iban,
     /// IMEI numbers of mobile devices
     Imei,
     /// US full names (make only)
     Name,
-    /// Telephone numbers of a country
+    /// Telephone numbers for a country
     Phone,
-    /// National identity numbers of a country
+    /// National identity numbers for a country
     Person,
-    /// Complete persons of a culture (make only)
+    /// Complete personal profiles for a culture (make only)
     Persons,
-    /// Postal addresses of a culture (make only)
+    /// Postal addresses for a culture (make only)
     Addresses,
-    /// Business names of a culture (make only)
+    /// Business names for a culture (make only)
     Businesses,
     /// Paragraphs of placeholder text (make only)
     Texts,
     /// US Social Security numbers
     Ssn,
-    /// Tax numbers of a country
+    /// Tax numbers for a country
     Vat,
 }
 
@@ -97,7 +97,7 @@ pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCo
     })
 }
 
-/// Fails if a brand, coin or country was passed for a subject that doesn't have one.
+/// Fails if a brand, coin or country was passed for a subject that doesn't take one.
 pub fn without_kind<T>(of: Option<&str>, subject: T) -> anyhow::Result<T> {
     ensure!(of.is_none(), "{}: this subject has no brand or country", of.unwrap_or_default());
     Ok(subject)

@@ -34,9 +34,9 @@ const ARCHIVE: &str = "application/zip";
 
 /// Generate records from a schema
 ///
-/// Rows are generated while they are sent. Each row depends only on the seed, the schema and the
-/// row number, so every part of a table is the same in every format. Fields that describe the same
-/// person match within a row, and references point to rows of the full table. A long response
+/// Rows are generated as they are sent. Each row depends only on the seed, the schema and the row
+/// number, so every part of a table is the same in every format. Within a row, fields that describe
+/// the same person match. References can point to any row in the full table. A long response
 /// occupies one of the caller's stream slots. The service's README describes all field types.
 #[utoipa::path(
     operation_id = "generateRecords",

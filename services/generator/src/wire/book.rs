@@ -11,7 +11,7 @@ use crate::model::records::{Schema, Shape};
 const ROWS: u32 = 1 << 20;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
-/// Maximum digits in a number. Excel would drop the rest.
+/// Maximum digits in a number. Excel would drop any others.
 const DIGITS: usize = 15;
 
 pub struct Book {
@@ -113,8 +113,8 @@ impl Book {
 }
 
 /// Writes a workbook with a sheet for one table, or for each table. `part` is the number of rows to
-/// skip, and the maximum number of rows. The workbook may have up to `most_bytes` of text. Also
-/// returns the number of rows.
+/// skip and the maximum number to write. The workbook may contain up to `most_bytes` of text. Also
+/// returns the number of rows written.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the

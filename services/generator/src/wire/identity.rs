@@ -44,7 +44,7 @@ pub struct IdentityParameters {
     #[serde(default, deserialize_with = "country")]
     #[param(value_type = Option<String>, max_length = 2, pattern = "^([A-Za-z]{2})?$", default = "US", example = "SE")]
     country: Option<String>,
-    /// Kind of number: `SSN` (default) for persons, `VAT` for businesses.
+    /// Kind of number: `SSN` (default) for people, `VAT` for businesses.
     #[serde(rename = "idType", default)]
     #[param(rename = "idType", value_type = Option<IdType>, inline)]
     id_type: Option<IdType>,
@@ -53,8 +53,8 @@ pub struct IdentityParameters {
     #[param(value_type = Option<i32>, minimum = 1, maximum = 1000)]
     #[validate(range(min = 1, max = MOST))]
     quantity: Option<i32>,
-    /// Birth date for numbers that encode it, from 1900-01-01 to today. Default: a random date with
-    /// an age of 0 to 99 years, all equally likely.
+    /// Birth date for numbers that encode it, from 1900-01-01 to today. Default: a random date that
+    /// makes the person 0 to 99 years old, chosen uniformly.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
@@ -91,7 +91,7 @@ pub struct IdentityRequest {
     pub schemes: Schemes,
     /// Length of the list, or `None` for a single value that isn't in a list.
     pub quantity: Option<usize>,
-    /// The requested birth date, sex and place of birth.
+    /// The requested date of birth, sex and place of birth.
     pub wanted: Wanted,
     /// The caller's seed.
     pub seed: Option<Seed>,

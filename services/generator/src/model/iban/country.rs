@@ -21,9 +21,9 @@ pub struct Country {
 
 /// One part of the domestic account number.
 enum Part {
-    /// A number of characters, each from this alphabet.
+    /// This number of characters, each from this alphabet.
     Any(&'static [u8], usize),
-    /// One of several words or, for digits, equally wide ranges.
+    /// One of several words or, for digits, one of several ranges of the same width.
     Choice(Vec<Choice>),
 }
 
@@ -74,7 +74,7 @@ impl Country {
         }
     }
 
-    /// Checks an IBAN in electronic format. Any bank in the country will do, not just the ones we
+    /// Checks an IBAN in electronic format. Accepts any bank in the country, not just the ones we
     /// generate.
     pub(super) fn check(&self, iban: &str) -> Result<(), IbanFault> {
         let (code, bytes) = (self.row.code, iban.as_bytes());
@@ -138,7 +138,7 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Banks that we don't generate have other words of the same kind.
+            // Banks that we don't generate use other words in the same format.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -181,8 +181,8 @@ fn choice(text: &'static str) -> Choice {
     range.unwrap_or(Choice::Word(text))
 }
 
-/// Computes the two check digits after the country code. They make the rearranged number 1 modulo
-/// 97.
+/// Computes the two check digits after the country code. They make the rearranged IBAN equal 1
+/// modulo 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
     let mut moved = AsciiBuffer::new();
     iban[4..].iter().chain(&iban[..2]).chain(b"00").for_each(|byte| moved.push(*byte));

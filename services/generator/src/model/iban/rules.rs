@@ -1,12 +1,12 @@
 //! National check digits in bank account numbers.
 //!
 //! A rule takes the domestic number (everything after the IBAN's check digits) and writes its check
-//! digits in place. It returns false if no such number can exist. A number is valid if its rule
-//! leaves it unchanged.
+//! digits in place. It returns false if the number can't have check digits. A number is valid if
+//! its rule leaves it unchanged.
 
 use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
 
-/// Writes the national check digits. Returns false if none exist for the number.
+/// Writes the national check digits. Returns false if the number can't have any.
 pub type Rule = fn(&mut [u8]) -> bool;
 
 fn put_two(bban: &mut [u8], at: usize, value: u32) -> bool {
@@ -46,7 +46,7 @@ pub fn belgium(bban: &mut [u8]) -> bool {
     put_two(bban, 10, if rest == 0 { 97 } else { rest })
 }
 
-/// France and Monaco: the RIB key. Letters count as 1 to 9, starting over at 2 for S.
+/// France and Monaco: the RIB key. Letters count as 1 to 9. S starts over at 2.
 pub fn france(bban: &mut [u8]) -> bool {
     let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value * 10 + rib_digit(*byte));
     let sum = 89 * value(&bban[..5]) + 15 * value(&bban[5..10]) + 3 * value(&bban[10..21]);
@@ -102,7 +102,8 @@ pub fn spain(bban: &mut [u8]) -> bool {
     true
 }
 
-/// Norway: modulo 11 over the ten digits before. Numbers that would need a 10 don't exist.
+/// Norway: modulo 11 over the preceding ten digits. Numbers whose check digit would be 10 are never
+/// issued.
 pub fn norway(bban: &mut [u8]) -> bool {
     let sum = if &bban[4..6] == b"00" {
         weighted(&bban[6..10], &[5, 4, 3, 2])

@@ -19,7 +19,7 @@ pub enum Piece {
     Mask(Box<str>),
 }
 
-/// Words that a placeholder can stand for.
+/// Words that a placeholder can represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
@@ -76,7 +76,7 @@ const LETTERS: [[char; 4]; 5] = [
 
 /// Letters allowed in every letter position of Canadian and British postcodes.
 const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
-/// Letters from [`POSTAL`] that may come second in a Dutch postcode.
+/// Letters from [`POSTAL`] that are allowed as the second letter of a Dutch postcode.
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
 /// Digits allowed in every position of an Iranian postcode.
 const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
@@ -164,7 +164,7 @@ impl Choice {
     }
 }
 
-/// Writes a number in the digits of a script, whose digit zero is `zero`.
+/// Writes a number using the digits of the script whose zero is `zero`.
 pub fn write_number(number: u32, zero: char, out: &mut String) {
     let mut digits = [0; 10];
     let mut start = digits.len();

@@ -58,7 +58,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("IE", "VAT", r"\d{7}[A-W]{1,2}|\d[A-Z+*]\d{5}[A-W]", |n| {
         let digits = |positions: [usize; 7]| positions.map(|position| n.digit(position));
         if !n.at(1).is_ascii_digit() {
-            // In the old form, the first digit counts last, after a leading 0.
+            // In the old format, the first digit gets the last weight, and a 0 is prepended.
             let mut old = digits([0, 2, 3, 4, 5, 6, 0]);
             old[0] = 0;
             return checks(irish_letter(&old, 0) == char::from(n.at(7)));
@@ -134,8 +134,8 @@ fn spain(n: &Number<'_>) -> Outcome {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
             let is_digit = n.at(8).is_ascii_digit();
-            // Companies have numbers ending in a digit. For foreign entities, churches and public
-            // bodies, it's a letter.
+            // Company numbers end in a digit. Those of foreign entities, churches and public bodies
+            // end in a letter.
             let fitting = match n.at(0) {
                 b'A' | b'B' | b'E' | b'H' => is_digit,
                 b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
@@ -166,8 +166,8 @@ fn britain(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Andorra: the letter means residents, other people, or a type of company. Some of these have
-/// their own range of numbers.
+/// Andorra: the letter stands for a resident, a non-resident, or a type of company. Some letters
+/// have their own range of numbers.
 pub fn andorran(n: &Number<'_>) -> Outcome {
     let value = n.value(1, 7);
     fits(match n.at(0) {

@@ -66,7 +66,7 @@ fn german(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a personal ИНН. It has two check digits, each over all digits before it.
+/// Computes a personal ИНН. It has two check digits, each computed from all the digits before it.
 fn russian(random: &mut Random) -> Vec<u8> {
     let mut number = digits(10, random);
     for weights in [&[7, 2, 4, 10, 3, 5, 9, 4, 6, 8, 0], &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]] {
@@ -109,7 +109,7 @@ fn is_vowel(letter: &u8) -> bool {
     matches!(letter, b'A' | b'E' | b'I' | b'O' | b'U')
 }
 
-/// Writes three letters each from the surname and the given name. Consonants come first, then
+/// Writes three letters from the surname and three from the given name. Consonants come first, then
 /// vowels, then X as filler. A given name with four consonants skips the second one.
 fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
     let (surname, given) = (capitals(&name.surname)?, capitals(&name.given)?);

@@ -1,4 +1,5 @@
-//! Compiles digit patterns such that all matching numbers of the same length are equally likely.
+//! Compiles digit patterns so that all matching numbers of a given length are equally likely to be
+//! drawn.
 //!
 //! Each pattern becomes a DFA. Walking these in parallel, we build states that store how many
 //! numbers of a given length can follow. To sample a number, we draw a random number below the
@@ -46,8 +47,8 @@ pub struct Automaton {
 /// A state in the walk through all numbers of one length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// For each digit, how many numbers continue with it or a smaller one. In a final state, all
-    /// counts are 1.
+    /// For each digit, how many numbers continue with a digit up to and including it. In a final
+    /// state, all counts are 1.
     up_to: [u64; 10],
     /// The next state for each digit.
     next: [u32; 10],
@@ -154,7 +155,7 @@ impl Walk {
         Ok(place[0].is_some().then_some(place))
     }
 
-    /// Returns the index of the state at a place with `left` more digits to come.
+    /// Returns the index of the state for a place with `left` digits to go.
     fn visit(&mut self, place: Place, left: usize) -> usize {
         if let Some(position) = self.seen.get(&(place, left)) {
             return *position;

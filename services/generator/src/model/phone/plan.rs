@@ -10,13 +10,13 @@ use crate::model::random::Random;
 const LONGEST: usize = 15;
 /// Percentage of mobile numbers, in regions with both kinds.
 const MOBILE: u64 = 70;
-/// Percentage of numbers with a different length than the example.
+/// Percentage of numbers whose length differs from the example's.
 const OTHER_LENGTHS: u64 = 2;
-/// Percentage of numbers in machine-to-machine ranges and those of former networks.
+/// Percentage of numbers in machine-to-machine ranges or those of former networks.
 const RARE: u64 = 1;
 
-/// Mobile ranges that few subscribers have. These are for machines, or were closed when subscribers
-/// moved to another prefix.
+/// Rarely used mobile ranges. They are for machines, or were closed when subscribers moved to
+/// another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
 
@@ -96,7 +96,7 @@ impl Plan {
 
 impl Kind {
     /// Compiles the numbers that match a pattern. Those that also match `rare` (none if it's empty)
-    /// are kept apart.
+    /// are kept separate.
     fn compile(
         pattern: Pattern<'_>,
         rare: &str,

@@ -32,7 +32,7 @@ pub struct Valid {
 /// Parses `text` as a number in `region`, or in any region if it starts with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix depends on the region. If we don't have one, take 00 for +.
+    // The international prefix depends on the region. If we don't know it, treat 00 as +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),
@@ -76,7 +76,7 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     }
 }
 
-/// Strips whatever people and links put in front of a number.
+/// Strips prefixes that people and links put before a number.
 fn dialled(text: &str) -> String {
     // An unescaped plus in a query string turns into a space before the digits.
     let unescaped =

@@ -14,7 +14,8 @@ use crate::model::seed::Seed;
 
 /// Maximum name length in characters.
 const NAME: usize = 64;
-/// Maximum sets in `uniqueTogether`. The 200 fields that tables have over HTTP make 100 pairs.
+/// Maximum sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, which is enough for
+/// 100 pairs.
 const SETS: usize = 100;
 /// Maximum rows per table.
 const ROWS: u64 = 1 << 40;

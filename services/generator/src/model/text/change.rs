@@ -10,9 +10,9 @@ pub enum CaseType {
     Lower,
     /// Upper case.
     Upper,
-    /// The first character is capitalized, the rest is left alone.
+    /// Capitalizes the first character and leaves the rest unchanged.
     Sentence,
-    /// Words are capitalized, except for small ones in the middle.
+    /// Capitalizes each word, except for small ones in the middle.
     Title,
 }
 

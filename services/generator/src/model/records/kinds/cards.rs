@@ -18,7 +18,7 @@ pub struct Cards {
     pub key: FieldKey,
     /// The brand. If `None`, brands are picked by market share.
     pub brand: Option<&'static CardType>,
-    /// Day that expiry dates are based on.
+    /// The day on which expiry dates are based.
     pub day: Date,
     /// The cardholders. `None` if the table doesn't have any people.
     pub holders: Option<Rc<People>>,

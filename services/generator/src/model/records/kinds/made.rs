@@ -1,4 +1,4 @@
-//! Types for values that the service's other operations generate.
+//! Types that reuse the generators of the service's other operations.
 
 use jiff::civil::Date;
 
@@ -11,11 +11,11 @@ use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
 use crate::model::{crypto, iban, imei, names, phone};
 
-/// Words that cost as much as a short value.
+/// Number of words that have the cost of one short value.
 const WORDS_OF_A_COST: u64 = 10;
 /// Cost of a paragraph.
 const COST_OF_A_PARAGRAPH: u64 = 10;
-/// Letters of a password that cost as much as a short value.
+/// Number of password characters that have the cost of one short value.
 const LETTERS_OF_A_COST: usize = 64;
 
 /// A string appended by a function, and its extra cost.
@@ -65,7 +65,7 @@ fn named<T>(
     found
 }
 
-/// Whether card numbers and IBANs are split into groups.
+/// Whether to split card numbers and IBANs into groups.
 pub const SPELLINGS: [(&str, bool); 2] = [("plain", false), ("pretty", true)];
 
 /// Reads the type `iban`: `country` (DE) and `format` (plain).

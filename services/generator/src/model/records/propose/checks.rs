@@ -11,9 +11,9 @@ use super::days::moved;
 use super::settled::is_match;
 use super::types::object;
 
-/// Maximum length of texts.
+/// Maximum length of a string.
 const LONGEST: u32 = 1_000;
-/// Email addresses such as rows have.
+/// Email addresses like those in the generated rows.
 const ADDRESSES: [&str; 3] =
     ["greta.vogel@example.com", "m_lind2@example.org", "gvogel17@example.net"];
 /// The name of the only column in a domain's checks.
@@ -25,7 +25,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         Expr::Nested(inner) => apply(inner, columns),
         Expr::Value(value) => value.value == Literal::Boolean(true),
         Expr::BinaryOp { left, op: Op::And, right } => {
-            // A comparison of two columns splits the range that other checks leave them.
+            // A comparison between two columns splits whatever range the other checks allow.
             let is_first = has_order(left, columns) && !has_order(right, columns);
             let (first, last) = if is_first { (right, left) } else { (left, right) };
             let is_kept = apply(first, columns);
@@ -194,8 +194,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     }
     let column = &mut columns[own];
     if is_now(right) {
-        // Rows are generated later than any of these days, or if there's a seed, for a day in the
-        // future.
+        // Rows are generated later than any of these days or, with a seed, for a day in the future.
         let is_past = matches!(op, Op::Lt | Op::LtEq);
         column.days = (Some("2000-01-01".to_owned()), Some("2024-12-31".to_owned()));
         return is_past && is_day(column);
@@ -346,7 +345,7 @@ fn untrimmed(expression: &Expr) -> &Expr {
 fn like(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
     with(expression, columns, |column| {
-        // Email addresses have a domain anyway.
+        // Email addresses always contain a domain, so there is nothing to do.
         let is_email = column.name.to_lowercase().contains("mail");
         let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
         if !column.choices.is_empty() {
@@ -379,7 +378,7 @@ fn regex(
         if !column.choices.is_empty() {
             return column.choose_matching(&pattern);
         }
-        // Ordinary email addresses are better than letters in their form.
+        // Prefer ordinary email addresses to random letters in the shape of one.
         let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
         let folded = format!("{}{pattern}", if ignores_case { "(?i)" } else { "" });
         if is_email && ADDRESSES.iter().all(|address| is_match(&folded, address)) {
