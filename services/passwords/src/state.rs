@@ -42,8 +42,8 @@ impl Snapshot {
     }
 }
 
-/// A worker's cached view of a kind's snapshot. Until that is replaced, reading costs one atomic
-/// load and doesn't change a reference count.
+/// A worker's cached view of a kind's snapshot. Until the snapshot is replaced, each read costs one
+/// atomic load and doesn't change a reference count.
 pub type SnapshotReader = Cache<Arc<ArcSwapOption<Snapshot>>, Option<Arc<Snapshot>>>;
 
 /// State shared by all workers.
@@ -82,7 +82,7 @@ impl State {
         self.snapshots[kind.position()].load_full()
     }
 
-    /// Returns a cached view of a kind's corpus, for a worker that reads it over and over.
+    /// Returns a cached view of a kind's corpus, for a worker that reads it repeatedly.
     pub fn reader(&self, kind: Kind) -> SnapshotReader {
         Cache::new(self.snapshots[kind.position()].clone())
     }
@@ -122,8 +122,8 @@ impl State {
         self.failing[kind.position()].store(prefix.value(), Ordering::Relaxed);
     }
 
-    /// Records that a prefix's bucket can be read again. If a request has since recorded another
-    /// bucket's failure, that is kept.
+    /// Records that a prefix's bucket can be read again. Does nothing if a request has since
+    /// recorded another bucket's failure.
     pub fn clear_failing(&self, kind: Kind, prefix: HashPrefix) {
         let failing = &self.failing[kind.position()];
         let _ = failing.compare_exchange(
@@ -144,7 +144,8 @@ mod tests {
         let state = State::new(Settings::default());
         let [first, second] = [1, 2].map(|value| HashPrefix::from_value(value).unwrap());
         state.set_failing(Kind::Sha1, first);
-        // A request finds the second bucket damaged while the first one is checked again.
+        // While the first bucket is being rechecked, a request finds that the second one is
+        // damaged.
         state.set_failing(Kind::Sha1, second);
         state.clear_failing(Kind::Sha1, first);
         assert_eq!(state.failing(Kind::Sha1), Some(second));

@@ -8,7 +8,7 @@ use batch::{Backup, Restore};
 use crate::model::Kind;
 use crate::store::{CURRENT, KindFolder};
 
-/// How often we list the files of a kind. Other commands may change them in the meantime.
+/// How many times to list a kind's files. Other commands may change them in the meantime.
 const ATTEMPTS: u32 = 5;
 
 /// Adds the corpora of all kinds to a backup. We link them, because a corpus never changes.

@@ -1,4 +1,4 @@
-//! Exports a corpus as a list from which the same corpus can be built again.
+//! Exports a corpus as a list from which it can be rebuilt.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, IntoInnerError, Write};

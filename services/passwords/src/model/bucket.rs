@@ -1,8 +1,8 @@
 //! A prefix's digests and counts, laid out as in a corpus file.
 //!
-//! A bucket starts with 16 ends. Each is a u16 with the number of entries whose first digit is this
-//! one or a lower one. Next comes a column with the tails in ascending order, and then a column
-//! with the counts as LEB128 numbers.
+//! A bucket starts with 16 ends, one per hex digit. Each is a u16: the number of entries whose
+//! first digit is at most that digit. Next is a column of tails in ascending order, followed by a
+//! column of counts as LEB128 numbers.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
@@ -193,12 +193,12 @@ impl Counts<'_> {
         }
     }
 
-    /// Returns the bytes that are left.
+    /// Returns the remaining bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
     }
 
-    /// Skips `bytes` bytes. This must lead to the end of a count.
+    /// Skips `bytes` bytes. The new position must be the end of a count.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }

@@ -1,9 +1,9 @@
 //! Encodes eight lines at once on processors with AVX-512.
 //!
-//! Each of a register's eight 64-bit lanes processes a line. Digits become codes, which are joined
-//! to up to 256 bits in four registers and shifted to the bit offset where the line starts. We then
-//! transpose columns to rows and write each line with a single store. Bytes written past a line's
-//! end are overwritten by the next line.
+//! Each of a register's eight 64-bit lanes processes a line. We convert the digits to codes, pack
+//! those into up to 256 bits across four registers, and shift them to the line's starting bit
+//! offset. We then transpose columns to rows and write each line with a single store. Bytes written
+//! past a line's end are overwritten by the next line.
 
 mod codes;
 mod endings;
