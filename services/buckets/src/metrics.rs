@@ -85,7 +85,7 @@ pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// Records the number of crawls by state, and for how long the most overdue one has been due.
+/// Records the number of crawls by state, and how long the most overdue one has been due.
 pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWLS.with_label_values(&["active"]).set(active);
     CRAWLS.with_label_values(&["paused"]).set(paused);

@@ -1,4 +1,4 @@
-//! Extracts API keys from requests, and decides what a request costs.
+//! Extracts API keys from requests, and determines the cost of a request.
 
 use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
@@ -16,7 +16,7 @@ impl Policy for KeyPolicy {
             return Ok(Some(key));
         }
         let query = Input::query(request.query_string());
-        // Accept the key even if there's another parameter that can't be decoded.
+        // Accept the key even if another parameter can't be decoded.
         let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
         Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }

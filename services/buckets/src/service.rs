@@ -18,7 +18,7 @@ use crate::policy::KeyPolicy;
 use crate::state::State;
 use crate::{app, jobs, openapi, routes};
 
-/// Prefix of API paths. The responses there depend on who is calling.
+/// Prefix of API paths, whose responses depend on the caller.
 const API: &str = "/api/";
 /// Headers that may contain a key.
 static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];

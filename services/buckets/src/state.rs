@@ -36,7 +36,7 @@ struct Inner {
     settings: Settings,
     snapshot: ArcSwap<Snapshot>,
     slots: ExpressionSlots,
-    /// Number of downloads in progress, by account. Accounts without any are left out.
+    /// Number of downloads in progress, by account. Accounts without downloads are omitted.
     downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
     /// Set if the index is unusable.
@@ -114,14 +114,14 @@ impl State {
         self.inner.fault.lock().clone()
     }
 
-    /// Records why the index is unusable. `None` means it's fine.
+    /// Records why the index is unusable. `None` means that it is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
-    /// Waits for other threads that are looking for a newer snapshot. Hold on to the guard while
-    /// publishing one. Otherwise, a check that started earlier but took longer could bring back
-    /// files that have been removed since.
+    /// Waits for other threads that are looking for a newer snapshot. Keep the guard while
+    /// publishing one. Otherwise, a check that started earlier but took longer could restore files
+    /// that have since been removed.
     pub fn look(&self) -> MutexGuard<'_, ()> {
         self.inner.looking.lock()
     }

@@ -87,7 +87,7 @@ pub enum Failures {
     /// The parameters or the body are invalid. The response lists all violations.
     #[response(status = 400, content_type = "application/problem+json")]
     Invalid(#[to_schema] Problem),
-    /// The key is unknown, revoked or expired, or it is missing although this server requires one.
+    /// The key is unknown, revoked or expired, or it is missing and this server requires one.
     #[response(status = 401, content_type = "application/problem+json")]
     Unauthorized(#[to_schema] Problem),
     /// The caller exceeded the rate limit or has too many concurrent long responses. `Retry-After`
@@ -225,7 +225,7 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// Turns a violation into a message for humans.
+/// Converts a violation to a human-readable message.
 fn message(violation: &Violation) -> String {
     let Violation { field, code, message, .. } = violation;
     let sent = violation.sent.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Metrics of this service, on top of those from the shell.
+//! This service's metrics, in addition to the shell's.
 
 use std::sync::LazyLock;
 
@@ -59,7 +59,7 @@ const KINDS: [(Kind, &str); 15] = [
     (Kind::Text, "text"),
 ];
 
-/// A counter for each of [`KINDS`]. Looking one up by label would cost more than counting.
+/// A counter for each of [`KINDS`]. Looking one up by label would take longer than counting.
 static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
     let options = Opts::new("generator_values_total", "Values generated for responses");
     let values = register(IntCounterVec::new(options, &["kind"]));
@@ -99,7 +99,7 @@ pub fn refused() {
     REFUSED.inc();
 }
 
-/// Counts the values in a response, and adds them to the metric in one go when dropped.
+/// Counts the values in a response, and adds them to the metric all at once when dropped.
 pub struct Tally {
     kind: Kind,
     count: u64,

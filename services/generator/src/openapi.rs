@@ -60,7 +60,7 @@ pub fn document() -> OpenApi {
 /// Schemas of request bodies that must not have unknown members.
 const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
 
-/// Fills in everything that follows from an operation's parameters and responses: headers, media
+/// Adds everything that can be derived from an operation's parameters and responses: headers, media
 /// types, and the ban on unknown members in bodies.
 pub fn amend(document: &mut OpenApi) {
     for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {

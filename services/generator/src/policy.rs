@@ -23,7 +23,7 @@ fn plans() -> [Plan; 1] {
 /// Inserts the plans into a new database.
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
     pools.write_at_start(|db| auth::seed_plans(db, &plans()))?;
     Ok(())

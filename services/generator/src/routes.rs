@@ -16,7 +16,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(finance::list_crypto_address_types);
     routes.add(finance::generate_crypto_address);
     routes.add(finance::validate_crypto_address);
-    // Must come before the route that ends in a parameter.
+    // This must come before the route that ends in a parameter.
     routes.add(finance::validate_iban);
     routes.add(finance::generate_iban);
     routes.add(finance::list_iban_countries);
@@ -46,7 +46,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(text::transform_text);
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
-    // Must come after the operations, because routers try routes in order.
+    // This must come after the operations, because routers try routes in order.
     routes.page("/", web::get().to(page::playground));
     routes.page("/records", web::get().to(page::builder));
     routes.assets(&page::SITE);

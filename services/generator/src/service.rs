@@ -50,7 +50,7 @@ impl Generator {
     /// Creates the service, and inserts the plans if the database is new.
     ///
     /// # Errors
-    /// Returns an error if the database cannot be written.
+    /// Returns an error if writing to the database fails.
     pub fn new(
         pools: Pools,
         clock: SharedClock,

@@ -4,7 +4,7 @@ use shell::Switch;
 
 use crate::model::Kind;
 
-/// The settings of this service, in addition to those of the shell.
+/// This service's settings, in addition to the shell's.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ranges")]
 pub struct Settings {

@@ -1,4 +1,4 @@
-//! The service's errors with their statuses and texts.
+//! The service's errors with their statuses and messages.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,11 +35,11 @@ pub enum Error {
     /// The prefix contains characters other than hex digits.
     #[error("The hash prefix was not valid hexadecimal")]
     PrefixNotHexadecimal,
-    /// No corpus of this kind is loaded, or the service is busy..
+    /// No corpus of this kind is loaded, or the service is busy.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
-    /// Other connections are using up all the memory for responses. Contains how many seconds to
-    /// wait before retrying.
+    /// Other connections are using up all the memory for responses. Contains the number of seconds
+    /// to wait before retrying.
     #[error("The service is busy")]
     Busy(u64),
     /// The bucket can't be read. The cause is in the log.
@@ -126,7 +126,7 @@ impl IntoResponses for Failures {
     }
 }
 
-/// Formats failures outside of handlers as plain text, too.
+/// Formats failures outside of handlers as plain text.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

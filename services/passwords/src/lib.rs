@@ -1,5 +1,5 @@
-//! The password range service. Clients look up how often a password was exposed, without revealing
-//! the password.
+//! The password range service. Clients look up how many times a password was exposed, without
+//! revealing the password.
 //!
 //! A client hashes a password and sends the first five hex digits of the hash. The service returns
 //! every hash in its corpus that starts with this prefix, along with a count. Each kind of hash has

@@ -1,4 +1,4 @@
-//! The service's operations, and what the access log adds about them.
+//! The service's operations, and the details that the access log adds for them.
 
 use actix_web::{HttpRequest, web};
 use shell::Routes;
@@ -17,7 +17,8 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.assets(&handlers::SITE);
 }
 
-/// Returns what the access log adds: the kind of hash and whether padding was requested.
+/// Returns the details that the access log adds: the kind of hash and whether padding was
+/// requested.
 pub fn note(request: &HttpRequest) -> &'static str {
     let Some((route, _)) = handlers::route(request.path()) else { return "" };
     let is_ntlm = route != handlers::RANGE || handlers::kind(request.uri().query()) == Kind::Ntlm;

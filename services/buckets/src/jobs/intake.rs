@@ -22,7 +22,7 @@ const LONGEST_PATH: usize = 4_096;
 /// at the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
-/// Takes in the files of a run.
+/// Processes the files of a run.
 pub struct Intake {
     /// Saved at checkpoints.
     pub state: IntakeState,
@@ -58,8 +58,8 @@ pub struct Intake {
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {
-    /// Creates an intake that picks up from a saved state. New buckets get ids above `largest`, and
-    /// above any in SQL.
+    /// Creates an intake that continues from a saved state. New buckets get ids above `largest`,
+    /// and above any in SQL.
     pub fn new(
         pools: &Pools,
         largest: u64,
@@ -129,8 +129,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Goes back to the abandoned listing of a source and returns the place to continue from. The
-    /// listing counts as incomplete until it is finished. Returns `None` if there is no such
+    /// Returns to a source's abandoned listing, and returns the place from which to continue it.
+    /// The listing counts as incomplete until it is finished. Returns `None` if there is no such
     /// listing, or if it has to start from the beginning.
     pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
         let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
@@ -142,7 +142,7 @@ impl Intake {
         listing.place
     }
 
-    /// Finishes a listing that was continued, unless we have lost its host again.
+    /// Finishes a continued listing, unless we have lost its host again.
     pub fn end_abandoned(&mut self, is_unreachable: bool) {
         let Some(at) = self.continued.take() else { return };
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
@@ -390,7 +390,7 @@ impl Sink for Intake {
                 }
             }
             Ok(_) => {}
-            // If there are any entries, they have already been rejected for the same reason.
+            // Any entries have already been rejected for the same reason.
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())

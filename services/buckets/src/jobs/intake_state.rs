@@ -17,7 +17,7 @@ pub struct IntakeState {
     pub done: usize,
     /// Number of events processed in the source after those.
     pub events: u64,
-    /// How far we are in that source, if it's a listing.
+    /// Position in that source, if it's a listing.
     #[serde(default)]
     pub place: Option<Place>,
     /// Buckets covered by the run, and whether their listings were truncated.
@@ -52,7 +52,7 @@ pub struct IntakeState {
 pub struct AbandonedListing {
     /// Index of the source.
     pub source: usize,
-    /// Place to continue from.
+    /// Place from which to continue.
     pub place: Option<Place>,
     /// Buckets that are incomplete just because of this listing.
     pub partial: IdSet,

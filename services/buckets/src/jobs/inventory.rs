@@ -147,7 +147,7 @@ pub(super) fn is_hive(path: &Path) -> bool {
         && head == *b"s3://"
 }
 
-/// Returns an error unless we have the manifest that goes with a Hive list.
+/// Returns an error unless we have the manifest that belongs to a Hive list.
 pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
     let resolved = std::fs::canonicalize(path)?;
     // `CONFIGURATION/hive/dt=DATE/symlink.txt`

@@ -17,7 +17,7 @@ pub struct Target {
     pub address: String,
 }
 
-/// How many spellings of addresses to cache, and how long they may be, in bytes.
+/// Maximum number of address spellings to cache, and their maximum length in bytes.
 const MOST_WRITTEN: usize = 20_000;
 const LONGEST_WRITTEN: usize = 512;
 
@@ -87,7 +87,7 @@ impl KnownBuckets {
     }
 }
 
-/// 96 bits, which is enough to identify an address for all practical purposes.
+/// 96 bits, which is enough to identify an address in practice.
 type Fingerprint = [u32; 3];
 
 /// Computes the fingerprint of an address. The hashers have random keys, so attackers can't
@@ -101,8 +101,8 @@ fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerpri
 const SHARDS: usize = 64;
 
 /// Buckets by fingerprint. For a million addresses, this takes less than half of the 100 MiB that
-/// the addresses would. It's split into a lot of small maps because a map briefly needs twice the
-/// memory while it grows.
+/// the addresses themselves would take. It's split into many small maps because a map briefly needs
+/// twice the memory while growing.
 struct BucketTable {
     shards: Vec<HashMap<Fingerprint, (u32, BucketType)>>,
 }

@@ -74,7 +74,7 @@ pub(super) fn load_stored(
     run(session, &options, checkpoints)
 }
 
-/// Returns `true` if a run loads pages stored by a crawl. Such runs can simply be started again.
+/// Returns `true` if a run loads pages stored by a crawl. Such runs can be restarted from scratch.
 fn is_of_crawl(context: &JobContext, run: u64) -> Result<bool, JobError> {
     let run = context.pools.read_blocking(|db| load_runs::find(db, run))?;
     let options = run.and_then(|run| serde_json::from_str::<LoadOptions>(&run.options).ok());
@@ -227,7 +227,7 @@ fn resume_with(
     if reads_stdin(&options, &state) {
         return Err(refuse("it read standard input"));
     }
-    // The lines after the checkpoint are read again.
+    // Lines after the checkpoint will be read again.
     let kept = state.kept;
     context.pools.write_blocking(|db| rejected_lines::keep_first(db, id, kept))?;
     let intake = options.intake(&session, state)?;

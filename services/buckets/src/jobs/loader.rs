@@ -55,7 +55,7 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    /// Creates a run that picks up from its intake's state.
+    /// Creates a run that continues from its intake's state.
     pub(super) fn new(
         session: Session,
         id: u64,
@@ -147,8 +147,8 @@ impl Loader {
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // Has to come before any commit. We never resume within a page, because it might be
-        // different next time.
+        // Has to come before any commit. We never resume within a page, because the page could
+        // differ next time.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {
@@ -280,20 +280,19 @@ impl Loader {
         })?)
     }
 
-    /// Handles work that is due. Otherwise, reports and removals would have to wait for slow
-    /// sources.
+    /// Does any work that is due, so that reports and removals don't have to wait for slow sources.
     fn after_event(&mut self) -> Result<(), JobError> {
         self.fail_if_failed()?;
         if self.paged {
             return Ok(());
         }
         self.events = self.events.wrapping_add(1);
-        // Reading the clock for every file would cost more than handling the file.
+        // Reading the clock for every file would take longer than processing the file.
         let due = self.events.is_multiple_of(EVENTS) && self.progress.is_due();
         if due || self.intake.files.len() >= BATCH { self.pump() } else { Ok(()) }
     }
 
-    /// Passes files to the index. From time to time, also records progress or makes a checkpoint.
+    /// Passes files to the index. Also records progress or makes a checkpoint when it is due.
     fn pump(&mut self) -> Result<(), JobError> {
         self.since_checkpoint += self.intake.files.len() as u64;
         self.session.writer.add(&self.intake.files)?;

@@ -1,8 +1,8 @@
-//! Limits how many lines of a load may be bad.
+//! Limits the number of bad lines in a load.
 
 use serde::{Deserialize, Serialize};
 
-/// How many lines of a run may be bad.
+/// Maximum number of bad lines in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxErrors {
     /// This number of lines.

@@ -94,8 +94,8 @@ impl LoadOptions {
         }
     }
 
-    /// Creates an intake that picks up from a saved state. Also checks the sources and opens the
-    /// reject file, so that any errors come up before we abort a stopped run.
+    /// Creates an intake that continues from a saved state. Also checks the sources and opens the
+    /// reject file, so that any errors occur before we abort a stopped run.
     pub(super) fn intake(&self, session: &Session, state: IntakeState) -> Result<Intake, JobError> {
         let counts = &session.index.summary().counts;
         let largest = counts.keys().next_back().copied().unwrap_or(0);

@@ -64,7 +64,7 @@ impl LoadProgress {
         self.recorded.elapsed() >= RECORDED
     }
 
-    /// Reports and records progress if it's time to. Returns `true` if it did.
+    /// Reports and records progress if a report is due. Returns `true` if it did.
     pub(super) fn update(&mut self, tally: &Tally, sources_done: u64) -> Result<bool, JobError> {
         if !self.is_due() {
             return Ok(false);

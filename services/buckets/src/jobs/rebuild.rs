@@ -20,13 +20,13 @@ const BATCH: usize = 8_192;
 const HOLDER: &str = "the index is being rebuilt";
 
 /// Copies the current index, leaving out dead rows and assigning new file ids. Verifies the copy
-/// and switches to it. Returns the new generation's number and how many files it has.
+/// and switches to it. Returns the new generation's number and its number of files.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = settled_session(Session::open(context, HOLDER)?)?;
     settled(context, write_anew(context, session))
 }
 
-/// Builds a new index from nothing but the sources, verifies it and switches to it. Returns the new
+/// Builds a new index from the sources alone, verifies it and switches to it. Returns the new
 /// generation's number and the report.
 ///
 /// Buckets that aren't in any source are dropped. The others keep their ids. Searches use the old
@@ -56,7 +56,7 @@ fn settled<T>(
 
 /// Copies the current index and switches to the copy.
 fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
-    // We hold on to the lock until the switch. The old writer isn't doing anything.
+    // We keep the lock until the switch. The old writer is idle.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;
     let copied = copy(context, &*session.index, &mut fresh)?;

@@ -115,7 +115,7 @@ impl RejectFile {
 }
 
 /// Opens a file for appending. New files have the same permissions as any other file the operator
-/// creates. Like the sources, they can contain names that aren't public.
+/// creates. They can contain names that aren't public, just like the sources.
 fn open_at_end(path: &Path) -> io::Result<File> {
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Ok(file) => shell::follow_umask(&file).map(|()| file),
@@ -158,7 +158,7 @@ pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError
 /// Resolves a path even if it doesn't exist.
 fn place_of(path: &Path) -> PathBuf {
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // Linux follows this number of symbolic links too.
+    // Linux also follows at most this number of symbolic links.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or(target.clone(), |folder| folder.join(target));

@@ -1,4 +1,4 @@
-//! Takedowns. Whichever process has the write lock carries them out.
+//! Takedowns. The process that has the write lock carries them out.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, crawls, generations, rejected_lines};
 
-/// How often to check on a removal that a load is carrying out.
+/// Interval between checks on a removal that a load is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Adds an address to the removal list, which hides its files, and waits until their data is
@@ -75,7 +75,7 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Takes an address off the removal list. The next load brings its files back.
+/// Removes an address from the removal list. The next load restores its files.
 ///
 /// # Errors
 /// Returns an error if a removal of this address hasn't erased its files yet.
@@ -114,8 +114,7 @@ fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>,
     let pools = &session.context.pools;
     let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
-    // If we can't parse it, for instance because there was no checkpoint yet, it won't be used
-    // anyway.
+    // If we can't parse it, for example because there hasn't been a checkpoint, it won't be used.
     let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
         return Ok(None);
     };
@@ -145,8 +144,8 @@ pub fn complete(
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
     Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Pages and bad lines contain names of files. A bad line may be from any bucket. Crawls lock
-        // their own row before that of their bucket, so this comes before the bucket.
+        // Pages and bad lines contain names of files. A bad line can be from any bucket. Crawls
+        // lock their own row before that of their bucket, so this comes before the bucket.
         crawls::drop_pages(db, &removal.address)?;
         rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {
@@ -160,7 +159,7 @@ pub fn complete(
     })?)
 }
 
-/// Erases the files of a removal and returns how many of them were visible.
+/// Erases a removal's files and returns the number of files that were visible.
 pub fn purge(
     session: &mut Session,
     removal: &Removal,

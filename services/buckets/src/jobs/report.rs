@@ -32,7 +32,7 @@ impl Tally {
         self.files + self.bad + self.skipped_directory_markers + self.skipped_removed
     }
 
-    /// Returns `true` if there was nothing to read at all.
+    /// Returns `true` if there was nothing to read.
     pub fn is_empty(&self) -> bool {
         self.lines() + self.skipped_prefixes + self.skipped_versions == 0
             && self.incomplete.is_empty()

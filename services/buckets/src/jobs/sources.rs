@@ -13,12 +13,12 @@ use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Inventory, Manifest};
 use super::stored_listing::StoredListing;
 
-/// How much of a path to show in a notice, in characters.
+/// Maximum number of characters of a path to show in a notice.
 const LONGEST_SHOWN: usize = 160;
 /// Path for standard input.
 const STDIN: &str = "-";
 
-/// A source as we found it at the start of the run.
+/// A source in its state at the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// Path of the file, or URL of the bucket.
@@ -46,7 +46,7 @@ impl Source {
                 "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
             ))));
         }
-        // Open it to find out right away if we can't read it.
+        // Open it to find out immediately if we can't read it.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
             // The modification time of a pipe changes while we read it.
@@ -187,7 +187,7 @@ impl Found {
         Ok(())
     }
 
-    /// Returns the sources, minus any data files that also turned up as ordinary files.
+    /// Returns the sources, minus any data files that were also found as ordinary files.
     fn without_data(self) -> Vec<Source> {
         let Self { mut sources, data } = self;
         if !data.is_empty() {
@@ -239,7 +239,7 @@ fn tell_of_skipped(path: &Path, reason: &str) {
     log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }
 
-/// Returns the URL if the path is one and can be listed.
+/// Returns the URL if the path is a URL that can be listed.
 fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let schemes = ["https://", "http://", "s3://", "gs://"];

@@ -6,7 +6,7 @@ use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::sources::Source;
 
-/// The share of bad lines only counts if there are at least this number of lines.
+/// The share of bad lines only matters if there are at least this number of lines.
 const JUDGED_FROM: u64 = 100;
 
 impl Intake {
@@ -34,7 +34,7 @@ impl Intake {
         Err(JobError::Invalid(format!("no source could be read: {reasons}")))
     }
 
-    /// Returns an error if too many lines are bad, or if all of them are and there is no explicit
+    /// Returns an error if too many lines are bad, or if all are bad and there is no explicit
     /// limit. Call this at the end.
     pub fn judge(&self) -> Result<(), JobError> {
         self.judge_from(JUDGED_FROM)?;
@@ -63,7 +63,7 @@ impl Intake {
         )))
     }
 
-    /// Returns an error if too many lines are bad. The share of bad lines only counts if there are
+    /// Returns an error if too many lines are bad. The share of bad lines only matters if there are
     /// at least `least` lines.
     pub(super) fn judge_from(&self, least: u64) -> Result<(), JobError> {
         let (bad, lines) = (self.state.tally.bad, self.state.tally.lines());

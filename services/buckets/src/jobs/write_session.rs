@@ -1,4 +1,5 @@
-//! A session has the write lock, an open index with its writer, and SQL rows that match the index.
+//! Write sessions. A session holds the write lock and an open index with its writer, and its SQL
+//! rows match the index.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::engine::{EngineError, FileIndex, FileWriter, WriteLock};
 use crate::model::identity::Identity;
 use crate::store::{generations, load_runs};
 
-/// A write session. There's only ever one at a time.
+/// A write session. Only one can exist at a time.
 pub struct Session {
     pub context: JobContext,
     /// Number of the current generation.
@@ -27,13 +28,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes the write lock. Other commands that want the lock get to see `holder`, which should
+    /// Takes the write lock. Other commands that want the lock report `holder`, which should
     /// describe this command.
     pub fn open(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, false)
     }
 
-    /// Like [`Self::open`], but doesn't mind if the published index is missing, since it will be
+    /// Like [`Self::open`], but allows the published index to be missing, since it will be
     /// replaced.
     pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, true)
@@ -68,8 +69,8 @@ impl Session {
                 Some(index)
             }
         };
-        // An unfinished generation would still have files that are removed later. Also, if it has
-        // filled up the disk, nothing below could be written.
+        // An unfinished generation would still contain files that are removed later. Also, if it
+        // has filled up the disk, nothing below could be written.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -89,7 +90,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Creates an empty generation after the current one. It doesn't need a lock of its own.
+    /// Creates an empty generation after the current one. It doesn't need a separate lock.
     pub fn next_generation(&self) -> Result<Self, JobError> {
         let (context, generation) = (self.context.clone(), self.generation + 1);
         context.generations.discard(generation, &*self.lock)?;
@@ -109,8 +110,8 @@ impl Session {
     }
 }
 
-/// Returns an error if there's a generation above `expected`. The database must be a copy from
-/// before a rebuild then, and we would drop the newer index.
+/// Returns an error if there's a generation above `expected`. In that case, the database must be a
+/// copy from before a rebuild, and we would drop the newer index.
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
         Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(

@@ -36,7 +36,7 @@ impl BucketType {
         }
     }
 
-    /// The code stored in file indexes. Must never change.
+    /// The code stored in file indexes. It must never change.
     pub fn code(self) -> u64 {
         self as u64
     }
@@ -69,8 +69,7 @@ pub enum AddressError {
     /// The address is longer than 512 bytes.
     #[error("the bucket address is longer than 512 bytes")]
     TooLong,
-    /// The host is followed by a path where there shouldn't be one, or by more than a container
-    /// name.
+    /// The host is followed by a path where none is allowed, or by more than a container name.
     #[error("the bucket address is followed by a path")]
     ExtraPath,
     /// We don't know the host, and no type was given.
@@ -246,7 +245,7 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
-/// Returns everything before `.domain`, which is empty for the domain itself. Returns `None` if the
+/// Returns the part before `.domain`, which is empty for the domain itself. Returns `None` if the
 /// host isn't in the domain.
 fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?;

@@ -80,8 +80,8 @@ pub fn shortest(file_name: &str) -> String {
     shortest
 }
 
-/// Returns `true` if a file name has the extension. A simple implementation to check [`for_each`]
-/// against.
+/// Returns `true` if a file name has the extension. A simple reference implementation for
+/// [`for_each`].
 pub fn has(file_name: &str, extension: &str) -> bool {
     path::fold(file_name).strip_suffix(extension).is_some_and(|stem| stem.ends_with('.'))
 }

@@ -1,5 +1,5 @@
 //! Bucket ids serialised as ranges. New buckets get consecutive ids, so a load's saved progress
-//! stays small even if it has lots of buckets.
+//! remains small even with many buckets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::from_fn;

@@ -5,7 +5,7 @@ use super::words;
 /// Maximum number of terms in a search.
 pub const MOST_TERMS: usize = 32;
 
-/// Consecutive words. A single word is a phrase too.
+/// Consecutive words. A single word is also a phrase.
 pub type Phrase = Vec<String>;
 
 /// Required and excluded phrases.

@@ -1,4 +1,4 @@
-//! Packages determine what an account can do, and how much of it.
+//! Packages determine what an account can do, and within which limits.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -19,7 +19,7 @@ const DAY: i64 = 86_400;
 pub struct Package {
     /// Code of the plan. `free`, `premium`, `enterprise`, or a custom one.
     pub code: String,
-    /// How many results can be paged through by offset.
+    /// Number of results that can be paged through by offset.
     pub depth: u64,
     /// Allow `paging-mode=scrolling`.
     pub scrolling: bool,
@@ -93,7 +93,7 @@ impl Package {
         }
     }
 
-    /// How many results an account can page through by offset.
+    /// Number of results that an account can page through by offset.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
     }
@@ -110,7 +110,7 @@ impl Package {
     }
 
     /// Builds the notice for a result: first the delay, then the depth or the limit of offset
-    /// paging. Returns `None` if there's nothing to say.
+    /// paging. Returns `None` if neither applies.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));

@@ -23,7 +23,7 @@ pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     (start, end)
 }
 
-/// Returns the URL of a file. Percent-encoding makes sure that every path survives.
+/// Returns the URL of a file. Percent-encoding preserves every path.
 ///
 /// ```
 /// let url = buckets::model::path::url("x.s3.amazonaws.com", "a/b 2011#1.txt");
@@ -45,8 +45,8 @@ pub fn url(bucket: &str, path: &str) -> String {
     url
 }
 
-/// Converts to lower case one character at a time. This way, the result for a suffix is always a
-/// suffix of the whole result.
+/// Converts to lower case one character at a time. Folding a suffix therefore always gives a suffix
+/// of the folded string.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()

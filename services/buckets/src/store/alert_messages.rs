@@ -144,8 +144,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(waiting.select(alert_message::alert_id).distinct().load(db)?)
 }
 
-/// Claims an alert's due messages by moving their next attempt into the future. If two replicas
-/// race, each message goes to just one of them.
+/// Claims an alert's due messages by postponing their next attempt. If two replicas race, each
+/// message is claimed by just one of them.
 pub fn claim(
     db: &mut Db,
     alert: i64,
@@ -185,7 +185,7 @@ pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(found.is_some())
 }
 
-/// Deletes the messages of an alert that were neither delivered nor abandoned.
+/// Deletes an alert's messages that were neither delivered nor abandoned.
 pub fn drop_waiting(db: &mut Db, alert: i64) -> Result<(), DatabaseError> {
     let waiting = alert_message::alert_id.eq(alert).and(alert_message::over_at.is_null());
     diesel::delete(alert_message::table.filter(waiting)).execute(db)?;

@@ -36,7 +36,7 @@ pub struct Alert {
     pub since_id: i64,
     /// Unix time at which the alert was added.
     pub created_at: i64,
-    /// Number of changes of the search or the webhook.
+    /// Number of changes to the search or the webhook.
     pub version: i64,
 }
 
@@ -52,7 +52,7 @@ impl Alert {
     }
 }
 
-/// The search and the webhook of an alert.
+/// An alert's search and webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Insertable, AsChangeset)]
 #[diesel(table_name = alert, treat_none_as_null = true, treat_none_as_default_value = false)]
 pub struct AlertContent {
@@ -113,18 +113,18 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
 
-/// Drops the messages of an alert that were not delivered yet. A comparison that is under way adds no
-/// more messages to it.
+/// Drops an alert's undelivered messages. A comparison in progress doesn't add any more messages to
+/// it.
 pub fn restart_messages(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    // Waits for a process that is adding messages, so this comes before the deletion.
+    // This waits for a process that is adding messages, so it comes before the deletion.
     diesel::update(alert::table.find(id))
         .set(alert::version.eq(alert::version + 1_i64))
         .execute(db)?;
     alert_messages::drop_waiting(db, id)
 }
 
-/// Prevents the change and the removal of alerts until this transaction ends. Returns those that have
-/// not been changed, in ascending order. SQLite has a single writer and does not need a lock.
+/// Prevents alerts from being changed or removed until this transaction ends. Returns those that
+/// have not been changed, in ascending order. SQLite has a single writer and does not need a lock.
 pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, DatabaseError> {
     let mut found: Vec<AlertVersion> = Vec::new();
     for wanted in wanted.chunks(500) {
@@ -155,15 +155,15 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns how far files have been compared with the alerts.
+/// Returns the mark up to which files have been compared with the alerts.
 pub fn judged(db: &mut Db) -> Result<Mark, DatabaseError> {
     let columns = (index_state::judged_generation, index_state::judged_id);
     let (generation, id) = index_state::table.select(columns).first(db)?;
     Ok(Mark { generation, id })
 }
 
-/// Records how far files have been compared with the alerts. Returns `false` if another process was
-/// faster.
+/// Records the mark up to which files have been compared with the alerts. Returns `false` if
+/// another process was faster.
 pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError> {
     let unchanged = index_state::table
         .filter(index_state::judged_generation.eq(from.generation))
@@ -195,7 +195,7 @@ pub fn renumber(
     alert_messages::renumber(db, (from, to), place)
 }
 
-/// After the index was rebuilt from sources, makes files new from `at` on.
+/// After a rebuild of the index from sources, treats files as new from `at` on.
 pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set((index_state::judged_generation.eq(at.generation), index_state::judged_id.eq(at.id)))

@@ -29,7 +29,7 @@ pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Gives the index a name, unless it already has one. Returns the name it has now.
+/// Names the index, unless it already has a name. Returns its name.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))
@@ -45,8 +45,8 @@ pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> 
     touch(db)
 }
 
-/// Records a removal that is already in the index, unless something later has been recorded.
-/// Servers are notified when the removal is completed.
+/// Records a removal that is already in the index, unless a later change has been recorded. Servers
+/// are notified when the removal is completed.
 pub fn catch_up(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
     let number = identity.publishes as i64;
     diesel::update(index_state::table.filter(index_state::publishes.eq(number - 1)))

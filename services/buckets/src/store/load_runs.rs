@@ -27,8 +27,8 @@ pub struct LoadRun {
     pub error: Option<String>,
 }
 
-/// Adds a run and returns its id. The id is above all others in the database, and above `known`,
-/// the highest one in the index.
+/// Adds a run and returns its id. The id is higher than all others in the database, and than
+/// `known`, the highest one in the index.
 pub fn begin(
     db: &mut Db,
     known: u64,

@@ -124,7 +124,7 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Lifts all completed takedowns of an address and returns how many there were.
+/// Lifts all completed takedowns of an address and returns their number.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
     let listed = removal::table
         .filter(removal::address.eq(address))

@@ -50,7 +50,7 @@ pub struct AlertRecord {
     pub created_at: i64,
 }
 
-/// Metadata of a list of alerts.
+/// Metadata of an alert list.
 #[derive(Serialize, ToSchema)]
 pub struct AlertsMeta {
     /// Number of alerts of the API key.
@@ -126,7 +126,7 @@ pub struct AlertEvent {
     pub published_at: i64,
     /// Number of matching files that the run added or changed.
     pub count: i64,
-    /// The first few of those files, minus any that have been removed since.
+    /// The first few of those files, minus any that have since been removed.
     pub files: Vec<FileRecord>,
     /// URL for all of them.
     pub link: String,

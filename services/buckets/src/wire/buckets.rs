@@ -119,7 +119,7 @@ pub struct BucketEcho {
 pub struct BucketMeta {
     /// Exact number of matching buckets.
     pub results: u64,
-    /// How the package limits these results. Absent if it does not.
+    /// How the package limits these results. Absent if it does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,

@@ -49,6 +49,6 @@ pub enum PagingMode {
     /// Pages start at an offset.
     #[default]
     Offset,
-    /// Each page continues where the previous one left off.
+    /// Each page continues where the previous one ended.
     Scrolling,
 }

@@ -9,7 +9,7 @@ use crate::model::address::BucketType;
 /// Default interval between runs, in seconds.
 pub const DEFAULT_EVERY: i64 = 86_400;
 
-/// Minimum number of seconds between the starts of two runs.
+/// Minimum number of seconds from the start of one run to the start of the next.
 pub const LEAST_EVERY: i64 = 3_600;
 
 /// The crawl to create.
@@ -101,7 +101,7 @@ pub struct CrawlRecord {
     pub last_at: Option<i64>,
     /// Result of the last run. Empty before the first run.
     pub outcome: String,
-    /// Since when the bucket has been private or missing, in Unix seconds. `null` if it is
+    /// Time since which the bucket has been private or missing, in Unix seconds. `null` if it is
     /// available.
     pub refused_since: Option<i64>,
 }

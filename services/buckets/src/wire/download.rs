@@ -33,7 +33,7 @@ impl DownloadFormat {
         }
     }
 
-    /// Anything that comes before the first file.
+    /// Text before the first file.
     pub fn header(self) -> &'static str {
         match self {
             Self::Csv => HEADER,

@@ -1,9 +1,9 @@
-//! Parameter errors that format rules can't catch.
+//! Parameter errors that format rules can't detect.
 
 /// Error for an invalid parameter.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// A rule that doesn't have a variant of its own.
+    /// A rule without its own variant.
     #[error("{text}")]
     Rule {
         /// Parameter name.
@@ -20,7 +20,7 @@ pub enum ParameterError {
 }
 
 impl ParameterError {
-    /// Creates an error for a rule that doesn't have a variant of its own.
+    /// Creates an error for a rule without its own variant.
     pub fn rule(name: &'static str, text: impl Into<String>) -> Self {
         Self::Rule { name, text: text.into() }
     }

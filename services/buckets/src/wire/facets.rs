@@ -15,11 +15,11 @@ pub struct FacetMeta {
     pub buckets: u64,
     /// Exact number of distinct extensions among the matching files.
     pub extensions: u64,
-    /// How the package limits these results. Absent if it does not.
+    /// How the package limits these results. Absent if it does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// How the regular expression was corrected. Absent if it was not.
+    /// How the regular expression was corrected. Absent if it was not corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub regex_notice: Option<String>,

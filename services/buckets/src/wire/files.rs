@@ -163,7 +163,7 @@ impl TryFrom<FileParameters> for FileSearch {
 }
 
 impl FileSearch {
-    /// Hashes everything that has to stay the same during a scroll, including its owner.
+    /// Hashes everything that must not change during a scroll, including its owner.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
         let echo = serde_json::to_string(&echo).unwrap_or_default();
@@ -297,11 +297,11 @@ pub struct FileEcho {
 pub struct FileMeta {
     /// Exact number of matching files.
     pub results: u64,
-    /// How the package limits these results. Absent if it does not.
+    /// How the package limits these results. Absent if it does not limit them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub notice: Option<String>,
-    /// How the regular expression was corrected. Absent if it was not.
+    /// How the regular expression was corrected. Absent if it was not corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub regex_notice: Option<String>,

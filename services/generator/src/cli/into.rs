@@ -14,7 +14,7 @@ use crate::wire::{Document, RowForm};
 
 /// Maximum rows per transaction.
 const ROWS: u64 = 5_000;
-/// Once a transaction has reached this many bytes, we stop adding rows to it.
+/// Size in bytes at which we stop adding rows to a transaction.
 const BYTES: usize = 4 << 20;
 
 /// Opens the database. Also returns the progress of an earlier unfinished run.
@@ -42,7 +42,7 @@ impl Origin<'_> {
     }
 }
 
-/// Fills all tables, parents before their children. Picks up where an earlier run left off, if any.
+/// Fills all tables, parents before their children. Continues an earlier run, if any.
 pub fn fill(
     db: &mut Db,
     earlier: Vec<Progress>,
@@ -116,7 +116,7 @@ fn fill_table(
         while count < wanted && rows.len() < BYTES && document.push(&mut rows) {
             count += 1;
         }
-        // The document may have more rows to come, so this statement still lacks its semicolon.
+        // More rows may follow in the document, so this statement doesn't have its semicolon yet.
         rows.push(b';');
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;

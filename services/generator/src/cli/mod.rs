@@ -54,7 +54,7 @@ enum Command {
     Common(CommonCommand),
     /// Generate values without a server
     Make(MakeCommand),
-    /// Generate the rows of a schema's tables without a server
+    /// Generate rows for a schema's tables without a server
     Records(RecordsCommand),
     /// Print a schema for `records` that matches SQL tables, a JSON Schema or a CSV sample
     Schema(SchemaCommand),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::wire::{Book, push_row};
 
-/// The format of the output.
+/// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// One value per line; persons as NDJSON
@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// Writes rows in any of the formats.
+/// Writes rows in any format.
 pub struct Table<'a> {
     format: Format,
     name: &'static str,

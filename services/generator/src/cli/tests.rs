@@ -103,7 +103,7 @@ fn subjects_without_kinds_take_none() {
     assert!(check.run_to(date(2026, 11, 20), "1".as_bytes(), &mut Vec::new()).is_err());
 }
 
-/// A writer that fails like a closed pipe or a full disk would.
+/// A writer that fails like a closed pipe or a full disk.
 struct Broken(io::ErrorKind);
 
 impl Write for Broken {

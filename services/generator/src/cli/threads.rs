@@ -12,7 +12,7 @@ use crate::wire::{Document, RowForm, push_rows};
 
 /// Rows that a thread generates at a time.
 const ROWS: u64 = 2_000;
-/// Finished parts that each thread may queue up before it has to wait.
+/// Maximum number of finished parts that each thread may queue before it has to wait.
 const AHEAD: usize = 4;
 
 /// A schema for the threads. Each one parses it again, because parsed tables aren't `Send`.
@@ -24,8 +24,8 @@ pub struct Source<'a> {
     pub form: RowForm,
 }
 
-/// Writes a document, generating the rows on several threads. The parts are dealt out round-robin,
-/// and written in the same order.
+/// Writes a document, generating the rows on several threads. The parts are distributed
+/// round-robin, and written in the same order.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written.
@@ -76,7 +76,7 @@ fn make(
     (nth, threads): (u64, u64),
     sender: &SyncSender<Vec<u8>>,
 ) {
-    // Can't fail, because the main thread has already parsed the same schema.
+    // This can't fail, because the main thread has already parsed the same schema.
     let Ok(schema) = parse(source.value, source.bounds) else { return };
     let Some(table) = schema.tables.iter().find(|own| own.name == table) else { return };
     let mut begin = nth * ROWS;

@@ -1,4 +1,4 @@
-//! Response bodies that are generated while they're being sent.
+//! Response bodies that are generated as they are sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ const CHUNK: usize = 64 << 10;
 
 /// Maximum time for the first chunk. A body that takes longer is treated as a long one.
 const FIRST: Duration = Duration::from_millis(200);
-/// Maximum time we may keep other requests on the thread waiting.
+/// Maximum time for which we may keep other requests on the thread waiting.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.
 ///
-/// Only one chunk is in memory at a time, however long the body is. We yield to other requests on
-/// the thread between chunks, and also during a chunk that takes a while. Generation stops when the
-/// client disconnects.
+/// Only one chunk is in memory at a time, regardless of the body's length. We yield to other
+/// requests on the thread between chunks, and also during a chunk that takes long. Generation stops
+/// when the client disconnects.
 pub struct Chunks<F> {
     next: F,
     chunk: Vec<u8>,
@@ -37,8 +37,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
         Self { next, chunk: Vec::new(), is_first: false, has_paused: false, ended: false }
     }
 
-    /// Generates the first chunk. If that's already the whole body, it gets a `Content-Length` and
-    /// isn't streamed.
+    /// Generates the first chunk. If that is the whole body, it gets a `Content-Length` and isn't
+    /// streamed.
     pub fn begin(mut self) -> Begun<F> {
         self.generate(FIRST);
         if self.ended {

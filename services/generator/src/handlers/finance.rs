@@ -41,7 +41,7 @@ pub async fn list_crypto_address_types(_caller: Caller, request: HttpRequest) ->
 
 /// Generate a crypto address
 ///
-/// The address is valid but is made from random bytes instead of a key, so funds sent to it are
+/// The address is valid but is derived from random bytes instead of a key, so funds sent to it are
 /// lost: **never send funds to it.** With `quantity`, the response is a list.
 #[utoipa::path(
     operation_id = "generateCryptoAddress",

@@ -1,4 +1,4 @@
-//! Lists of generated values, in whichever format the client accepts.
+//! Lists of generated values, in a format that the client accepts.
 
 use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
@@ -22,7 +22,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates the span for a list of `count` values, in a format the client accepts.
+    /// Creates the span for a list of `count` values, in a format that the client accepts.
     pub fn of(request: &HttpRequest, kind: Kind, count: usize, extent: Extent) -> Self {
         Self { kind, form: form(request), is_sent: !is_head(request), count, extent }
     }
@@ -34,7 +34,7 @@ pub struct Sent {
     pub body: BoxBody,
 }
 
-/// A list whose values are generated while it's being sent.
+/// A list whose values are generated as it is sent.
 pub struct Made<F> {
     pub form: Form,
     /// Appends the next value. Returns false after the last one. `None` for `HEAD`.

@@ -18,8 +18,8 @@ use crate::wire::{
 
 /// Generate telephone numbers
 ///
-/// The numbers are valid in the country and as long as its subscribers' numbers. About 70% are
-/// mobile numbers, if the country distinguishes them. **They may be in use: do not call them or
+/// The numbers are valid in the country and have the length of its subscribers' numbers. About 70%
+/// are mobile numbers, if the country distinguishes them. **They may be in use: do not call them or
 /// send messages to them.** Use `fictional=true` for numbers that are never in use.
 #[utoipa::path(
     operation_id = "generatePhoneNumbers",

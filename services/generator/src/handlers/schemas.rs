@@ -23,7 +23,7 @@ const LONGEST: usize = 64 << 10;
 const NAME: usize = 64;
 
 /// The caller's key, plus an inner extractor. The inner one only runs if there is a key, so we
-/// never read a body that we're going to refuse.
+/// never read a body that will be rejected.
 pub struct Keyed<T> {
     key_id: i64,
     input: T,

@@ -22,7 +22,7 @@ use crate::state::State;
 /// `Retry-After` in seconds when all of the caller's slots are taken.
 const RETRY_AFTER: u64 = 10;
 
-/// Responds with JSON that `next` appends piece by piece, until it returns false.
+/// Responds with JSON that `next` appends in pieces, until it returns false.
 ///
 /// A short response is sent right away. A longer one takes up one of the caller's slots. The
 /// response is never compressed.
@@ -41,7 +41,7 @@ pub fn answer(
     Ok(response)
 }
 
-/// Returns a body that `next` appends piece by piece, or the body of a `HEAD` response if `next` is
+/// Returns a body that `next` appends in pieces, or the body of a `HEAD` response if `next` is
 /// `None`. A long body takes up one of the caller's slots.
 ///
 /// # Errors

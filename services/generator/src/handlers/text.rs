@@ -18,7 +18,7 @@ use crate::wire::{
 
 /// Generate placeholder text
 ///
-/// The text is generated while it is sent, so it can have any length. Each caller can have only a
+/// The text is generated as it is sent, so it can have any length. Each caller can have only a
 /// limited number of concurrent long responses.
 #[utoipa::path(
     operation_id = "generateLoremIpsum",
@@ -95,7 +95,7 @@ pub async fn humanize_text(
     reply::fresh(reply::json(&humanize(&text)))
 }
 
-/// Change the letter case of a text, or replace parts of it
+/// Change a text's letter case, or replace parts of it
 ///
 /// A long response is streamed and occupies one of the caller's stream slots.
 #[utoipa::path(
@@ -155,7 +155,7 @@ pub async fn transform_text(
 /// Number of bytes written at a time.
 const PIECE: usize = 16 << 10;
 
-/// Wraps text in quotes while it's being appended piece by piece.
+/// Wraps text in quotes as it is appended in pieces.
 fn quoted(
     mut next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {

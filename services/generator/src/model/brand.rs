@@ -28,7 +28,7 @@ pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
-/// Generates a single name of the kind [`make`] returns, or an empty string if the words aren't
+/// Generates a single name like those from [`make`], or an empty string if the words aren't
 /// [`possible`].
 pub fn make_one(words: &str, random: &mut Random) -> String {
     let root = root(words);
@@ -111,7 +111,7 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// Returns the first 2 to 8 letters, or more if it takes more to include a vowel.
+/// Returns the first 2 to 8 letters, or more if necessary to include a vowel.
 fn cut(root: &str, random: &mut Random) -> String {
     let length = random.between(2, 8) as usize;
     let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);

@@ -25,7 +25,7 @@ const KNOWN_BODIES: [u64; 20] =
 /// An error found while checking an IMEI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
-    /// There's something other than digits, spaces, hyphens and slashes.
+    /// The number contains something other than digits, spaces, hyphens and slashes.
     #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
     Format,
     /// There are too many or too few digits.

@@ -1,6 +1,6 @@
 //! The core of the service: how each kind of value is generated and validated.
 //!
-//! Nothing in here uses HTTP or the database. All values are drawn from a [`Random`] stream, so the
+//! Nothing here uses HTTP or the database. All values are drawn from a [`Random`] stream, so the
 //! same seed yields the same values everywhere.
 #![warn(missing_docs)]
 

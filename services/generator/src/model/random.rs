@@ -1,7 +1,7 @@
 //! The source of randomness: a ChaCha12 stream, and the distributions sampled from it.
 //!
-//! We do our own sampling, because seeded responses must stay byte-identical even if a library
-//! changes how it samples.
+//! We do our own sampling, because seeded responses must remain byte-identical even if a library
+//! changes its sampling.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -36,7 +36,7 @@ impl Random {
         Self { source: Source::Row(mixed(key[0] ^ place)) }
     }
 
-    /// Moves to the substream for a list item, so that items don't depend on the ones before.
+    /// Moves to the substream for a list item, so that items don't depend on earlier ones.
     pub fn seek(&mut self, index: u64) {
         match &mut self.source {
             Source::Key(stream) => {

@@ -131,7 +131,7 @@ const OPENINGS: [&str; 8] = [
     "So, the {p}. ",
     "Review of the {p}: ",
 ];
-/// Percentage of reviews with an opening, if the template doesn't mention the product.
+/// Percentage of reviews with an opening, among templates that don't mention the product.
 const OPENED: u64 = 65;
 
 /// Neutral remarks to put before the closing remark.

@@ -52,8 +52,7 @@ impl Seed {
 
     /// Generates a random 128-bit seed, written as 32 lower-case hex digits.
     ///
-    /// Every thread gets random bytes from the operating system just once, and expands them from
-    /// then on.
+    /// Each thread gets random bytes from the operating system just once and then expands them.
     ///
     /// # Errors
     /// Returns [`SeedError::Source`] if the operating system's random source fails.
@@ -77,8 +76,8 @@ impl Seed {
     /// Starts the random stream for an operation. `culture` is empty if the operation doesn't use
     /// one.
     ///
-    /// The quantity is deliberately left out of the key, so that asking for more values just
-    /// extends the list.
+    /// The key deliberately excludes the quantity, so that asking for more values just extends the
+    /// list.
     pub fn random(&self, operation: &str, culture: &str) -> Random {
         let key = Sha256::new()
             .chain_update(b"gen1\0")

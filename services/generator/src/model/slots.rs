@@ -1,4 +1,4 @@
-//! Limits how many streams a caller can have at the same time.
+//! Limits the number of streams that a caller can have at the same time.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

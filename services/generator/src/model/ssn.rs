@@ -11,7 +11,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
         let mut number = AsciiBuffer::new();
-        // Area 666 is never issued. We draw from a range that's one shorter and skip over it, so
+        // Area 666 is never issued. We draw from a range that is shorter by one and skip 666, so
         // that all areas are equally likely.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');

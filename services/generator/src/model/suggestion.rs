@@ -72,8 +72,8 @@ pub fn title(words: &str) -> String {
     title
 }
 
-/// Generates [`SUGGESTIONS`] distinct names. 12 start with the words, 4 have them in the middle,
-/// and 4 extend the last word into a longer one.
+/// Generates [`SUGGESTIONS`] distinct names: 12 that start with the words, 4 that contain them, and
+/// 4 that extend the last word.
 pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
     let title = title(words);
     let mut names: Vec<String> = Vec::with_capacity(SUGGESTIONS);

@@ -1,6 +1,6 @@
 //! Tracks the progress of a command that writes rows into the user's database.
 //!
-//! The progress is stored in that same database, in the table `generator_progress`, so that it's
+//! The progress is stored in the same database, in the table `generator_progress`, so that it is
 //! committed together with the rows. The table is dropped once all rows have been written.
 
 use database::{DatabaseError, Db, transaction};
@@ -172,7 +172,7 @@ pub fn write(
 /// Drops the progress of all tables.
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub fn end(db: &mut Db) -> Result<(), DatabaseError> {
     transaction(db, |db| Ok(db.batch_execute("DROP TABLE generator_progress")?))
 }

@@ -31,11 +31,11 @@ pub fn get(db: &mut Db, key_id: i64, name: &str) -> Result<Option<String>, Datab
     Ok(row.first(db).optional()?)
 }
 
-/// Saves a schema, replacing any schema with the same name. If it would be a new one and the key
+/// Saves a schema, replacing any schema with the same name. If the schema is new and the key
 /// already has `most` schemas, returns false without saving anything.
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub fn put(
     db: &mut Db,
     key_id: i64,
@@ -67,7 +67,7 @@ pub fn put(
 /// Deletes one of the key's schemas. Returns false if the key doesn't have it.
 ///
 /// # Errors
-/// Returns an error if the database cannot be written.
+/// Returns an error if writing to the database fails.
 pub fn remove(db: &mut Db, key_id: i64, name: &str) -> Result<bool, DatabaseError> {
     let row = record_schema::table.find((key_id, name));
     Ok(diesel::delete(row).execute(db)? > 0)

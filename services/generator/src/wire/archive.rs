@@ -1,4 +1,4 @@
-//! ZIP archives of tables, written while they're being sent.
+//! ZIP archives of tables, written as they are sent.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -44,8 +44,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Starts an archive of one table or all tables. `part` is the number of rows to skip, and the
-    /// maximum number of rows. If `has_mark` is true, CSV files start with a byte order mark.
+    /// Starts an archive of one table or all tables. `part` is the number of rows to skip and the
+    /// maximum number to write. If `has_mark` is true, CSV files start with a byte order mark.
     ///
     /// # Errors
     /// Returns [`DocumentError::UnknownTable`] if there's no such table.
@@ -89,7 +89,7 @@ impl Archive {
     /// Appends a piece of a file. Returns false at the end of the archive.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         // This shouldn't fail, since we write to memory and support large files. If it ever does,
-        // the archive lacks its directory, which every reader notices.
+        // the archive won't have a directory, which every reader detects.
         let more = self.step().unwrap_or(false);
         out.append(&mut self.written.0.borrow_mut());
         more

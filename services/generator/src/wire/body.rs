@@ -39,7 +39,7 @@ pub fn value_of<T>(reading: Reading<T>) -> Members<T> {
     (reading.value, unknown, others)
 }
 
-/// Renames a violation's field the way the API contract wants it: members in PascalCase, but paths
+/// Renames a violation's field as required by the API contract: PascalCase for members, but paths
 /// for syntax errors and unknown members.
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {

@@ -69,7 +69,7 @@ pub struct Document {
     /// Index of the current table.
     place: usize,
     part: (u64, Option<u64>),
-    /// Whether the part is that of all tables, so that child tables follow their parents.
+    /// Whether the part covers all tables, so that child tables follow their parents.
     is_whole: bool,
     /// The rows of the current table, once we've started it.
     rows: Option<Rows>,
@@ -82,9 +82,9 @@ pub struct Document {
 }
 
 impl Document {
-    /// Starts a document with one table or all tables. `part` is the number of rows to skip, and
-    /// the maximum number of rows per table. With all tables, a child table has all children of the
-    /// parents instead.
+    /// Starts a document with one table or all tables. `part` is the number of rows to skip and the
+    /// maximum number to write, per table. If all tables are written, a child table instead
+    /// contains all of its parents' children.
     ///
     /// # Errors
     /// Returns an error if the table doesn't exist, or if the format needs a single table.
@@ -173,8 +173,8 @@ impl Document {
     }
 }
 
-/// Appends a range of a table's rows. `written` is how many of the table's rows are already in the
-/// document.
+/// Appends a range of a table's rows. `written` is the number of the table's rows that are already
+/// in the document.
 pub fn push_rows(
     form: RowForm,
     table: &Rc<Table>,

@@ -93,7 +93,7 @@ pub struct CryptoAnswer {
     #[serde(rename = "type")]
     #[schema(rename = "type", example = "Bitcoin")]
     pub kind: &'static str,
-    /// Address with a valid checksum, made from random bytes instead of a key.
+    /// Address with a valid checksum, derived from random bytes instead of a key.
     pub address: String,
 }
 

@@ -58,7 +58,7 @@ pub struct IbanValidationAnswer {
     is_valid: bool,
     /// Error message; null if the IBAN is valid.
     error_message: Option<String>,
-    /// Country of the IBAN; absent if it is invalid.
+    /// The IBAN's country; absent if the IBAN is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     country_code: Option<&'static str>,

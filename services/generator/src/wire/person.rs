@@ -81,7 +81,7 @@ pub struct PersonRequest {
     pub extent: Extent,
     /// Reference day for ages and card expiry dates.
     pub reference_day: Option<Date>,
-    /// Ages, sex and birth date that the caller asked for.
+    /// The requested ages, sex and birth date.
     pub limits: Limits,
 }
 

@@ -208,7 +208,7 @@ pub struct PhoneValidationParameters {
 /// A request to check a telephone number.
 pub struct PhoneValidationRequest {
     pub telephone: String,
-    /// The region that the number must be valid in, if any.
+    /// The region in which the number must be valid, if any.
     pub region: Option<&'static Region>,
 }
 
@@ -231,7 +231,7 @@ pub struct PhoneAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     error_message: Option<String>,
-    /// Country of the number; absent if it is invalid.
+    /// The number's country; absent if the number is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "FR")]
     country_code: Option<String>,

@@ -57,7 +57,7 @@ pub struct RecordsParameters {
     table: Option<String>,
 }
 
-/// Format of the rows.
+/// Row format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordsFormat {

@@ -10,7 +10,7 @@ use crate::model::Seed;
 
 /// A validated request.
 pub trait Request: Sized {
-    /// The parameter that specifies how many values a list has, and its maximum for JSON.
+    /// The parameter that specifies the number of values in a list, and its maximum for JSON.
     const QUANTITY: Option<(&'static str, usize)> = None;
 
     /// Parses the query, and the variable path segment if the path has one.
@@ -29,7 +29,7 @@ pub trait Seeded {
 /// Maximum number of values in a CSV or NDJSON list.
 pub const MOST: i32 = 1_000_000;
 
-/// The slice of a list that a client wants, plus a flag for the CSV byte order mark.
+/// The requested slice of a list, plus a flag for the CSV byte order mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     /// Number of values to skip.
@@ -48,10 +48,10 @@ impl Extent {
 
 /// A request that can return a list.
 pub trait Series: Request + Seeded {
-    /// Returns how many values to put in a list, or `None` for a single value outside a list.
+    /// Returns the number of values in the list, or `None` for a single value outside a list.
     fn quantity(&self) -> Option<usize>;
 
-    /// Returns which part of the list to send.
+    /// Returns the part of the list to send.
     fn extent(&self) -> Extent;
 
     /// Returns whether there are too many values for a JSON list.

@@ -1,7 +1,7 @@
 //! Parsing rules for parameters, and violation codes.
 //!
-//! The constants in here are codes in addition to those of [`shell::params`]. A violation's message
-//! isn't shown as is. The error body builds the final message from the code, the value and this
+//! The constants here are codes in addition to those of [`shell::params`]. A violation's message
+//! isn't shown directly. The error body builds the final message from the code, the value and this
 //! argument.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};

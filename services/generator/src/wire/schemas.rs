@@ -22,7 +22,7 @@ pub struct SavedSchema {
     /// Schema name.
     #[schema(example = "shop")]
     pub name: String,
-    /// Time of the last change in UTC, in RFC 3339 format.
+    /// Time of the last change, in RFC 3339 format (UTC).
     #[schema(example = "2026-11-28T09:30:00Z", format = DateTime)]
     pub changed: String,
 }

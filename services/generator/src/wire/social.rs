@@ -61,9 +61,9 @@ impl Request for VatRequest {
 #[derive(Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum IdType {
-    /// Tax number of a business.
+    /// A business's tax number.
     Vat,
-    /// Number of a person.
+    /// A person's identity number.
     Ssn,
 }
 
@@ -130,7 +130,7 @@ impl BodyRequest for NumberRequest {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
-        // Even without a kind, a country that has no schemes at all is a violation.
+        // Even without a kind, a country without any schemes is a violation.
         let schemes = country.as_deref().and_then(|country| {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {

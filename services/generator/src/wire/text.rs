@@ -145,7 +145,7 @@ impl Request for PasswordRequest {
     }
 }
 
-/// A request to turn an identifier into a sentence.
+/// A request to convert an identifier to a sentence.
 pub struct HumanizeRequest(pub String);
 
 impl BodyRequest for HumanizeRequest {

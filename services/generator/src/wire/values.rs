@@ -11,7 +11,7 @@ use crate::model::{MAX_SEED, Seed, iban};
 /// Maximum length of a coin or culture name.
 pub const LONGEST_NAME: usize = 100;
 
-/// Returns a string's length in UTF-16 code units, which is how the API contract counts.
+/// Returns a string's length in UTF-16 code units, as counted in the API contract.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::mem;
 
-/// Spare buffers a thread keeps. Responses that wait for a slow client have their own.
+/// Maximum number of spare buffers per thread. Responses that wait for a slow client have their
+/// own.
 const MOST_KEPT: usize = 32;
 /// Maximum length in bytes of a buffer that we keep. Longer ones are freed.
 const LONGEST_KEPT: usize = 1 << 18;
@@ -17,8 +18,8 @@ thread_local! {
 
 /// A response buffer. It may still contain an earlier response's bytes.
 ///
-/// It is only slightly longer than requested, because while it waits for a slow client, its length
-/// counts towards the memory limit.
+/// It is only slightly longer than requested, because its length counts towards the memory limit
+/// while it waits for a slow client.
 pub struct Buffer {
     bytes: Box<[u8]>,
     length: usize,

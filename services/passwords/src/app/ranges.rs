@@ -7,7 +7,7 @@ use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
-/// Whether the client wants padding, going by the request header.
+/// Whether the client wants padding, according to the request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
     /// There is no header, so caches may store the response.

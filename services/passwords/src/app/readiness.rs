@@ -17,8 +17,8 @@ pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &Buc
 /// Checks that the service can answer requests.
 ///
 /// # Errors
-/// Returns an error if no corpus is loaded, if an activated corpus isn't usable and there is no
-/// earlier one to fall back on, or if a bucket that failed still can't be read.
+/// Returns an error if no corpus is loaded, if an activated corpus isn't usable and no earlier one
+/// can be used instead, or if a bucket that failed still can't be read.
 pub fn readiness(state: &State) -> Result<(), String> {
     let mut loaded = false;
     for kind in Kind::ALL {

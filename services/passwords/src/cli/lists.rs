@@ -77,7 +77,7 @@ enum EncodingArgument {
     Latin1,
 }
 
-/// The way to combine the counts of a digest in several inputs.
+/// How to combine a digest's counts from several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum MergeArgument {
     /// Add the counts, for inputs from separate incidents

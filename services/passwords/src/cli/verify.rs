@@ -35,7 +35,7 @@ impl Verify {
     }
 }
 
-/// Formats each problem on a line of its own, followed by a verdict.
+/// Formats each problem on a separate line, followed by a verdict.
 struct Text<'a>(&'a Findings);
 
 impl fmt::Display for Text<'_> {

@@ -1,5 +1,5 @@
-//! Worker thread state. It lets us handle a request without taking a lock or changing a reference
-//! count.
+//! Worker thread state. It makes it possible to handle a request without taking a lock or changing
+//! a reference count.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -45,9 +45,8 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
     config.app_data(worker);
 }
 
-/// Updates a worker's cached view whenever a corpus is replaced. Otherwise an idle worker would
-/// keep the old corpus around, either in memory or as a deleted file that still takes up disk
-/// space.
+/// Updates a worker's cached view whenever a corpus is replaced. Otherwise, an idle worker would
+/// keep the old corpus, either in memory or as a deleted file that still takes up disk space.
 async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
     while exchanges.changed().await.is_ok() {
         let Some(worker) = worker.upgrade() else { return };
@@ -57,7 +56,7 @@ async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()
     }
 }
 
-/// The corpus of a kind that is in use, as last seen by a worker.
+/// A kind's corpus in use, as last seen by a worker.
 pub struct KindReader {
     latest: SnapshotReader,
     current: Option<Current>,

@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::store::{Corpus, KindFolder, activate_all};
 
-/// Checks a file the way a server would, makes `CURRENT` point to it, and returns its path.
+/// Checks a file like a server does, makes `CURRENT` point to it, and returns its path.
 ///
 /// A file outside the data folder is copied into it first.
 ///

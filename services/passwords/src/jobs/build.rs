@@ -34,7 +34,7 @@ impl Build {
         mut report: impl FnMut(&Built) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let source = Source::new(&self.lists, &self.kinds, self.on_duplicate, data_dir)?;
-        // Take the locks first. If we can't write, a build should fail before it spends hours
+        // Take the locks first. If we can't write, the build should fail before it spends hours
         // reading.
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();

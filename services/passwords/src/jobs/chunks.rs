@@ -38,7 +38,7 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Creates a chunk reader. `name` is what errors call the input.
+    /// Creates a chunk reader. `name` is the input's name in errors.
     pub fn new(reader: R, name: &str, size: usize, cut: Cut) -> Self {
         Self { reader, name: name.to_owned(), size, cut, rest: Vec::new(), ended: false }
     }

@@ -89,8 +89,8 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     Ok(Exported { changes: Some(changes), ..exported })
 }
 
-/// Creates a folder and those above it that do not exist. All follow the umask, because a web server must reach
-/// the files.
+/// Creates a folder and any missing parents. All of them follow the umask, because a web server
+/// must be able to access the files.
 fn create(folder: &Path) -> io::Result<()> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let missing: Vec<_> = folder.ancestors().take_while(is_missing).collect();
@@ -101,8 +101,8 @@ fn create(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes everything in the file system of the folder to the disk, at once because the folder may
-/// have millions of new files.
+/// Syncs the folder's whole file system in one call, because the folder may contain millions of new
+/// files.
 #[cfg(target_os = "linux")]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)

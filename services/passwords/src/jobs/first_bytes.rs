@@ -4,7 +4,7 @@ use anyhow::bail;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How compressed formats start, and a command that decompresses them to standard output.
+/// The first bytes of compressed formats, and a command that decompresses each to standard output.
 const PACKED: [(&[u8], &str); 5] = [
     (b"\x1F\x8B", "gzip -dc"),
     (b"\x28\xB5\x2F\xFD", "zstd -dc"),
@@ -12,7 +12,7 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// Follows the first four bytes of bzip2, which are letters and a digit.
+/// The bytes after the first four of bzip2, which are letters and a digit.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
 /// How many bytes we look at.
@@ -21,8 +21,8 @@ pub const LOOKED_AT: usize = 16;
 /// Returns the length of the byte order mark, or 0 if there is none.
 ///
 /// # Errors
-/// Returns an error if the input is compressed, or is UTF-16 text. `name` is what the error calls
-/// the input.
+/// Returns an error if the input is compressed, or is UTF-16 text. `name` is the input's name in
+/// the error.
 pub fn check(name: &str, head: &[u8]) -> anyhow::Result<usize> {
     if let Some(unpack) = unpacker(head) {
         bail!("{name} is compressed; decompress it first: `{unpack} FILE | passwords build … -`");

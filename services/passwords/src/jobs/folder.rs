@@ -1,4 +1,4 @@
-//! Reads folders with one file per prefix, the way mirroring clients write them.
+//! Reads folders with one file per prefix, as written by mirroring clients.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -284,7 +284,7 @@ mod tests {
         let changes: [(&str, Change); 4] = [
             ("00000.txt changed", |folder| fs::write(folder.join("00000.txt"), "").unwrap()),
             ("00001.txt changed", |folder| {
-                // The file's length stays the same.
+                // The file's length doesn't change.
                 fs::rename(folder.join("00001.txt"), folder.join("moved")).unwrap();
                 fs::write(folder.join("00001.txt"), LINE).unwrap();
                 fs::remove_file(folder.join("moved")).unwrap();

@@ -11,7 +11,7 @@ use super::source::{Lists, Source};
 use crate::model::{Bucket, CountMerge, Entry, PREFIXES, bucket_digest, merge_sorted};
 use crate::store::{BucketProblem, Corpus, CorpusWriter, Encoded, KindFolder, activate_all};
 
-/// How many bytes of the base we copy at once.
+/// Number of bytes of the base to copy at once.
 const COPIED_AT_ONCE: u64 = 1 << 20;
 
 /// Merge options.
@@ -34,7 +34,7 @@ impl Merge {
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // Inputs are merged with each other the same way as with the base.
+        // Inputs are merged with each other in the same way as with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);

@@ -10,8 +10,8 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest corpora, except those `CURRENT` points to, and whatever crashes left behind,
-/// including in `tmp`.
+/// Removes the oldest corpora, except those that `CURRENT` points to, and files left behind by
+/// crashes, including in `tmp`.
 ///
 /// Keeps `keep` corpora of each kind, including the one in use. Also keeps an unfinished mirror's
 /// data unless `unfinished` is true. Calls `removed` with each removed path.

@@ -10,7 +10,7 @@ use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
 
-/// How much of a stream's start we look at to detect its kind, in bytes.
+/// Number of bytes at the start of a stream that we examine to detect its kind.
 const HEAD: u64 = 64 << 10;
 
 /// An input's format.
@@ -45,7 +45,7 @@ pub struct BadLine {
     pub cause: LineError,
 }
 
-/// Determines what kind of input a path on the command line is.
+/// Determines the kind of input that a path on the command line refers to.
 ///
 /// # Errors
 /// Returns an error if the path does not exist.
@@ -57,7 +57,7 @@ pub fn input_at(path: &std::path::Path) -> anyhow::Result<Input> {
 /// being written is incomplete.
 ///
 /// # Errors
-/// Returns an error if the file changed, or the error of `read`.
+/// Returns an error if the file changed, or any error from `read`.
 pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let stamp = || input.stamp().with_context(|| format!("cannot read {input}"));
     let before = stamp()?;

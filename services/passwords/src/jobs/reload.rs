@@ -25,7 +25,7 @@ pub struct Reloader {
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// Whether the corpus couldn't be read. If so, the next check tries again.
+    /// Whether the corpus couldn't be read. In that case, the next check tries again.
     unreadable: bool,
 }
 

@@ -11,7 +11,7 @@ use batch::{Merge, Record, Run, RunReader, RunWriter};
 use crate::model::Entry;
 use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
-/// How many entries a merge passes on at once. A batch is extended to the end of its prefix.
+/// Number of entries that a merge passes on at once. A batch is extended to the end of its prefix.
 const BATCH: usize = 1 << 16;
 const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
@@ -27,7 +27,7 @@ pub struct Partition {
     pub limit: usize,
 }
 
-/// A file of records and how long it should be. Programs that clean up temporary folders may delete
+/// A file of records and its expected length. Programs that clean up temporary folders may delete
 /// or truncate it while a command is running.
 pub struct RecordFile {
     /// The path.

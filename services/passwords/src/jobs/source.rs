@@ -195,8 +195,8 @@ impl Source {
     }
 
     /// Makes sure the inputs have digests of a kind, unless they may be empty. An empty list often
-    /// means that whatever made it has failed, and an empty corpus would report every password as
-    /// safe.
+    /// means that the program that created it failed, and an empty corpus would report every
+    /// password as safe.
     ///
     /// # Errors
     /// Returns an error if there are no digests and empty inputs aren't allowed.

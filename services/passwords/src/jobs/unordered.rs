@@ -52,8 +52,8 @@ impl Partitioning<'_> {
     /// Returns an error if the input cannot be read, a line is invalid, or the disk is full.
     pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within an input are always added up. For other merge modes, each input needs a
-        // group of its own.
+        // Counts within an input are always added up. For other merge modes, each input needs its
+        // own group.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         let mut lengths = Vec::new();
@@ -178,7 +178,7 @@ impl Partitioned {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let pool = WorkerPool { window: self.pool.threads + 1, ..self.pool };
-        // Each active partition needs memory for its records, and about as much again for their
+        // Each active partition needs memory for its records, and about the same amount for their
         // encoded form.
         let limit = self.memory as usize / RECORD_BYTES / (2 * pool.window);
         let partitions = 1usize << self.spread.bits;

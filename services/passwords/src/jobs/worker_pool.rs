@@ -14,9 +14,10 @@ type Done<T> = (u64, anyhow::Result<T>);
 /// How large a worker pool is.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// Worker threads. These are on top of the producer and the calling thread, which consumes.
+    /// Number of worker threads, in addition to the producer and the calling thread, which
+    /// consumes.
     pub threads: usize,
-    /// How many items may be produced but not consumed yet. This limits memory.
+    /// Maximum number of items produced but not yet consumed. This limits memory.
     pub window: usize,
 }
 

@@ -7,7 +7,7 @@ use super::kind::Kind;
 /// Maximum count. Many clients read it into a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
 
-/// A digest and how often it was seen.
+/// A digest and the number of times it was seen.
 ///
 /// An NTLM digest takes up the first 16 bytes, and the rest is zero. A record is 24 bytes long,
 /// both in memory and in temporary files.
@@ -93,7 +93,7 @@ pub fn add_counts(a: u32, b: u32) -> u32 {
     a.saturating_add(b).min(MAX_COUNT)
 }
 
-/// Sorts entries and adds up equal digests' counts.
+/// Sorts entries and adds up the counts of equal digests.
 pub fn sort_and_add_up(entries: &mut Vec<Entry>) {
     if !entries.is_sorted_by(|a, b| a.compare(b) == Ordering::Less) {
         entries.sort_unstable_by(Entry::compare);

@@ -78,7 +78,7 @@ impl Header {
         bytes
     }
 
-    /// Decodes a header and checks what can be checked without the rest of the file.
+    /// Decodes a header and performs all checks that don't need the rest of the file.
     ///
     /// # Errors
     /// See [`HeaderError`].

@@ -1,5 +1,5 @@
-//! Padding. Decides how many lines a padded response has and provides random bytes for the added
-//! ones.
+//! Padding. Decides the number of lines in a padded response and provides random bytes for the
+//! added ones.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -12,7 +12,7 @@ pub const FEWEST: usize = 800;
 pub const MOST: usize = 1000;
 /// Above [`MOST`], we round the number of lines to bands of this width.
 const BAND: usize = 200;
-/// How many padding lines we generate before reseeding.
+/// Number of padding lines to generate before reseeding.
 const LINES_PER_SEED: u32 = 1 << 20;
 
 /// Returns the minimum and maximum number of lines for a padded response with `n` real ones.
@@ -30,7 +30,7 @@ pub fn bounds(n: usize) -> (usize, usize) {
 /// The random number generator for padding, which is a stream cipher seeded by the operating
 /// system.
 ///
-/// Clients see its output and must not be able to predict what comes next.
+/// Clients see its output and must not be able to predict the next bytes.
 pub struct Padder {
     random: ChaCha12Rng,
     lines_left: u32,

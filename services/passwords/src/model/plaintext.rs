@@ -33,7 +33,7 @@ pub enum Line {
         bytes: Vec<u8>,
         /// The password's characters.
         text: String,
-        /// How often it was seen. 0 for padding that was saved along with a response.
+        /// The number of times it was seen. 0 for padding that was saved along with a response.
         count: u32,
     },
     /// An empty password.

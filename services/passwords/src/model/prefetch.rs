@@ -6,9 +6,9 @@
 //! We need `unsafe` for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// How many bytes to prefetch ahead. This is about 120 lines.
+/// Number of bytes to prefetch ahead, which is about 120 lines.
 const AHEAD: usize = 2048;
-/// How many bytes of counts to prefetch at the end of a bucket. This is about 1,000 lines.
+/// Number of bytes of counts to prefetch at the end of a bucket, which is about 1,000 lines.
 const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
@@ -23,7 +23,7 @@ pub fn ends(bucket: &[u8]) {
     }
 }
 
-/// Prefetches what is [`AHEAD`] bytes past the start of a tail.
+/// Prefetches the data [`AHEAD`] bytes past the start of a tail.
 #[inline(always)]
 pub fn behind(tail: &[u8]) {
     ask(tail.as_ptr().wrapping_add(AHEAD));
@@ -34,8 +34,8 @@ fn ask(address: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch doesn't read anything the program could see and never faults, whatever
-        // the address. Every x86_64 processor has SSE.
+        // SAFETY: a prefetch doesn't read anything that the program could see and never faults,
+        // regardless of the address. Every x86_64 processor has SSE.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
     }
     #[cfg(any(not(target_arch = "x86_64"), feature = "portable"))]

@@ -12,7 +12,7 @@ use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name
 /// Activates one corpus file per folder.
 ///
 /// Readers see either the old name or the new one. Before the first name changes, we check all
-/// files the way a server would and write all data, so a damaged file or a full disk doesn't change
+/// files like a server does and write all data, so a damaged file or a full disk doesn't change
 /// anything.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::model::{
     IndexError, Kind, PREFIXES, bucket_digest,
 };
 
-/// How many buckets to check against their digests before serving a corpus.
+/// Number of buckets to check against their digests before serving a corpus.
 const SPOT_CHECKS: usize = 64;
 
 /// Why a file can't be used as a corpus.
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds the file and prefix to a problem to make it an error.
+    /// Converts a problem to an error by adding the file and prefix.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {

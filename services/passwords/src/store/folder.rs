@@ -1,5 +1,5 @@
-//! The folder for one kind. It has the corpus files, and `CURRENT` with the name of the corpus in
-//! use.
+//! The folder for one kind. It contains the corpus files, and `CURRENT` with the name of the corpus
+//! in use.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -1,8 +1,8 @@
 //! A corpus that a mirror fills range by range, possibly over several runs.
 //!
-//! It consists of two files next to the corpora. `mirror.data` is a corpus that lacks its index and
-//! header. `mirror.log` has a record for each complete bucket, which we write once the bucket has
-//! been synced. After a crash, some buckets may be missing from the log, but the log never lists a
+//! It consists of two files next to the corpora. `mirror.data` is a corpus without its index and
+//! header. `mirror.log` has a record for each complete bucket, written once the bucket has been
+//! synced. After a crash, some buckets may be missing from the log, but the log never lists a
 //! bucket that isn't there.
 
 use std::fs::{self, File, OpenOptions};
@@ -22,7 +22,7 @@ use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
 const BUFFER: usize = 1 << 20;
-/// How often to write a checkpoint. If the process is killed, ranges fetched since the last one are
+/// Interval between checkpoints. If the process is killed, ranges fetched since the last one are
 /// lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 
@@ -172,7 +172,7 @@ impl PartialCorpus {
     }
 }
 
-/// A mirror that only lacks its header and its name.
+/// A mirror that is complete except for its header and its name.
 pub struct CompleteMirror {
     folder: KindFolder,
     data: File,
@@ -217,8 +217,8 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        // The data is shorter than the log or doesn't match it, so fetch the ranges again from
-        // here.
+        // The data is shorter than the log or doesn't match it, so fetch the ranges from here
+        // again.
         if !holds(data.as_mut(), &record, &mut bucket)?
             || note(&mut contents, next, &record).is_err()
         {

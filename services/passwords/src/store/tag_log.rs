@@ -1,4 +1,4 @@
-//! All ranges' entity tags, as the mirrored service has sent them.
+//! All ranges' entity tags, as sent by the mirrored service.
 //!
 //! After a header, there is one record per prefix, in order, each with a CRC-32. If the process was
 //! killed while writing, there may be more bytes after the last intact record.

@@ -1,4 +1,5 @@
-//! A cache of gzip trailers. With it, we can compress a response without rendering its text.
+//! A cache of gzip trailers. It makes it possible to compress a response without rendering its
+//! text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;

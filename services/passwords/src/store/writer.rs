@@ -134,7 +134,8 @@ impl CorpusWriter {
     }
 }
 
-/// A corpus file that lacks its header and its final name. It is removed if dropped.
+/// A corpus file that is complete except for its header and its final name. It is removed if
+/// dropped.
 #[derive(Debug)]
 pub struct CompleteCorpus {
     file: AtomicFile,

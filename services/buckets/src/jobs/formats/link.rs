@@ -33,8 +33,8 @@ impl Link {
         key.clone_into(self.last.get_or_insert_default());
     }
 
-    /// Returns `true` if this page continues from `end`. Without a token or marker, we have to go
-    /// by the keys.
+    /// Returns `true` if this page continues from `end`. Without a token or marker, we compare the
+    /// keys.
     pub fn follows(&self, end: &PageEnd) -> bool {
         match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,

@@ -1,7 +1,7 @@
 //! Listing formats.
 //!
-//! Sources are streamed, so the memory we need depends on the size of a single entry and not on the
-//! size of the file.
+//! Sources are streamed, so memory use depends on the size of a single entry and not on the size of
+//! the file.
 
 mod azure;
 mod continuation;

@@ -89,7 +89,7 @@ fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Passes the file in a line to the sink, or returns what's wrong with the line.
+/// Passes the file in a line to the sink, or returns a description of the fault.
 fn take(
     content: &[u8],
     position: u64,

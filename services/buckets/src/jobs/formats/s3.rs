@@ -32,9 +32,9 @@ struct Page {
     bytes: usize,
 }
 
-/// Process the waiting entries early once we have this number of them.
+/// Process the waiting entries early once there are this number of them.
 const MOST_WAITING: usize = 10_000;
-/// Same, for the total size of their keys in bytes.
+/// Likewise for the total size of their keys in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads all pages.

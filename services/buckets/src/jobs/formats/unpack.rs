@@ -17,8 +17,8 @@ const ZSTD_WINDOW: u32 = 27;
 /// File extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, going by the first few bytes. Returns an error for archives and
-/// other compression formats.
+/// Decompresses gzip and zstd, which it detects by the first few bytes. Returns an error for
+/// archives and other compression formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
     // Read in a loop. A pipe may return just one byte at a time.

@@ -29,8 +29,8 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
-/// Formats a date so that [`date`] can read it back. Normally that's in seconds. After the year
-/// 5138, [`date`] would mistake those for milliseconds, so we use RFC 3339.
+/// Formats a date so that [`date`] can read it back. Dates are normally written in seconds. After
+/// the year 5138, [`date`] would mistake those for milliseconds, so we use RFC 3339.
 pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
     let is_long = seconds.unsigned_abs() > MOST_SECONDS as u64;
     let text = Timestamp::from_second(seconds).ok().filter(|_| is_long);

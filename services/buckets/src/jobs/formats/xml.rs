@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// Returns the next event, or what's wrong with the source.
+    /// Returns the next event, or a description of the fault in the source.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;

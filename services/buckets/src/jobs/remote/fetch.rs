@@ -19,7 +19,7 @@ use crate::model::address::provider_of;
 
 /// Maximum page size in bytes.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Longest delay we accept if a server asks for one.
+/// Longest delay that we accept from a server.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -44,10 +44,10 @@ pub struct RemoteOptions {
     pub allows_private: bool,
     /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Time after which a failed request is not retried in this run.
+    /// Time after which failed requests are no longer retried in this run.
     #[serde(skip)]
     pub deadline: Option<Instant>,
-    /// The turns of the next requests, which clones share.
+    /// The schedule of the next requests, shared by clones.
     #[serde(skip)]
     pub turns: Turns,
 }
@@ -82,7 +82,7 @@ pub(super) struct Fetcher {
 
 /// Why a page couldn't be fetched.
 enum Failure {
-    /// Temporary failure. We retry, after the delay the server has asked for, if any.
+    /// Temporary failure. We retry after the delay requested by the server, if any.
     Passing(String, Option<Duration>),
     /// We can't connect. We retry this too.
     Unreachable(String),
@@ -92,7 +92,7 @@ enum Failure {
 
 impl Fetcher {
     pub(super) fn new(options: &RemoteOptions, bucket: &str) -> Result<Self, JobError> {
-        // Fails if a provider is already installed. In that case we use that one.
+        // Fails if a provider is already installed. In that case, we use that provider.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::builder();
         // A proxy would resolve hostnames itself, so we couldn't keep it away from private

@@ -11,7 +11,7 @@ use crate::model::address::{Address, BucketType};
 pub(in crate::jobs) struct Listing {
     /// Format of the pages.
     pub(super) format: Format,
-    /// Address of the bucket, whatever the pages may say.
+    /// Address of the bucket, regardless of what the pages contain.
     pub(super) bucket: String,
     /// URL of the list operation.
     base: Url,

@@ -16,8 +16,8 @@ use crate::jobs::formats::{
 
 /// Receives the entries of a listing, and the places from which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Called after all entries of a page. `next` is where to continue, or `None` if this was the
-    /// last page.
+    /// Called after all entries of a page. `next` is the place from which to continue, or `None` if
+    /// this was the last page.
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
     /// Called if the first page was refused, or if we aren't allowed to request it.
@@ -110,7 +110,7 @@ pub(in crate::jobs) fn read_pages(
             Err(reason) => return sink.broken(reason),
         };
         if listing.format == Format::Gcs {
-            // Pages without any files don't mention the bucket.
+            // Pages without files don't mention the bucket.
             sink.page(&listing.bucket, kind, next.is_some())?;
         }
         let Some(next) = next else { return sink.page_done(None, &page) };

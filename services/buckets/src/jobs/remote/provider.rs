@@ -35,7 +35,7 @@ fn is_same_provider(from: &Url, to: &Url) -> bool {
 /// Resolves hostnames. Providers must have public addresses. Otherwise, a forged DNS response could
 /// point us to an internal service.
 pub(super) struct ProviderResolver {
-    /// Whether all other hosts may have private addresses.
+    /// Whether other hosts may have private addresses.
     pub(super) allows_private: bool,
 }
 

@@ -39,7 +39,7 @@ pub(in crate::jobs) fn read_stored(
         }
         let is_last = number + 1 == pages;
         if listing.format == Format::Gcs {
-            // Pages without any files don't mention the bucket.
+            // Pages without files don't mention the bucket.
             sink.page(&listing.bucket, kind, !is_last)?;
         }
         let marker = Marker { parameter: PAGE.to_owned(), value: (number + 1).to_string() };

@@ -8,7 +8,7 @@ const UNBALANCED: &str = "an unbalanced bracket was escaped";
 const ANCHORS: &str = "^ and $ are implied and were dropped";
 const BOTH_ENDS: &str = ".* was added on both ends to find the text anywhere";
 
-/// Corrects an expression. Adds to `reasons` for every change it makes.
+/// Corrects an expression. Adds an entry to `reasons` for every change.
 pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
     let mut text = text.to_owned();
     for (repair, reason) in [

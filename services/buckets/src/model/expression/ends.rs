@@ -1,4 +1,4 @@
-//! Looks at both ends of an expression.
+//! Analyses both ends of an expression.
 
 use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
@@ -6,7 +6,7 @@ use super::source::Source;
 
 /// Properties of both ends of an expression.
 pub(super) struct Ends {
-    /// Whether this is a top-level alternation. Any anchors belong to its branches then.
+    /// Whether this is a top-level alternation. In that case, any anchors belong to its branches.
     pub(super) alternation: bool,
     /// Whether the expression starts or ends with `.*`, or at least one branch of an alternation
     /// does.
@@ -16,7 +16,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Looks at an expression. Returns `None` if it can't be parsed.
+    /// Analyses an expression. Returns `None` if it can't be parsed.
     pub(super) fn of(text: &str) -> Option<Self> {
         let ast = Source::of(text).ast()?;
         Some(match &ast {

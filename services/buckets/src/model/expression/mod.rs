@@ -1,5 +1,5 @@
-//! Regular expressions that match whole names. There is support for literal quotes, and common
-//! mistakes are corrected.
+//! Regular expressions that match whole names. They support literal quotes, and common mistakes are
+//! corrected.
 
 mod compiled;
 mod correction;

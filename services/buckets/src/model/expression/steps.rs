@@ -16,7 +16,7 @@ pub(super) fn compile(hir: &Hir) -> Result<NFA, ExpressionError> {
     built.map_err(|_| ExpressionError::TooBig)
 }
 
-/// Matches a string against an anchored expression and calls `check` every so often.
+/// Matches a string against an anchored expression and calls `check` at intervals.
 ///
 /// # Errors
 /// Returns any error from `check`.

@@ -7,7 +7,7 @@ use crate::model::check::luhn_holds;
 /// An error found while checking a card number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
-    /// There's something other than digits, spaces and hyphens.
+    /// The number contains something other than digits, spaces and hyphens.
     #[error("A card number has only digits, blanks and hyphens.")]
     Format,
     /// There are too many or too few digits.

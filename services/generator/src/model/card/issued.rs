@@ -50,8 +50,8 @@ const ISSUED: &[(&str, &[(&str, u16)])] = &[
     ("VN ID", &[("Visa", 52), ("Mastercard", 38), ("Jcb", 10)]),
     ("NG", &[("Verve", 45), ("Mastercard", 33), ("Visa", 22)]),
     ("PK BD NP", &[("Visa", 48), ("Mastercard", 37), ("UnionPay", 15)]),
-    // Iranian banks don't issue Visa, Mastercard and the like. UnionPay is the one brand that is
-    // accepted abroad.
+    // Iranian banks don't issue Visa, Mastercard or similar brands. Only UnionPay is accepted
+    // abroad.
     ("IR", &[("UnionPay", 1)]),
     ("IL", &[("Visa", 53), ("Mastercard", 35), ("DinersClub", 6), ("AmericanExpress", 6)]),
     ("AU NZ", &[("Visa", 58), ("Mastercard", 35), ("AmericanExpress", 7)]),

@@ -15,11 +15,12 @@ pub struct CardType {
     pub share: u8,
     /// Issuer prefixes of generated numbers.
     pub prefixes: &'static [Prefixes],
-    /// One weight per prefix. If empty, prefixes are weighted by how many numbers they cover.
+    /// One weight per prefix. If empty, prefixes are weighted by the number of card numbers they
+    /// cover.
     pub weights: &'static [u16],
     /// Prefixes inside `prefixes` to leave out.
     pub except: &'static [Prefixes],
-    /// More prefixes that validators attribute to this brand, so other brands must not use them.
+    /// Further prefixes that validators attribute to this brand, so other brands must not use them.
     pub claims: &'static [Prefixes],
     /// Lengths of generated numbers, with weights.
     pub lengths: &'static [(u8, u16)],

@@ -74,7 +74,7 @@ impl Scheme {
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // These may be all upper case, which makes for smaller QR codes.
+            // These may be all upper case, which allows smaller QR codes.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }
@@ -155,7 +155,7 @@ fn nano(text: &str) -> Option<Vec<u8>> {
         return None;
     }
     groups.truncate(52);
-    // The first group only holds one bit of the key, after the four zero bits.
+    // The first group contains just one bit of the key, after the four zero bits.
     let mut bits =
         groups.iter().flat_map(|group| (0..5).rev().map(move |bit| group >> bit & 1)).skip(4);
     Some((0..32).map(|_| (0..8).fold(0, |byte, _| byte << 1 | bits.next().unwrap_or(0))).collect())

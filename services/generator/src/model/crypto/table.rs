@@ -17,7 +17,7 @@ const fn coin(name: &'static str, ticker: &'static str, forms: Forms) -> Coin {
 
 const EVM: Forms = &[(Eip55, 1)];
 
-/// All coins: the four best known first, then the rest by name.
+/// All coins: the four best-known ones first, then the rest by name.
 pub const COINS: &[Coin] = &[
     coin(
         "Bitcoin",

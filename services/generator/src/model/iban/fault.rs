@@ -9,13 +9,13 @@ pub enum IbanFault {
     /// The first two letters aren't the code of a country that uses IBANs.
     #[error("{0} does not use IBANs.")]
     Country(String),
-    /// The IBAN belongs to a different country than the requested one.
+    /// The IBAN belongs to a country other than the requested one.
     #[error("The IBAN is not one of {0}.")]
     OtherCountry(&'static str),
     /// The IBAN is too long or too short.
     #[error("An IBAN of {0} has {1} characters, not {2}.")]
     Length(&'static str, usize, usize),
-    /// There's a letter where a digit should be, or the reverse.
+    /// A letter is in the place of a digit, or vice versa.
     #[error("The account number does not have the structure of {0}.")]
     Structure(&'static str),
     /// The check digits after the country code are wrong.

@@ -12,7 +12,7 @@ pub struct Address {
     pub line: String,
     /// The street name.
     pub street: Option<String>,
-    /// The house number, including its letter or staircase.
+    /// The house number, including any letter or staircase.
     pub house_number: Option<String>,
     /// The flat, floor or door number.
     pub unit: Option<String>,
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
         for address in addresses("fi", 500) {
-            // Those of post boxes end with 1. GeoNames has no other code for Raasepori.
+            // Postcodes of post boxes end in 1. GeoNames doesn't have any other code for Raasepori.
             let is_street = address.postcode.as_deref().unwrap().ends_with('0');
             assert!(is_street || address.city == "Raasepori", "{}", address.line);
         }

@@ -23,7 +23,7 @@ const ALIASES: [(&str, &str); 11] = [
     ("no_NO", "nb_NO"),
 ];
 
-/// A language and country that we have names and addresses for.
+/// A language and country for which we have names and addresses.
 pub struct Culture {
     /// The canonical code, such as `en_US`.
     pub code: &'static str,

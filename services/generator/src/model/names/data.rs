@@ -1,4 +1,4 @@
-//! The lists and patterns of a single culture, and the code that uses them.
+//! The lists and patterns of a single culture, and the code that uses these.
 
 use super::list::{List, Names};
 use super::pack::{Lines, unpacked};
@@ -252,7 +252,7 @@ impl Profile {
 /// founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
-/// Returns whether a two-founder pattern came up with the same name twice.
+/// Returns whether a two-founder pattern produced the same name twice.
 fn names_one_twice(pattern: &[Piece], stem: &str) -> bool {
     let [Piece::Word(Word::Surname), Piece::Text(between), Piece::Word(Word::Surname)] = pattern
     else {
@@ -302,7 +302,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // Put the trade where the culture's phrases have it.
+    // Put the trade in the same place as in the culture's phrases.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice

@@ -104,8 +104,8 @@ fn known(letter: char, language: &str) -> Option<&'static str> {
     of(language).or_else(|| of("*"))
 }
 
-/// Handles letters whose conversion depends on their neighbours. Returns their Latin form and how
-/// many letters it covers.
+/// Handles letters whose conversion depends on adjacent letters. Returns their Latin form and the
+/// number of letters that it covers.
 fn sequence(letters: &[char], at: usize, language: &str) -> Option<(&'static str, usize)> {
     let (rest, first) = (&letters[at..], at == 0);
     match (language, rest) {

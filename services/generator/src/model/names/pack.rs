@@ -8,11 +8,11 @@ use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// Weights are quarter powers of two. Here are the first four, in units of 1/16.
+/// Weights are quarter powers of two. These are the first four, in units of 1/16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// Returns the unpacked text of the `nth` culture. Empty if it's damaged, but a test rules that
-/// out.
+/// Returns the `nth` culture's unpacked text. It would be empty if the data were damaged, but a
+/// test rules that out.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
         let bytes = PACKED.get(at..at + 4)?.try_into().ok()?;

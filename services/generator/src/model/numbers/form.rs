@@ -1,7 +1,8 @@
 //! The format of a number: a regular expression that we can match against and sample from.
 //!
-//! Alternatives are sampled in proportion to how many strings they match, unless they are groups
-//! with weights. For example, one in ten samples of `(?<w9>\d)|(?<w1>[XYZ])` starts with a letter.
+//! Alternatives are sampled in proportion to the number of strings they match, unless they are
+//! groups with weights. For example, one in ten samples of `(?<w9>\d)|(?<w1>[XYZ])` starts with a
+//! letter.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +56,7 @@ impl Form {
         self.lengths.contains(&length)
     }
 
-    /// Returns the ASCII characters that a sample can end in.
+    /// Returns the ASCII characters in which a sample can end.
     pub fn endings(&self) -> &[u8] {
         &self.endings
     }

@@ -1,7 +1,7 @@
 //! Writes a person's birth date and sex into a sampled number.
 //!
-//! Usually the check digits are found by trying out last digits. Where that can't work, or would
-//! take too long, they are computed here.
+//! The check digits are usually found by trying different last digits. Where this can't work, or
+//! would take too long, they are computed here.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -16,7 +16,7 @@ use crate::model::iban::italian_letter;
 /// Writes a person's birth date and sex into a sampled number.
 pub type Imprint = fn(&mut Vec<u8>, &Person);
 
-/// The letters that stand for months in Italian numbers.
+/// The letters that represent months in Italian numbers.
 pub const ITALIAN_MONTHS: &[u8; 12] = b"ABCDEHLMPRST";
 
 fn put(text: &mut [u8], at: usize, value: i64, width: usize) {
@@ -59,8 +59,8 @@ fn within(text: &mut [u8], at: usize, first: u8, count: u8) {
     text[at] = b'0' + first + (text[at] - b'0') % count;
 }
 
-/// Writes the digit for century and sex. It is `first` for a man born in the 1900s, and one more
-/// for a woman. People born in the 2000s get `step` more.
+/// Writes the digit for century and sex. It is `first` for a man born in the 1900s and `first` plus
+/// one for a woman. For people born in the 2000s, `step` is added.
 fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step: u8) {
     let century = if person.is_of_2000s() { step } else { 0 };
     text[at] = b'0' + first + century + u8::from(!person.is_male());

@@ -30,7 +30,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// Maps Cyrillic and Greek capitals to the Latin letters they look like.
+/// Maps Cyrillic and Greek capitals to the Latin letters that look the same.
 fn latin(c: char) -> char {
     match c {
         'А' | 'Α' => 'A',

@@ -11,12 +11,12 @@ pub struct Number<'a> {
     today: Date,
 }
 
-/// Fails with [`Stage::Checksum`] unless the check digits are right.
+/// Fails with [`Stage::Checksum`] unless the check digits are correct.
 pub fn checks(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Checksum) }
 }
 
-/// Fails with [`Stage::Component`] unless a component makes sense.
+/// Fails with [`Stage::Component`] unless a component is plausible.
 pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
@@ -85,12 +85,12 @@ impl<'a> Number<'a> {
         check::number(self.part(from, to).bytes())
     }
 
-    /// Returns the sum of weight · digit, left to right.
+    /// Returns the sum of weight · digit, from left to right.
     pub fn sum(&self, weights: &[i32]) -> i32 {
         check::weighted(self.bytes(), weights)
     }
 
-    /// Returns the sum of weight · digit, right to left, leaving out the last character.
+    /// Returns the sum of weight · digit, from right to left, without the last character.
     pub fn sum_back(&self, weights: impl Iterator<Item = i32>) -> i32 {
         let body = &self.bytes()[..self.len().saturating_sub(1)];
         body.iter()
@@ -110,7 +110,7 @@ impl<'a> Number<'a> {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// Returns the number modulo `modulus`, however long it is.
+    /// Returns the number modulo `modulus`, regardless of its length.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()

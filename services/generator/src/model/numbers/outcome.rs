@@ -7,7 +7,7 @@ pub enum Stage {
     Length,
     /// A character is not allowed.
     Format,
-    /// A component doesn't make sense, such as an impossible date.
+    /// A component is implausible, such as an impossible date.
     Component,
     /// The check digit is wrong.
     Checksum,

@@ -58,7 +58,7 @@ pub struct Person {
     pub place: Option<PlaceCode>,
 }
 
-/// The properties a caller asked for. The rest is sampled.
+/// The properties that a caller asked for. The rest are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The birth date.

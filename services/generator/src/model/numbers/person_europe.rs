@@ -17,7 +17,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran)
         .make(r"(?<w9>F[0-6]\d{5}[A-Z])|(?<w1>E\d{6}[A-Z])"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
-        // Months 13 to 15 are for days that have run out of serial numbers.
+        // Months 13 to 15 are used on days for which the serial numbers have run out.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(AUSTRIAN) % 11 == n.digit(3))
@@ -226,7 +226,7 @@ const ITALIAN_MAKE: &str =
     r"[BCDFGLMNPRSTVZ]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-IL]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
-    // Letters replace digits when two people would otherwise share a number.
+    // Letters replace digits if two people would otherwise have the same number.
     let digit = |position: usize| {
         let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)

@@ -34,7 +34,7 @@ pub const SCHEMES: &[Scheme] = &[
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
-    // Citizen card numbers, in the format used before 2004 or the one since.
+    // Citizen card numbers, in the format used before 2004 or the current one.
     person("CO", "NIT", r"\d{8,16}", colombian).make(r"(?<w6>1[01]\d{9})|(?<w4>[1-9]\d{8})"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free)
         .make(r"(?<w92>0[1-7]\d{8})|(?<w8>1\d{10,11})")

@@ -1,4 +1,4 @@
-//! Rules shared by several schemes. They go by the official names of the numbers.
+//! Rules shared by several schemes. They use the numbers' official names.
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
@@ -45,7 +45,7 @@ pub fn spanish_identity(n: &Number<'_>) -> Outcome {
     checks(spanish_letter(series + n.value(1, 8)) == n.end())
 }
 
-/// Checks the key in front of a French SIREN.
+/// Checks the key before a French SIREN.
 pub fn french_key(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
     let index = |byte: u8| ALPHABET.find(char::from(byte)).unwrap_or_default() as i64;
@@ -78,7 +78,7 @@ pub fn bulgarian_foreigner(n: &Number<'_>) -> Outcome {
     checks(n.sum(&[21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10 == n.last())
 }
 
-/// Checks a Czech or Slovak birth number. It had nine digits until 1953, and has had ten since.
+/// Checks a Czech or Slovak birth number. It had nine digits until 1953 and has had ten since then.
 pub fn birth_number(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
     let year = match (n.len(), year) {
@@ -88,7 +88,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
         (_, 54..) => 1900 + year,
         _ => 2000 + year,
     };
-    // Since 2004, days that have run out of serial numbers add 20 to the month.
+    // Since 2004, 20 is added to the month on days for which the serial numbers have run out.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
     date::born(n, year, month, day)?;
@@ -204,7 +204,7 @@ pub fn never() -> Outcome {
     Err(Stage::Checksum)
 }
 
-/// Returns the sum of weight · base-36 value, left to right.
+/// Returns the sum of weight · base-36 value, from left to right.
 pub fn sum_36(n: &Number<'_>, weights: impl Iterator<Item = i32>) -> i32 {
     n.bytes().iter().zip(weights).map(|(byte, weight)| base_36(*byte) * weight).sum()
 }

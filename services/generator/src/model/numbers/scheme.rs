@@ -161,7 +161,8 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// Returns all readings of a normalized number: unchanged, and without each prefix that it has.
+    /// Returns all interpretations of a normalized number: unchanged, and without each prefix that
+    /// it has.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
         // Greece and Northern Ireland have prefixes that differ from their country codes.
@@ -191,8 +192,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the hyphen-separated parts. They are zero-padded first if there are as many as the
-    /// scheme expects.
+    /// Joins the hyphen-separated parts. If there are as many parts as the scheme expects, they are
+    /// zero-padded first.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

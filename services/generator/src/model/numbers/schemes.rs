@@ -16,8 +16,8 @@ use crate::model::random::Random;
 /// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// An error found while checking a number. If there are several schemes, it comes from the one that
-/// got furthest.
+/// An error found while checking a number. If there are several schemes, it comes from the one
+/// whose checks got furthest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// The number is too short or too long.
@@ -102,7 +102,7 @@ impl Schemes {
     }
 
     /// Generates a number in the main scheme. If the number encodes personal data, it matches
-    /// `wanted`. Returns `None` if no number could be made.
+    /// `wanted`. Returns `None` if no number could be generated.
     ///
     /// The main scheme is the first one just for people, or else the first one.
     pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {

@@ -28,7 +28,7 @@ fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
 #[test]
 fn countries_are_those_of_the_specification() {
     let vat = countries(Kind::Vat);
-    // The one-stop shop has two lists of its own.
+    // The one-stop shop has two separate lists.
     assert_eq!(vat.iter().filter(|code| !["EU", "IM"].contains(*code)).count(), 84, "{vat:?}");
     let person = countries(Kind::Person);
     assert_eq!(person.len(), 60, "{person:?}");
@@ -197,7 +197,7 @@ fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
     for text in ["18501011237", "99999999997"] {
         assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
     }
-    // There's no date, but this type of number needs one.
+    // The number doesn't contain a date, but this type of number requires one.
     assert!(check(Kind::Person, "LT", "79999999993").is_err());
     // Dates in the future.
     for text in ["70501010012", "89912311230"] {

@@ -18,8 +18,8 @@ pub const SCHEMES: &[Scheme] = &[
         };
         checks(check == n.last())
     }),
-    // Letters have been in use since July 2026. It's still open whether that includes I, O, U, Q
-    // and F, so we accept them but don't generate them.
+    // Letters have been in use since July 2026. It is undecided whether these include I, O, U, Q
+    // and F, so we accept those but don't generate them.
     vat("BR", "CNPJ", r"[0-9A-Z]{12}\d{2}", |n| {
         fits(n.bytes()[..12].iter().any(|byte| *byte != n.at(0)))?;
         let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
     )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    // Company numbers are higher than those of people, between 76 and 78 million.
+    // Company numbers are higher than people's numbers, between 76 and 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
     both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),
@@ -90,7 +90,7 @@ pub fn colombian(n: &Number<'_>) -> Outcome {
     checks(if rest < 2 { rest } else { 11 - rest } == n.last())
 }
 
-/// Venezuela: the letter counts too.
+/// Venezuela: the letter is included in the sum.
 pub fn venezuela(n: &Number<'_>) -> Outcome {
     let letter = match n.at(0) {
         b'V' => 4,
@@ -148,8 +148,8 @@ fn mexican_check(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789A", (11 - sum % 11) % 11)
 }
 
-/// Mexico: letters followed by a date. We don't enforce the check character, because some real
-/// numbers get it wrong.
+/// Mexico: letters followed by a date. We don't enforce the check character, because it is wrong in
+/// some real numbers.
 fn mexico(n: &Number<'_>) -> Outcome {
     let letters = n.text().chars().take_while(|c| !c.is_ascii_digit()).count();
     let head: String = n.text().chars().take(letters).collect();

@@ -72,7 +72,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("SN", "NINEA", r"\d{7}([012][A-HJ-NP-WZ]\d)?|\d{9}([012][A-HJ-NP-WZ]\d)?", |n| {
         let digits = if n.text().len() >= 12 || n.len() == 9 { 9 } else { 7 };
         let number = n.part(0, digits);
-        // The weights 1 and 2 alternate from the left, whatever the length.
+        // The weights 1 and 2 alternate from the left, regardless of the length.
         let sum: i32 = (0..digits).map(|i| number.digit(i) * (1 + (i % 2) as i32)).sum();
         checks(sum % 10 == 0)
     }),

@@ -59,7 +59,7 @@ pub const SCHEMES: &[Scheme] = &[
         4.. => checks(n.sum(&[9, 1, 4, 8, 3, 10, 2, 5, 7, 6, 1]) % 11 == 3),
         _ => latvian_person(n),
     }),
-    // The first digit sets companies apart from people.
+    // The first digit distinguishes companies from people.
     both("MD", "IDNO", r"\d{13}", moldovan).make(r"1\d{12}"),
     vat("ME", "PIB", r"\d{8}", |n| {
         let check = (-n.sum(&[8, 7, 6, 5, 4, 3, 2])).rem_euclid(11);

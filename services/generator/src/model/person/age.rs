@@ -6,14 +6,14 @@ use jiff::civil::{Date, date};
 use crate::model::numbers::FIRST_BIRTH;
 use crate::model::random::Random;
 
-/// Population shares by ten-year age group, and the countries that roughly have these shares.
+/// Population shares by ten-year age group, and the countries to which they roughly apply.
 const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
 
 /// The latest birth date of generated people. Not all numbers support later centuries.
 const LAST_BIRTH: Date = date(2099, 12, 31);
 /// Maximum age.
 pub const OLDEST: u8 = 99;
-/// Default age range. It leaves out children, who have neither cards nor accounts.
+/// Default age range. It excludes children, who have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
 /// Ages and their weights.

@@ -29,7 +29,7 @@ pub struct Person {
     pub email: String,
     /// A username, unique within a stream.
     pub username: String,
-    /// The national identity number. `None` if we don't support the country's.
+    /// The national identity number. `None` if we don't support the country's numbers.
     pub national_number: Option<String>,
     /// A bank account in the country. `None` if the country doesn't use IBANs.
     pub iban: Option<String>,
@@ -188,7 +188,8 @@ impl Maker {
         email::username(name, self.culture.language(), index, random)
     }
 
-    /// Generates a national identity number. Returns `None` if we don't support the country's.
+    /// Generates a national identity number. Returns `None` if we don't support the country's
+    /// numbers.
     pub fn national_number(
         &self,
         name: &Identity,

@@ -64,7 +64,7 @@ const AREAS: [(&str, u16, u16); 51] = [
     ("DC", 577, 579),
 ];
 
-/// Since this day, the United States have assigned areas at random.
+/// Since this day, the United States has assigned areas at random.
 const RANDOMISED: Date = date(2011, 6, 25);
 /// Since this day, the two halves of Corsica have had separate codes.
 const CORSICA_DIVIDED: Date = date(1976, 1, 1);

@@ -33,7 +33,7 @@ pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age >= WORKING.end {
         return "Retired";
     }
-    // Everyone under 18 is a student. By 24, it's one in eight.
+    // Everyone under 18 is a student. At 24, one in eight is.
     if age < 25 && random.below(8) < (25 - age).unsigned_abs().into() {
         return "Student";
     }
@@ -45,7 +45,7 @@ pub fn is_employed(occupation: &str) -> bool {
     !matches!(occupation, "Pupil" | "Student" | "Retired")
 }
 
-/// Draws an employer number. Some employers come up far more often than others.
+/// Draws an employer number. Some employers are far more frequent than others.
 pub fn employer_number(random: &mut Random) -> u64 {
     (random.unit().powi(2) * EMPLOYERS) as u64
 }

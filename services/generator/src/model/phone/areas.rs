@@ -16,7 +16,7 @@ pub(super) struct Area {
     pub(super) plan: OnceLock<Plan>,
 }
 
-/// Returns a region's towns, as far as we know their area codes.
+/// Returns a region's towns whose area codes we know.
 pub(super) fn of(region: &str) -> Vec<Area> {
     let parse = |row: &'static str| {
         let mut fields = row.split('\t').skip(1);

@@ -1,4 +1,4 @@
-//! Telephone number ranges that regulators have set aside for films, books and examples.
+//! Telephone number ranges that regulators reserve for films, books and examples.
 
 /// A region's fictional ranges, as patterns for national numbers.
 pub(super) struct Fiction {

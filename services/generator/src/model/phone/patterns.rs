@@ -15,7 +15,7 @@ pub(super) struct Patterns {
 /// Patterns for a single kind of number.
 pub(super) struct KindPatterns {
     pub(super) pattern: &'static str,
-    /// The same pattern in the library release that we validate with, if it differs.
+    /// The same pattern in the library release with which we validate, if it differs.
     pub(super) carried: &'static str,
     /// Length of the example number.
     pub(super) example: usize,

@@ -8,8 +8,8 @@ use super::known::Families;
 use super::members::Members;
 use crate::model::random::Random;
 
-/// Number of parents per block. To find a parent's children, we only need to generate the counts
-/// within its block.
+/// Number of parents per block. To find a parent's children, only the counts within its block have
+/// to be generated.
 const BLOCK: u64 = 256;
 /// Means are counted in millionths.
 const MILLION: u64 = 1_000_000;
@@ -107,7 +107,7 @@ impl Children {
         Self { table, key, parents, least, sums, mean, slot }
     }
 
-    /// Returns the total number of children that earlier parents have.
+    /// Returns the total number of earlier parents' children.
     fn before(&self, parent: u64) -> u64 {
         let millionths = u128::from(self.mean) * u128::from(parent);
         u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
@@ -123,7 +123,7 @@ impl Children {
         self.before(self.parents)
     }
 
-    /// Returns how many children the first parents have together.
+    /// Returns the total number of the first parents' children.
     pub fn of_first(&self, parents: u64) -> u64 {
         if parents >= self.parents {
             return self.rows();
@@ -159,7 +159,7 @@ impl Children {
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Generates the number of children for each parent in a block, such that they add up to the
+    /// Generates the number of children for each parent in a block, so that they add up to the
     /// known total. Stores the running totals in `ends`.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
         let first = block * BLOCK;
@@ -171,8 +171,8 @@ impl Children {
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
         // The known total is between the sums of all minimums and all maximums, so something can
-        // always be changed. Every round changes all counts by an equal share. That takes few
-        // rounds, even if most counts have hit their limit.
+        // always be changed. Every round changes all counts by an equal share. This takes few
+        // rounds, even if most counts have reached their limit.
         let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
             let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);

@@ -12,8 +12,8 @@ const TEXT: usize = 10_000;
 /// The value of a subexpression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A null. Most operations on a null return null, but `&` takes it for an empty string, and
-    /// `if` for false.
+    /// A null. Most operations on a null return null, but `&` treats it as an empty string, and
+    /// `if` as false.
     Null,
     /// A number.
     Number(f64),
@@ -110,7 +110,7 @@ impl Expression {
     /// strings, `< > =`, parentheses and functions.
     ///
     /// # Errors
-    /// Returns what's wrong with the expression, and where.
+    /// Returns a description and the position of the first fault.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("must have at most {LONGEST} bytes"));

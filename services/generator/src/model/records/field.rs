@@ -16,7 +16,7 @@ pub trait Make {
     /// Generates the value for one row.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// Returns how many distinct values there are, if they can be picked by number.
+    /// Returns the number of distinct values, if they can be picked by number.
     fn space(&self) -> Option<u64> {
         None
     }
@@ -37,7 +37,8 @@ pub trait Make {
         true
     }
 
-    /// Returns what a value costs beyond that of a short one, which is about 64 bytes long.
+    /// Returns the additional cost of a value compared to a short one, which is about 64 bytes
+    /// long.
     fn more_cost(&self) -> u64 {
         0
     }

@@ -130,8 +130,8 @@ impl<'a> Groups<'a> {
     }
 
     /// Reads the type `card`: `part` (number), for numbers `format` (plain), `brand` (by market
-    /// share), and `of` to distinguish several cards in a row. `items` is how many indexes the arrays around the field reserve per
-    /// row.
+    /// share), and `of` to distinguish several cards in a row. `items` is the number of indexes
+    /// that the arrays around the field reserve per row.
     pub fn card(
         &mut self,
         members: &mut Members<'_>,
@@ -150,7 +150,7 @@ impl<'a> Groups<'a> {
             table.fields.iter().for_each(|field| payers.collect(field.value));
             payers
         });
-        // A card only has one brand, so if any of its fields specifies a brand, that goes for all
+        // A card only has one brand, so if any of its fields specifies a brand, that applies to all
         // of them.
         let stated = stated.or_else(|| payers.brands.get(&of).copied());
         let holder = payers.holder(of);

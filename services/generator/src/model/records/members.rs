@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fault::Faults;
 
-/// The members of an object. Any members we never read end up as faults.
+/// The members of an object. Members that are never read are reported as faults.
 pub struct Members<'a> {
     /// JSON pointer to the object.
     pub pointer: String,

@@ -1,7 +1,7 @@
 //! Generates records for tables described by a schema.
 //!
-//! A value only depends on the seed, the table, the field and the row number. So any part of a
-//! table comes out the same in every format, and we never have to store rows.
+//! A value only depends on the seed, the table, the field and the row number. Any part of a table
+//! is therefore the same in every format, and rows never have to be stored.
 
 mod cell;
 mod children;

@@ -33,7 +33,7 @@ pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestam
 /// single table, `{"fields": [...]}`.
 ///
 /// # Errors
-/// Returns everything that's wrong with the schema.
+/// Returns all faults in the schema.
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
     let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
@@ -97,7 +97,7 @@ pub fn types() -> impl Iterator<Item = &'static str> {
 enum Built {
     /// We're still parsing the field. If another field needs it now, there's a cycle.
     Begun,
-    /// We've parsed the field. `None` if something's wrong with it.
+    /// We've parsed the field. `None` if it has a fault.
     Done(Option<SharedField>),
 }
 
@@ -248,8 +248,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the order of unique values, if the field needs one. `None` means something was
-    /// wrong.
+    /// Returns the order of unique values, if the field needs one. `None` means that there was a
+    /// fault.
     fn order(
         &mut self,
         make: &dyn Make,

@@ -1,11 +1,11 @@
-//! Permutations, which give us unique values without having to remember them.
+//! Permutations, which produce unique values without having to remember them.
 
 use crate::model::random::mixed;
 
 /// A permutation of the numbers below a bound.
 ///
-/// A Feistel network permutes the numbers below the next power of four. As long as the result is
-/// out of bounds, we feed it back in. On average, that takes at most four steps.
+/// A Feistel network permutes the numbers below the next power of four. While the result is out of
+/// bounds, we permute it again. On average, this takes at most four steps.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     bound: u64,

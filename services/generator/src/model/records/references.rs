@@ -14,7 +14,7 @@ const COMBINATIONS: u64 = 1 << 62;
 
 impl<'a> Builder<'a> {
     /// Reads a reference's `with`, which names another reference in the row. That one picks the row
-    /// for both. Returns `None` if something was wrong.
+    /// for both. Returns `None` if there was a fault.
     pub(super) fn followed(
         &mut self,
         members: &mut Members<'a>,
@@ -133,13 +133,14 @@ impl<'a> Builder<'a> {
                 continue;
             };
             if let Some(digit) = first.digit.get() {
-                // Can't fail, because no field follows more than one other.
+                // This can't fail, because no field follows more than one other.
                 let _ = field.digit.set(*digit);
             }
         }
     }
 
-    /// Assigns numbers to the combinations of some fields. Returns what's wrong, if anything.
+    /// Assigns numbers to the combinations of some fields. Returns a description of the fault, if
+    /// any.
     fn number(&self, table: usize, names: &[&str]) -> Option<String> {
         let own = &self.tables[table];
         let is_follower = |name: &str| {
@@ -195,7 +196,7 @@ impl<'a> Builder<'a> {
         let key = FieldKey::new(&self.bounds.seed, &own.name, &names.join(" "));
         let (order, mut stride) = (key.permutation(all), 1);
         for (field, space) in spaces.into_iter().rev() {
-            // Can't fail, because no field is in more than one combination.
+            // This can't fail, because no field is in more than one combination.
             let _ = field.digit.set(Digit { order, all, stride, space });
             stride *= space;
         }

@@ -15,8 +15,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns the tables such that each one comes after those it refers to, as far as cycles
-    /// allow.
+    /// Returns the tables in an order in which each one comes after those it refers to, as far as
+    /// cycles allow.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();
         std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
-//! Turns identifiers into sentences, compatibly with Humanizer.NET.
+//! Converts identifiers to sentences, in the same way as Humanizer.NET.
 
 use super::letters::{lower, upper};
 
-/// Turns an identifier into a sentence: `orderIdNotFound` becomes `Order id not found`.
+/// Converts an identifier to a sentence: `orderIdNotFound` becomes `Order id not found`.
 pub fn humanize(text: &str) -> String {
     if text.chars().all(char::is_uppercase) {
         return text.to_owned();
@@ -99,8 +99,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// Returns how many leading capitals belong together. That's all of them before a digit or the end
-/// of a word, otherwise all but the last.
+/// Returns the number of leading capitals that belong together: all of them before a digit or the
+/// end of a word, and otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,

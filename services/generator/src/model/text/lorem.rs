@@ -49,7 +49,7 @@ impl Lorem {
         Self { random, vocabulary, unit, left: number, sentences, begun: false, has_opening: true }
     }
 
-    /// Leaves out the usual opening of Latin text. Otherwise short texts would all look alike.
+    /// Omits the usual opening of Latin text, because otherwise all short texts would look alike.
     pub fn without_opening(mut self) -> Self {
         self.has_opening = false;
         self

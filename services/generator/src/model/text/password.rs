@@ -19,8 +19,8 @@ pub struct Classes {
     pub special: bool,
 }
 
-/// Generates a password with at least one character from each class. Lower-case letters are the
-/// first to go if it's too short for that.
+/// Generates a password with at least one character from each class. If it is too short for that,
+/// lower-case letters are omitted first.
 ///
 /// # Errors
 /// Returns an error if the operating system doesn't provide any random bytes.

@@ -8,7 +8,7 @@ const SMALL: [&str; 21] = [
     "for", "nor", "off", "the", "via", "yet",
 ];
 
-/// Capitalizes the words in a string. Leaves everything between words alone.
+/// Capitalizes the words in a string. Doesn't change anything between words.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,8 +24,8 @@ pub fn title(text: &str) -> String {
     out
 }
 
-/// Returns whether a character can be part of a word. That's true for letters, digits, underscores
-/// and everything outside ASCII.
+/// Returns whether a character can be part of a word. This is true for letters, digits, underscores
+/// and all non-ASCII characters.
 fn belongs(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }

@@ -13,7 +13,7 @@ use crate::model::Kind;
 
 /// The initial backoff, which doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// How often we try a range before the first request has succeeded.
+/// Maximum number of attempts per range before the first request has succeeded.
 const AT_THE_START: u32 = 3;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -24,9 +24,9 @@ pub struct Politeness {
     pub concurrency: usize,
     /// Maximum number of requests per second, if limited.
     pub per_second: Option<u32>,
-    /// How often to try a range before the mirror fails.
+    /// Maximum number of attempts per range before the mirror fails.
     pub attempts: u32,
-    /// The longest pause we let the service ask for.
+    /// The longest pause that the service may request.
     pub longest_pause: Duration,
 }
 

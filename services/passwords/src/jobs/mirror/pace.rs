@@ -6,8 +6,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// We only report a pause if it extends the current one by at least this much. Concurrent requests
-/// often get the same pause.
+/// Minimum extension of the current pause that we report. Concurrent requests often get the same
+/// pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
 /// Spaces out requests, and stops them all during a pause that the service asks for.
@@ -70,7 +70,7 @@ impl fmt::Display for Length {
 mod tests {
     use super::*;
 
-    /// Returns how long each of several requests has to wait if they are all ready at `now`.
+    /// Returns the waiting time of each of several requests that are all ready at `now`.
     fn turns<const N: usize>(pace: &Pace, now: Instant) -> [Duration; N] {
         [(); N].map(|()| pace.claim(now) - now)
     }

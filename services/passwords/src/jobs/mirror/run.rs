@@ -16,7 +16,7 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// Per concurrent request, how many ranges may wait for an earlier one.
+/// Number of ranges per concurrent request that may wait for an earlier one.
 const AHEAD: usize = 16;
 /// Maximum number of waiting ranges.
 const MOST_AHEAD: usize = 1024;
@@ -28,9 +28,9 @@ pub struct Mirror {
     pub kinds: Vec<Kind>,
     /// The request limits.
     pub politeness: Politeness,
-    /// How many ranges to fetch. The others are left empty.
+    /// Number of ranges to fetch. The others are left empty.
     pub ranges: u32,
-    /// Whether to discard what an interrupted run has fetched.
+    /// Whether to discard the data that an interrupted run has fetched.
     pub restart: bool,
     /// Whether to start serving the new corpora.
     pub activate: bool,

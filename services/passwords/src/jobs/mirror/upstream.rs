@@ -18,10 +18,10 @@ use crate::store::Encoded;
 
 /// Maximum length of a range in bytes. There are up to 65,535 lines of up to 48 characters.
 const TEXT_LIMIT: usize = 4 << 20;
-/// We only show an error response's first line if it is no longer than this.
+/// Maximum length of an error response's first line for it to be shown.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// We give up on a slow response after this many times the timeout.
+/// We give up on a slow response after this multiple of the timeout.
 const WHOLE_ANSWER: u32 = 5;
 
 /// A range service and its HTTP client.
@@ -60,7 +60,7 @@ pub enum Failure {
     Final(String),
 }
 
-/// A pause that the service asked for with `Retry-After`.
+/// A pause that the service requested with `Retry-After`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pause {
     /// The length of the pause.
@@ -201,8 +201,8 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     Ok(Range { encoded, tag, received })
 }
 
-/// Returns whether we would notice a truncated body. We do if the response has a length, is
-/// chunked, or is an HTTP/2 stream, which marks its own end.
+/// Returns whether a truncated body can be detected. This requires a content length, chunked
+/// encoding, or an HTTP/2 stream, which marks its own end.
 fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
     length.is_some()
         || headers.contains_key(header::TRANSFER_ENCODING)

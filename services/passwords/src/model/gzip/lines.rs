@@ -11,7 +11,7 @@ use crate::model::prefetch;
 pub struct Lines<'a> {
     pub bucket: &'a Bucket<'a>,
     pub padding: &'a [u8],
-    /// How many of the bucket's lines are encoded.
+    /// Number of the bucket's lines that are already encoded.
     pub done: usize,
     /// The remaining lines' counts.
     pub counts: Counts<'a>,

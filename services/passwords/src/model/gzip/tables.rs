@@ -1,4 +1,4 @@
-//! The constant Huffman code, and how every response starts.
+//! The constant Huffman code, and the start of every response.
 
 use std::sync::LazyLock;
 

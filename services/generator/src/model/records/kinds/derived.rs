@@ -204,7 +204,7 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
 pub enum Choosing {
     /// A random row. All rows are equally likely.
     Uniform,
-    /// A random row. Rows near the top are far more likely than those near the bottom.
+    /// A random row. Rows near the start are far more likely than those near the end.
     Skewed,
     /// No row is picked more than once.
     Once(Permutation),
@@ -220,7 +220,7 @@ pub enum Choosing {
 pub struct Reference {
     /// The field we refer to.
     pub field: SharedField,
-    /// Row count of the table we refer to.
+    /// Row count of the table that the reference points to.
     pub rows: u64,
     pub choosing: Choosing,
 }

@@ -59,7 +59,7 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     let (least, most) =
         (members.number("min", 0.0, faults), members.number("max", 1_000.0, faults));
     let one = 10_f64.powi(decimals as i32);
-    // Beware: 0.07 times 100 comes out slightly above 7.
+    // Note that 0.07 times 100 is slightly above 7.
     let units = |value: f64, round: fn(f64) -> f64| {
         let value = value * one;
         if (value.round() - value).abs() < 1e-6 { value.round() } else { round(value) }

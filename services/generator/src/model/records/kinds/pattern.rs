@@ -19,7 +19,7 @@ const LONGEST: usize = 500;
 const NESTED: u32 = 32;
 /// Maximum length of a generated string in characters.
 const LETTERS: u64 = 1_000;
-/// Letters that cost as much as a short value.
+/// Number of letters that have the cost of one short value.
 const LETTERS_OF_A_COST: u64 = 64;
 /// Maximum extra repetitions if the expression leaves the number open.
 const OPEN: u32 = 8;
@@ -38,7 +38,7 @@ const FOLDED_CLASS: u64 = CLASSES * CLASS;
 /// Characters of a range that cost 1 if letter case is ignored.
 const LOOKED_UP: u64 = 125;
 
-/// Sums up what the character classes of an expression cost.
+/// Sums up the costs of an expression's character classes.
 #[derive(Default)]
 struct Costs {
     /// Cost of the classes of bounded size.
@@ -53,7 +53,7 @@ struct Costs {
     ignores_case: bool,
 }
 
-/// Costs of the character classes of an expression.
+/// Costs of an expression's character classes.
 struct Cost {
     /// Cost if letter case mattered, which is limited for each expression.
     plain: u64,
@@ -113,8 +113,8 @@ impl Visitor for Costs {
             }
             ClassSetItem::Range(range) => {
                 let (first, last) = (u32::from(range.start.c), u32::from(range.end.c));
-                // Looking up characters after the last one with a case costs almost nothing, so a
-                // range costs at most as much as a class of most characters.
+                // Looking up characters after the last one with a case costs almost nothing, so the
+                // cost of a range is limited to that of a class of most characters.
                 let count = u64::from(last.saturating_sub(first)).min(FOLDED_CLASS * LOOKED_UP);
                 self.ranged += count * times;
             }
@@ -240,8 +240,8 @@ impl Node {
         }
     }
 
-    /// Appends the `nth` string. `nth` must be less than [`space`](Self::space). Returns what's
-    /// left of the number for the nodes that follow.
+    /// Appends the `nth` string. `nth` must be less than [`space`](Self::space). Returns the rest
+    /// of the number, for the nodes that follow.
     fn push_nth(&self, nth: u64, out: &mut String) -> u64 {
         match self {
             Self::Text(text) => {
@@ -308,7 +308,7 @@ pub fn lengths(regex: &str) -> Option<(u64, u64)> {
 }
 
 /// Parses an expression. `classes` is the cost of the character classes in the expressions before
-/// it. Returns what's wrong with it, if anything.
+/// it. Returns a description of the fault, if any.
 fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     if text.len() > LONGEST {
         return Err(format!("must have at most {LONGEST} bytes"));

@@ -33,7 +33,7 @@ pub struct People {
 }
 
 impl People {
-    /// Returns what we already know about the person at an index.
+    /// Returns the known values of the person at an index.
     fn known<'r>(&self, index: u64, row: &'r mut Row) -> &'r mut Known {
         if row.people.len() <= self.slot {
             row.people.resize_with(self.slot + 1, Known::default);
@@ -272,7 +272,7 @@ fn sex(person: &Drawn<'_>) -> &'static str {
     }
 }
 
-/// Parts that are different for everyone in a table.
+/// Parts that are unique to each person in a table.
 const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
 /// The type `person` or `address`: one part of a person.

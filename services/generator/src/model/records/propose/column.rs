@@ -25,7 +25,7 @@ const YEAR: i64 = 365;
 const LONGEST_START: usize = 50;
 /// Maximum number of days between two dates in a row.
 const DAYS: i64 = 30;
-/// Length of a timestamp without its offset.
+/// Length of a timestamp without an offset.
 const LOCAL: u32 = 19;
 /// Length of a UUID.
 const UUID: u32 = 36;

@@ -21,7 +21,7 @@ pub struct Existing {
     pub references: Vec<Reference>,
     /// Check constraints. Those from a domain come with the name of the domain's column.
     pub checks: Vec<(Expr, Option<String>)>,
-    /// Descriptions of the constraints that rows may violate.
+    /// Descriptions of constraints that rows may violate.
     pub broken: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Leaves out the columns that fields can't be named after.
+    /// Removes columns whose names aren't allowed for fields.
     fn leave_out_names(&mut self) {
         let broken = &mut self.broken;
         self.columns.retain(|column| {

@@ -26,10 +26,10 @@ const SHORTEST_WORD: u64 = 1;
 const MULTIPLES: i64 = 1_000;
 
 /// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
-/// schema in an OpenAPI document or in `$defs`. Also returns what rows may violate.
+/// schema in an OpenAPI document or in `$defs`. Also returns the constraints that rows may violate.
 ///
 /// # Errors
-/// Returns a description of what's missing.
+/// Returns a description of the missing parts.
 pub fn of_json_schema(
     document: &Value,
     component: Option<&str>,
@@ -402,7 +402,7 @@ fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)
     let first = (least.unwrap_or(0.0) / part).ceil();
     let all = (0..MULTIPLES).map(|count| (first + count as f64) * part);
     let all = all.take_while(|value| most.is_none_or(|most| *value <= most));
-    // Products such as 3 * 0.1 have more digits than the numbers they stand for.
+    // Products such as 3 * 0.1 have more digits than the exact numbers.
     all.filter_map(|value| format!("{value:.9}").parse::<f64>().ok()).map(Value::from).collect()
 }
 

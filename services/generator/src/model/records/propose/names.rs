@@ -1,4 +1,4 @@
-//! Guesses from its name what a column contains.
+//! Guesses the contents of a column from its name.
 
 use serde_json::{Value, json};
 
@@ -169,7 +169,7 @@ const NAMES: [(&[&str], &str, &str); 37] = [
     (&["department", "category", "tag"], "text", "1"),
 ];
 
-/// Returns the field for a text column, or `None` if the name doesn't give it away.
+/// Returns the field for a text column, or `None` if the name doesn't indicate it.
 pub fn by_name(name: &str) -> Option<Value> {
     let name = snake_case(name);
     let fits = |words: &&[&str]| words.contains(&name.as_str());

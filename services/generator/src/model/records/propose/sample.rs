@@ -72,7 +72,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
 }
 
 /// Returns names that are valid in a schema. Missing and duplicate names get a number, and so do
-/// names that only become equal to others when they are cut.
+/// names that are equal to others after being cut.
 pub fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let names: Vec<&str> = names.collect();
     let wanted: HashSet<&str> = names.iter().copied().collect();

@@ -68,7 +68,7 @@ impl Column {
         })
     }
 
-    /// Returns whether all matches of a regular expression are surely in the column's case.
+    /// Returns whether all matches of a regular expression are certain to be in the column's case.
     fn has_case_of(&self, regex: &str) -> bool {
         if !self.is_upper && !self.is_lower {
             return true;
@@ -87,8 +87,8 @@ impl Column {
         self.has_case(&plain) && !plain.contains("[^") && !plain.contains("(?")
     }
 
-    /// Applies limits to the values that other checks left. Returns false if they don't go
-    /// together, so rows may violate some.
+    /// Applies limits to the values that other checks left. Returns false if they contradict each
+    /// other, so that rows may violate some.
     pub fn settle(&mut self) -> bool {
         let (least, most) = (self.least.unwrap_or(f64::MIN), self.most.unwrap_or(f64::MAX));
         let is_number = matches!(self.stored, Stored::Integer | Stored::Decimal(_));

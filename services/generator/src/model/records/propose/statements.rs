@@ -37,7 +37,7 @@ const POSTGRESQL: [&str; 4] = ["COPY ", "SELECT pg_catalog.", "\\connect", "\\re
 const TABLES: [&str; 5] =
     ["CREATE TABLE", "ALTER TABLE", "DROP TABLE", "INSERT INTO", "LOCK TABLES"];
 
-/// Guesses whether a file was written for MySQL. Strings and comments say nothing about that.
+/// Guesses whether a file was written for MySQL. Strings and comments are ignored.
 pub fn is_mysql(text: &str) -> bool {
     let lines = || text.lines().map(str::trim_start);
     if lines().any(|line| POSTGRESQL.iter().any(|start| line.starts_with(start))) {

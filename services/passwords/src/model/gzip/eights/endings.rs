@@ -15,8 +15,8 @@ use super::lanes::{LINES, Lanes, load_words};
 use crate::model::bucket::Counts;
 use crate::model::gzip::tables::{COUNT_BITS, Tables};
 
-/// Maximum length of an ending in bits. With a longer one and the two digits before it, we'd exceed
-/// 64 bits.
+/// Maximum length of an ending in bits. A longer one would exceed 64 bits together with the two
+/// preceding digits.
 const LONGEST: u32 = 54;
 
 /// Returns the endings of the next eight lines, or `None` if a count is invalid or an ending is too
