@@ -13,7 +13,7 @@ use crate::model::list::PER_PAGE;
 use crate::model::series::SeriesLimits;
 use crate::model::zone::Zone;
 
-/// The settings of the site, its lists, rate limits and first user.
+/// Settings for the site, its lists, rate limits and first user.
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Calendar")]
 pub struct Settings {
@@ -39,7 +39,7 @@ pub struct Settings {
     #[arg(long, env, global = true, default_value_t = PER_PAGE, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page: i64,
 
-    /// Maximum number of rows per page in lists, 1 to 1000. Requests for more rows are reduced to
+    /// Maximum number of rows per page in lists, 1 to 1000. Requests for more rows are capped at
     /// this number
     #[arg(long, env, global = true, default_value_t = 50, value_name = "ROWS", value_parser = clap::value_parser!(i64).range(1..=1000))]
     pub per_page_max: i64,

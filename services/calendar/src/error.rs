@@ -280,7 +280,7 @@ impl Error {
         }
     }
 
-    /// Returns how many seconds to wait before a retry, if we know.
+    /// Returns the number of seconds to wait before a retry, if known.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),

@@ -1,4 +1,4 @@
-//! Metrics of this service, on top of those from the shell.
+//! This service's metrics, in addition to the shell's.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -148,8 +148,8 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the index: how many changes it was behind, how long the last build took,
-/// and its size in bytes.
+/// Publishes the state of the index: the number of changes it was behind, the duration of the last
+/// build, and its size in bytes.
 pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
@@ -165,7 +165,7 @@ pub fn describe_webhooks(waiting: i64) {
 pub struct WaitingList(());
 
 impl WaitingList {
-    /// Counts a list that starts waiting.
+    /// Counts a list that is starting to wait.
     pub fn begin() -> Self {
         LISTS_WAITING.inc();
         Self(())

@@ -92,7 +92,7 @@ pub fn amend(document: &mut OpenApi) {
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {
-                // An empty update is fine, it just doesn't change anything.
+                // An empty update is allowed, and doesn't change anything.
                 body.required = None;
             }
             for parameter in operation.parameters.iter_mut().flatten() {

@@ -52,7 +52,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::get_image);
     add_subscriptions(routes);
     add_pages(routes);
-    // Not part of the API, so the OpenAPI document omits these.
+    // These aren't part of the API, so the OpenAPI document omits them.
     routes.configure(|config| {
         config.service(media::get_media);
     });

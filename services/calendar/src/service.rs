@@ -24,8 +24,8 @@ use crate::{metrics, openapi, routes};
 /// How often to look for due publications.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often to update the event index from the change log. A list that needs the index also
-/// updates it.
+/// Interval between updates of the event index from the change log. A list that needs the index
+/// also updates it.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The calendar service, as registered with the shell.

@@ -35,19 +35,19 @@ pub struct State {
     pub gate: Gate,
     pub site: Arc<Site>,
     pub media: Media,
-    /// Fetches images given as a URL. `None` if URLs are only recorded.
+    /// Fetches images given as URLs. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
     /// Fetches subscribed files. `None` if this process doesn't do that.
     pub calendar_fetcher: Option<CalendarFetcher>,
     /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
-    /// Limits how many writes can sanitize long strings at once.
+    /// Limits the number of writes that can sanitize long strings at the same time.
     pub sanitizers: Arc<FairTurns>,
     /// In-memory index of all events. It serves lists that the database can't answer quickly.
     pub index: Arc<EventIndex>,
     /// Responses to earlier requests. `None` if we don't keep any.
     pub answers: Option<Arc<KeptAnswers>>,
-    /// Each costly list takes one of these permits. This leaves a connection and a core for other
+    /// Each costly list takes one of these permits, which leaves a connection and a core for other
     /// reads.
     pub costly_lists: Arc<Semaphore>,
     /// Memory permits for pages with a lot of text.
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// Turns on fetching of images given as a URL.
+    /// Enables fetching images given as URLs.
     #[must_use]
     pub fn with_image_fetcher(self, fetcher: ImageFetcher) -> State {
         State { image_fetcher: Some(fetcher), ..self }
@@ -108,13 +108,13 @@ impl State {
 }
 
 impl State {
-    /// Turns on webhooks.
+    /// Enables webhooks.
     #[must_use]
     pub fn with_webhooks(self, sender: WebhookSender) -> State {
         State { webhooks: Some(sender), ..self }
     }
 
-    /// Turns on fetching of subscribed files.
+    /// Enables fetching subscribed files.
     #[must_use]
     pub fn with_calendar_fetcher(self, fetcher: CalendarFetcher) -> State {
         State { calendar_fetcher: Some(fetcher), ..self }

@@ -1,4 +1,5 @@
-//! Everything a request handler works with: the connection, the caller, the clock and the settings.
+//! Everything that a request handler works with: the connection, the caller, the clock and the
+//! settings.
 
 use database::Db;
 use jiff::Timestamp;
@@ -22,7 +23,7 @@ use crate::wire::render_context::RenderContext;
 use crate::wire::sanitized::SanitizedTexts;
 use crate::wire::write_input::WriteOptions;
 
-/// Everything a request handler works with, borrowed for one transaction.
+/// Everything that a request handler works with, borrowed for one transaction.
 pub struct RequestContext<'a> {
     pub db: &'a mut Db,
     pub actor: Actor,
@@ -61,7 +62,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Looks up the caller by the login of the API key's owner.
+    /// Looks up the caller by the API key owner's login.
     pub fn actor(db: &mut Db, login: Option<&str>) -> Result<Actor, Error> {
         match login {
             // A deleted user's key is invalid.

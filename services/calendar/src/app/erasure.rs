@@ -38,7 +38,7 @@ pub async fn finish(state: &State) {
     remove_files(state).await;
 }
 
-/// Remembers that this process has erased something.
+/// Records that this process has erased something.
 pub fn note(state: &State) {
     state.has_erased.store(true, Ordering::Relaxed);
 }
@@ -73,7 +73,7 @@ pub struct FileRemoval {
     last: (i64, String),
     /// Whether we have looked at all files.
     pub is_over: bool,
-    /// Number of files left alone because they were stored a moment ago.
+    /// Number of files kept because they have only just been stored.
     pub spared: usize,
     /// Number of files that could not be deleted.
     failed: usize,
@@ -82,7 +82,7 @@ pub struct FileRemoval {
 }
 
 impl FileRemoval {
-    /// Handles the next few files, inside a transaction.
+    /// Processes the next few files, inside a transaction.
     pub fn step(&self, db: &mut Db, media: &Media, now: i64) -> Result<FileRemoval, DatabaseError> {
         sql::one_writer(db)?;
         let mut next = self.clone();

@@ -79,8 +79,8 @@ pub fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Res
     Ok(event)
 }
 
-/// Changes an event. The caller must have checked permissions. If nothing differs, the modification
-/// date stays and no change is recorded.
+/// Changes an event. The caller must have checked permissions. If nothing has changed, leaves the
+/// modification date alone and doesn't record a change.
 pub fn update(
     db: &mut Db,
     old: &Event,
@@ -158,7 +158,7 @@ pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     Ok(event)
 }
 
-/// Marks an event as cancelled. It stays visible, and comes back if it was in the trash.
+/// Marks an event as cancelled. It remains visible, and is restored if it was in the trash.
 pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     let mut event = old.clone();
     if old.status.is_trashed() {
@@ -176,7 +176,7 @@ pub fn cancel(db: &mut Db, old: &Event, now: i64) -> Result<(), Error> {
     Ok(events::update(db, (old, &links), (&event, &links))?)
 }
 
-/// Gives a trashed event the status and slug that it had before. Stores nothing.
+/// Restores a trashed event's former status and slug. Doesn't store anything.
 pub fn untrash(db: &mut Db, event: &mut Event) -> Result<(), DatabaseError> {
     let previous = event.previous.clone();
     event.set_status(previous.unwrap_or_else(|| Status::of(Stage::Publish)));
@@ -231,7 +231,7 @@ enum NamedLink<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Reads the rows the write refers to. Stores nothing.
+    /// Reads the rows that the write refers to. Doesn't store anything.
     fn gather(
         db: &mut Db,
         change: &'a EventChange,

@@ -166,8 +166,8 @@ pub fn written(
     Ok((text, modified))
 }
 
-/// Returns the slug of a series' page. The name of a series leads to its next event. If a later part
-/// of a split series has this name too, the page is that of the first event.
+/// Returns the slug of a series' page. A series' name leads to its next event. If a later part of a
+/// split series also has this name, returns the slug of the first event's page.
 fn page(db: &mut Db, series: &Series, all: &[Dated]) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

@@ -1,4 +1,4 @@
-//! iCalendar feeds: selects the events and generates the file piece by piece.
+//! iCalendar feeds: selects the events and generates the file in pieces.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ const PIECE: usize = 500;
 const LONGEST_PIECE: usize = 512 << 10;
 
 /// Feeds up to this size in bytes are kept in memory after the first pass over their events. Longer
-/// feeds are generated a second time while they are sent.
+/// feeds are generated again as they are sent.
 const KEPT: usize = 1 << 20;
 
 /// How long feeds keep showing trashed events as cancelled, in seconds.
@@ -70,7 +70,7 @@ pub struct FeedContent {
 pub enum FeedText {
     /// The complete file.
     Whole(String),
-    /// Generated while it is sent.
+    /// Generated as it is sent.
     Pieces(Box<Pieces>),
 }
 
@@ -84,8 +84,8 @@ pub struct Pieces {
 
 /// The events in a feed, and the settings used to write them.
 struct Listed {
-    /// Ids of the listed events, followed by those of the cancelled ones. Events of `series` are
-    /// left out.
+    /// Ids of the listed events, followed by those of the cancelled ones. Events in `series` are
+    /// omitted.
     ids: Vec<i64>,
     /// Series written as one entry with a rule, after the events.
     series: Vec<i64>,
@@ -102,8 +102,8 @@ struct Listed {
 }
 
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
-/// the parameters and the number of the latest change, so a client that is up to date costs us
-/// nothing more.
+/// the parameters and the number of the latest change, so nothing else has to be read for a client
+/// that is up to date.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();

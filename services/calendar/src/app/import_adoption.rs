@@ -1,5 +1,5 @@
-//! Events that a subscription takes over from an earlier import or a removed subscription. What
-//! users changed in them is not known, so editors get a message about each replaced part.
+//! Events that a subscription takes over from an earlier import or a removed subscription. Since
+//! users' earlier changes to them are unknown, editors get a message about each replaced part.
 
 use database::Db;
 

@@ -1,6 +1,6 @@
-//! Values that the events of an imported series share although its file does not decide them:
-//! fields that files do not have, and parts that users of a subscription changed for all events.
-//! New dates of the file get these values too.
+//! Values shared by an imported series' events that don't come from its file: fields that files
+//! don't have, and parts that users of a subscription changed for all events. New dates in the file
+//! also get these values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use crate::model::subscription::{Part, Parts};
 use crate::model::when::PointInTime;
 use crate::store::{events, series as stored, subscribed_events};
 
-/// The values that new dates of a series get.
+/// The values for a series' new dates.
 #[derive(Clone, Debug)]
 pub struct SeriesEdits {
     template: Shared,
     /// The parts, other than dates, that users changed for all events.
     parts: Parts,
-    /// How far users moved the events from their dates in the file.
+    /// The distance by which users moved the events from their dates in the file.
     moved: Option<Moved>,
 }
 
-/// The values of series that a file has overrides of. There may be many overrides of one series.
+/// The values of those series that have overrides in the file. A series can have many overrides.
 #[derive(Default)]
 pub struct KnownEdits(HashMap<i64, Option<Arc<SeriesEdits>>>);
 
@@ -33,7 +33,7 @@ impl KnownEdits {
     /// Maximum number of series.
     const MOST: usize = 64;
 
-    /// Returns the values that new events of a series get.
+    /// Returns the values for a series' new events.
     pub fn of(
         &mut self,
         db: &mut Db,
@@ -63,7 +63,7 @@ struct Moved {
 }
 
 impl SeriesEdits {
-    /// Reads the values that the events of a series share. Returns `None` if it has no events.
+    /// Reads the values shared by a series' events. Returns `None` if it has no events.
     pub fn of(db: &mut Db, series: i64) -> Result<Option<SeriesEdits>, DatabaseError> {
         let Some(of) = stored::find(db, series)? else { return Ok(None) };
         let Some(mut template) = series::template(db, series)? else { return Ok(None) };
@@ -102,7 +102,7 @@ impl SeriesEdits {
     }
 
     /// Returns whether a new date gets a part from the series. A date that is private in its file
-    /// does not become public because users published the others.
+    /// does not become public just because users published the others.
     pub fn decides(&self, part: Part, is_private: bool) -> bool {
         self.has(part) && !(part == Part::Status && is_private)
     }
@@ -115,8 +115,8 @@ impl SeriesEdits {
         fields
     }
 
-    /// Returns the fields that a new date gets. `has_image` is whether the file gives this date an
-    /// image of its own.
+    /// Returns the fields that a new date gets from the series. `has_image` is whether the file
+    /// contains a separate image for this date.
     pub fn fields(&self, has_image: bool, is_private: bool) -> TakenFields {
         let is_taken = |name: &&str| match (Part::of_field(name), *name) {
             // Subscriptions have an author for new events.
@@ -130,7 +130,7 @@ impl SeriesEdits {
     }
 
     /// Returns the parts of a new date that count as changed by users. `is_planned` is whether the
-    /// date is at the time of the rule and not at a time of its own.
+    /// date takes place at the rule's time.
     pub fn parts(&self, is_planned: bool, is_private: bool) -> Parts {
         let is_moved = |part| part == Part::Dates && is_planned && self.moved.is_some();
         let parts = Part::ALL.into_iter();
@@ -164,7 +164,7 @@ fn is_of(field: &str, part: Part) -> bool {
     Part::of_field(field) == Some(part)
 }
 
-/// Returns the move that more than half of the events, whose dates users changed, have in common.
+/// Returns the move shared by more than half of the events whose dates users changed.
 fn moved(
     db: &mut Db,
     of: &Series,

@@ -14,7 +14,7 @@ use crate::model::subscription::Part;
 use crate::model::zone::Zone;
 use crate::store::{events, imported, links, series, slugs, subscribed_events};
 
-/// An event of a series that earlier files had.
+/// An event of a series in earlier files.
 struct Known {
     /// The id, or `None` if a user erased the event.
     id: Option<i64>,
@@ -26,13 +26,12 @@ struct Known {
     is_member: bool,
 }
 
-/// Gives the known events of a series the external ids that they have in the file now, along with
-/// their places in the series and their slugs. A subscription's import only touches that
-/// subscription's events.
+/// Updates the known events of a series: their external ids as in the current file, their places in
+/// the series, and their slugs. A subscription's import only touches that subscription's events.
 ///
-/// An event belongs to the occurrence with its original start, or else to one of the same local
+/// An event belongs to the occurrence with its original start, or else to one on the same local
 /// day. If no event is found by either, the events of the stored series and the occurrences are
-/// matched in order. Entries of their own, whose UIDs are in `listed`, do not belong to the series.
+/// matched in order. Separate entries, whose UIDs are in `listed`, do not belong to the series.
 pub fn rename(
     db: &mut Db,
     (entry, listed): (&Entry, &HashSet<String>),
@@ -75,7 +74,7 @@ pub fn rename(
     }
     for (number, (one, name)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &format!("#{number}")), name)?;
-        // An event that this import may not touch can have the name.
+        // The name may belong to an event that this import must not touch.
         if let Some(id) = one.id
             && events::find_by_external_id(db, name)?.is_none()
         {
@@ -94,7 +93,7 @@ pub fn rename(
     }
 }
 
-/// Gives an event of a subscription another name. Its external id becomes free.
+/// Renames one of a subscription's events. This frees its external id.
 fn give(
     db: &mut Db,
     event: Option<i64>,
@@ -196,8 +195,9 @@ fn matched<'o>(
     if matches.is_empty() { in_order(known, occurrences, now) } else { matches }
 }
 
-/// Matches the events of the series and the occurrences in order. If some are over, the next occurrence belongs to the
-/// event that is nearest to it. An event that is over doesn't move into the future, or back.
+/// Matches the events of the series and the occurrences in order. If some are over, the next
+/// occurrence belongs to the event that is nearest to it. An event never moves from the past to the
+/// future, or vice versa.
 fn in_order<'o>(
     known: &[Known],
     occurrences: &'o [Occurrence],

@@ -1,4 +1,4 @@
-//! Messages to webhooks about imported series: one for all events that a transaction writes.
+//! Webhook messages about imported series: one for all events that a transaction writes.
 
 use database::Db;
 
@@ -18,7 +18,7 @@ impl Notices {
         Ok(Notices { last: webhooks::last_message(db)?, changes: so_far.changes() })
     }
 
-    /// Replaces the messages about single events since then by one about their series.
+    /// Replaces the messages about single events since then with one about their series.
     pub fn combine(self, db: &mut Db, so_far: &Progress, now: i64) -> Result<(), Error> {
         let Some(written) = &so_far.series else { return Ok(()) };
         let changes = so_far.changes() - self.changes;

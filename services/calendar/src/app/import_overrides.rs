@@ -28,10 +28,10 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Renames a single event to its UID plus its start if the UID alone is ambiguous. That is the case
-/// if an earlier file stored it under that name, or if its file has several events with this UID
-/// and the one stored under the plain UID is a different one. The order of events in the file does
-/// not matter.
+/// Renames a single event to its UID plus its start if the UID alone is ambiguous. This is the case
+/// if an earlier file stored it under that name, or if its file contains several events with this
+/// UID and a different one is stored under the plain UID. The order of events in the file does not
+/// matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
     entry: &'e Entry,
@@ -123,8 +123,8 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))
 }
 
-/// Records the original start of a series' first event. Returns true if the entry used to be a
-/// series and no longer repeats.
+/// Records the original start of a series' first event. Returns true if the entry was a series
+/// before and no longer repeats.
 pub fn note_first(
     db: &mut Db,
     overview: &Overview,

@@ -75,7 +75,7 @@ impl Overview {
     /// Reads the whole file.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn of(state: &State, file: impl BufRead) -> io::Result<Overview> {
         let mut overview = Overview::default();
         let (mut replacing, mut series) = (Vec::new(), HashSet::new());
@@ -135,7 +135,7 @@ impl Overview {
         for (number, component) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
-            // The override is applied together with its series, or superseded by one that is.
+            // The override is applied together with its series, or is superseded by one that is.
             let is_known = overview.has_range(&component)
                 || overview.superseded_ranges.contains(&component.line);
             if is_known && series.contains(&component.text("UID")) {

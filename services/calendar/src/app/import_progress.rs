@@ -46,7 +46,7 @@ pub enum Work {
         /// Whether another event in the file has the same UID.
         is_repeated: bool,
     },
-    /// Just count this event, because a later revision supersedes it.
+    /// Only count this event, because a later revision supersedes it.
     Superseded,
     /// Report a faulty event.
     Faulty(String),
@@ -72,10 +72,11 @@ pub struct Progress {
     /// The line where the last component starts.
     pub line: u64,
     pub report: ImportJson,
-    /// Number of events of a subscription that were trashed because their series no longer has
-    /// them.
+    /// Number of a subscription's events that were trashed because they are no longer part of their
+    /// series.
     pub trashed: usize,
-    /// Number of events of a subscription that stay although their series no longer has them.
+    /// Number of a subscription's events that were kept although they are no longer part of their
+    /// series.
     pub stayed: usize,
     /// Messages about such events, up to 1000.
     pub staying: Vec<ImportErrorJson>,
@@ -108,13 +109,13 @@ impl Progress {
         add(&mut self.report.warnings, component, warning.into());
     }
 
-    /// Returns how many more messages there may be about events that stay.
+    /// Returns the number of further messages allowed about events that are kept.
     pub fn room_for_staying(&self) -> usize {
         MAX_ERRORS.saturating_sub(self.staying.len())
     }
 
-    /// Counts events that stay although their series no longer has them, and adds messages about
-    /// them.
+    /// Counts events that are kept although they are no longer part of their series, and adds
+    /// messages about them.
     pub fn note_staying(&mut self, number: usize, messages: Vec<ImportErrorJson>) {
         self.stayed += number;
         self.staying.extend(messages);
@@ -161,13 +162,13 @@ pub struct EntryProgress {
     pub kept: HashSet<String>,
     /// The parent of the entry's other events.
     pub parent: Option<i64>,
-    /// Whether earlier files had occurrences that may be missing from this one.
+    /// Whether earlier files contained occurrences that may be missing from this one.
     pub repeated: bool,
     /// Ids of overrides from earlier files that are newer than the entry.
     pub overridden: HashSet<String>,
     /// The series, if the rule is stored.
     pub series: Option<Written>,
-    /// The values that new dates of the series get. A series that this import stored has none.
+    /// The values for the series' new dates. `None` for a series that this import stored.
     pub edits: Option<Arc<SeriesEdits>>,
 }
 
@@ -184,7 +185,7 @@ pub struct Series {
     pub is_outdated: bool,
 }
 
-/// How long a transaction may run before it yields to other writers.
+/// Maximum duration of a transaction before it yields to other writers.
 #[derive(Clone, Copy)]
 pub struct TimeSlice {
     began: Instant,

@@ -29,8 +29,8 @@ pub struct Written {
 
 /// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
-/// Feeds we wrote ourselves contain less than the database, and they may list occurrences as single
-/// events without a rule.
+/// Our own feeds contain less than the database, and may list occurrences as single events without
+/// a rule.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -149,7 +149,7 @@ pub fn join(
     Ok(stored::join(db, &place)?)
 }
 
-/// Takes the date of an event that now belongs to another series out of its former series.
+/// Removes the date of an event that now belongs to another series from its former series.
 fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     let Some(known) = stored::find(db, before.series.id)? else { return Ok(()) };
     let members = stored::members(db, known.id)?;
@@ -159,8 +159,8 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     if let Err(place) = plan.exdates.binary_search(&key) {
         plan.exdates.insert(place, key);
     }
-    // A later rule may lack the excluded dates, so the series begins with its first event that is
-    // left.
+    // A later rule may not have the excluded dates, so the series starts with its first remaining
+    // event.
     let plan = from_on(&plan, next.occurrence).unwrap_or(plan);
     let sequence = known.sequence + 1;
     Ok(stored::update(db, &Series { plan, sequence, ..known })?)
@@ -172,8 +172,8 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
-/// Returns the slug for a date of a series that its file has as an entry of its own. Without the
-/// date, the slug would be the name of the series.
+/// Returns the slug for a date of a series that is a separate entry in its file. Without the date,
+/// the slug would be the series' name.
 pub fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
     let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
     let name = slug::name_of_series(&occurrence.details.title);
@@ -184,7 +184,7 @@ pub fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<Stri
 /// The place of a new event of a series.
 pub struct Placed {
     pub slug: String,
-    /// The dates, if they are not those of the file because users moved the series.
+    /// The dates, if they differ from the file because users moved the series.
     pub schedule: Option<ScheduleChange>,
 }
 
@@ -208,9 +208,9 @@ pub fn placed(
     }))
 }
 
-/// Returns the fields that belong to this event only. Those are fields that files don't have, and
-/// in a subscription parts that a user changed for this event, or that this event has from the file
-/// although a user changed them for all others.
+/// Returns the fields that belong to this event only. These are fields that files don't have and,
+/// in a subscription, parts that a user changed for this event, or that come from the file although
+/// a user changed them for all other events.
 fn own_fields(
     db: &mut Db,
     before: Option<&InSeries>,
@@ -249,7 +249,7 @@ fn own_fields(
     Ok(fields)
 }
 
-/// Returns whether an event is at another time than its series has it.
+/// Returns whether an event's time differs from the series plan.
 fn is_moved(place: &InSeries, event: &Event) -> bool {
     expected(place).is_none_or(|dates| {
         let shown = &event.schedule;
@@ -281,7 +281,7 @@ fn expected(place: &InSeries) -> Option<Schedule> {
 }
 
 /// Removes events from a series that are no longer part of its rule or of the file. Trashed events
-/// whose dates are excluded stay in it.
+/// whose dates are excluded remain part of it.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<(), Error> {
     let Some(series) = stored::find(db, id)? else { return Ok(()) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();

@@ -14,7 +14,7 @@ use crate::state::State;
 /// Maximum total size of prepared components, in bytes. The last one may exceed it.
 const READY_BYTES: usize = 4 << 20;
 
-/// State kept while reading a file.
+/// State while reading a file.
 #[derive(Default)]
 pub struct Reading {
     /// Number of components read so far in this pass.

@@ -61,9 +61,9 @@ pub struct Source<'a> {
 /// How to recognise our own events in a file.
 #[derive(Clone, Copy)]
 pub struct OwnEvents<'a> {
-    /// UIDs that we generate end with this site's host.
+    /// The UIDs that we generate end with this site's host.
     pub urls: &'a Urls,
-    /// Whether the entry was written by this calendar or a copy of it, whatever the host.
+    /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
     pub is_author: bool,
     /// The entry's CREATED property. If the host differs, it must match the stored event, because a
     /// copy of this calendar may use the same ids for other events.
@@ -109,8 +109,8 @@ pub fn write(
 
 /// Writes an event. Returns the outcome and the event's id.
 ///
-/// Events trashed by an import are restored, while events trashed by a user stay in the trash. If
-/// the series may exclude the event, it is neither restored nor inserted between known events.
+/// Events trashed by an import are restored. Events trashed by a user remain in the trash. If the
+/// series may exclude the event, it is neither restored nor inserted between known events.
 fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -139,8 +139,8 @@ fn write_occurrence(
     }
 }
 
-/// Updates an event that a user moved to the trash, so that it agrees with the file when it is
-/// restored. It stays in the trash and keeps the date of its removal.
+/// Updates an event that a user moved to the trash, so that it matches the file when it is
+/// restored. It remains in the trash and keeps its deletion date.
 fn update_in_trash(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -161,7 +161,7 @@ fn update_in_trash(
 }
 
 /// Returns whether this occurrence is unknown although a later one of its series is known. In that
-/// case an earlier file excluded it.
+/// case, an earlier file excluded it.
 fn is_skipped_by_known_events(
     db: &mut Db,
     source: Source<'_>,
@@ -173,9 +173,9 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It stays visible. A cancellation may lack all other properties, so
-/// only the status of a known event changes. An unknown event is created if the cancellation is
-/// complete.
+/// Marks an event as cancelled. It remains visible. A cancellation may not have any other
+/// properties, so only a known event's status changes. An unknown event is created if the
+/// cancellation is complete.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -291,8 +291,8 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Updates the fields that differ from what a feed would show. If `is_removed`, the status stays,
-/// and the event gets no new venues, organizers or categories.
+/// Updates the fields that differ from what a feed would show. If `is_removed` is set, the status
+/// is kept, and no venues, organizers or categories are created.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -405,7 +405,7 @@ fn decode(
 }
 
 impl Stored {
-    /// Reads an event and renders it the way our feeds do if it is public.
+    /// If an event is public, reads it and renders it as in our feeds.
     fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);

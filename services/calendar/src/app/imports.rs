@@ -88,7 +88,7 @@ impl Import {
         }
     }
 
-    /// Turns this into a subscription's import.
+    /// Converts this to a subscription's import.
     #[must_use]
     pub fn of_subscription(self, subscriber: Subscriber) -> Import {
         Import { subscriber: Some(subscriber), ..self }
@@ -127,7 +127,7 @@ impl Import {
     /// This is slow, so do it before opening the transaction that writes them.
     ///
     /// # Errors
-    /// The file cannot be read, or it changed.
+    /// Returns an error if the file cannot be read, or changes.
     pub fn prepare(
         &mut self,
         state: &State,
@@ -146,7 +146,7 @@ impl Import {
     /// Writes prepared entries inside a transaction. Returns false at the end of the pass.
     ///
     /// # Errors
-    /// The database failed. The counts are invalid after that.
+    /// Returns an error if the database fails. The counts are invalid after that.
     pub fn write(&mut self, state: &State, db: &mut Db) -> Result<bool, Error> {
         sql::one_writer(db)?;
         if self.calendar_id.is_none() {
@@ -173,7 +173,7 @@ impl Import {
         Ok(!self.so_far.is_over)
     }
 
-    /// Works on a component until it is complete or the time slice ends. Returns whether it is
+    /// Processes a component until it is complete or the time slice ends. Returns whether it is
     /// complete.
     fn do_work(
         &mut self,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Why a write was aborted. Its transaction is always rolled back.
+/// The reason a write was aborted. Its transaction is always rolled back.
 #[derive(Debug)]
 pub enum Interrupt {
     /// Fetch the image at this URL, then run the write again.

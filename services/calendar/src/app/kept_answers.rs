@@ -18,7 +18,7 @@ impl PresentAnswers {
     /// Reads the content version. Returns `None` if responses are not kept.
     ///
     /// # Errors
-    /// The database failed.
+    /// Returns any database error.
     pub async fn of(state: &State) -> Result<Option<PresentAnswers>, Error> {
         let Some(answers) = &state.answers else { return Ok(None) };
         let version = answers.version().await?;
@@ -26,7 +26,7 @@ impl PresentAnswers {
     }
 
     /// Returns whether a kept response matches the current content. `period` is a number that
-    /// changes when time alone makes the response outdated.
+    /// changes when the passage of time makes the response outdated.
     pub fn is_current<T>(&self, kept: &KeptAnswer<T>, period: i64) -> bool {
         kept.moment == Moment { version: self.version, period }
     }

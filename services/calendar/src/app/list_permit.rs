@@ -1,5 +1,5 @@
 //! Permits, time limits and retries for lists. Costly lists wait for a permit and long pages wait
-//! for memory. If a writer gets ahead of the in-memory index, the list is read again.
+//! for memory. If a write is newer than the in-memory index, the list is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// How often to try reading a list while writers keep getting ahead of the index.
+/// Maximum number of attempts to read a list while writes keep making the index outdated.
 const ATTEMPTS: usize = 5;
 
 /// Parameters that make a list costly, because it searches all words or reads the events of every
@@ -44,7 +44,7 @@ const SHORT_PAGE: usize = 256 << 10;
 /// Maximum bytes of text on any page.
 pub const LONGEST_PAGE: usize = 32 << 20;
 
-/// A list, with the memory permit for its page. Keep the permit until the response has been built.
+/// A list, with the memory permit for its page. Hold the permit until the response has been built.
 pub struct ReadList<T> {
     pub list: T,
     pub page: Option<PagePermit>,
@@ -61,7 +61,7 @@ impl ListPermit {
     /// Waits for a permit if the list is costly.
     ///
     /// # Errors
-    /// The deadline passed.
+    /// Returns an error if the deadline passes.
     pub async fn acquire(state: &State, request: &Request) -> Result<ListPermit, Error> {
         let time = Duration::from_millis(state.site.settings.list_time_ms);
         let deadline = Instant::now() + time;
@@ -90,7 +90,7 @@ impl ListPermit {
         self.page_bytes
     }
 
-    /// Reads a list. If a writer got ahead of the in-memory index, the list is read again. If the
+    /// Reads a list. If a write was newer than the in-memory index, the list is read again. If the
     /// page is long, it is read again with a memory permit.
     pub async fn read<T, F>(
         mut self,

@@ -88,7 +88,7 @@ fn message(errors: &ParameterErrors) -> String {
 }
 
 /// Loads a line. With `upsert`, an existing resource is updated. Adds a warning for each value that
-/// had to be replaced.
+/// has to be replaced.
 ///
 /// # Errors
 /// Returns the reason the line was rolled back.
@@ -173,7 +173,7 @@ fn load_event(
     Ok(outcome)
 }
 
-/// Decodes the line of a new event, or of one that exists.
+/// Decodes the line of a new or existing event.
 pub fn decode_event(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -191,8 +191,8 @@ pub fn decode_event(
     Ok(EventChange { external_id, reach, ..change })
 }
 
-/// Finds an event by external id. If the first dates of its series had been removed before it was
-/// exported, the event's own id here may be longer.
+/// Finds an event by external id. If the first dates of its series were removed before the export,
+/// the event's id here may be longer.
 fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(found) = events::find_by_external_id(db, id)? {
         return Ok(Some(found));
@@ -206,8 +206,8 @@ fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseE
     Ok(None)
 }
 
-/// The recurrence in a line starts with the event of that line. If earlier dates of the series have
-/// been removed, this compares it with the rest of the series, and changes only the rest.
+/// The recurrence in a line starts with that line's event. If earlier dates of the series have been
+/// removed, this compares it with the rest of the series, and changes only the rest.
 fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
     let (plan, occurrence) = (&place.series.plan, place.membership.occurrence);
     let Some(recurrence) = change.recurrence.as_ref().filter(|_| occurrence != plan.first()) else {
@@ -263,7 +263,7 @@ fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undo
     }
 }
 
-/// Reads the external id of a line.
+/// Reads a line's external id.
 pub fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     const WRONG: &str =
         "external_id must be a text of 1 to 200 characters without control characters";
@@ -321,9 +321,8 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// Finds the row that was the first to get this name, which means that its slug was made from the
-/// name. We have to compare the name as well, because the second "Hall" has the same slug as a
-/// "Hall 2".
+/// Finds the first row with this name, which is the one whose slug was derived from the name. The
+/// name has to match as well, because a second "Hall" has the same slug as a "Hall 2".
 fn first_of_name(
     context: &mut RequestContext<'_>,
     kind: Kind,

@@ -23,7 +23,7 @@ pub async fn file(
     id: i64,
     name: String,
 ) -> Result<MediaFile, Error> {
-    // Stored names have only these characters. PostgreSQL would reject a NUL.
+    // Stored names contain only these characters. PostgreSQL would reject a NUL.
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
         return Err(Error::NoRoute);
     }

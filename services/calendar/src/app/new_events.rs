@@ -1,4 +1,4 @@
-//! Loads the lines of new events with few statements for many of them.
+//! Loads lines of new events in bulk, with few statements for many lines.
 //!
 //! This covers lines that create an event and refer only to terms, venues and organizers that
 //! exist. The results are the same as those of [`load_line`](super::load_line), which loads all
@@ -53,11 +53,11 @@ struct NewEvent {
     warnings: Vec<String>,
 }
 
-/// Loads lines from the first one on, up to a line that needs [`load_line`](super::load_line).
-/// Returns the outcome for each of them.
+/// Loads lines, starting with the first one, up to a line that needs
+/// [`load_line`](super::load_line). Returns the outcome of each.
 ///
 /// # Errors
-/// The database failed.
+/// Returns any database error.
 pub fn load_new_events(
     state: &State,
     db: &mut Db,
@@ -72,7 +72,7 @@ pub fn load_new_events(
     }
 }
 
-/// Reads lines up to the first one that is not of a plain new event.
+/// Reads lines up to the first one that is not a plain new event.
 fn read(
     state: &State,
     db: &mut Db,

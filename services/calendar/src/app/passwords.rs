@@ -19,7 +19,7 @@ fn is_unlocked(event: &Event, params: &Params) -> bool {
 }
 
 /// Returns whether a response may show the content of an event: it isn't protected, the password is
-/// right, or the caller may edit the event and asks for that with `context=edit`.
+/// right, or the caller may edit the event and requests this with `context=edit`.
 pub fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
     let edits = params.text("context") == Some("edit")
         && actor.as_ref().is_some_and(|user| {

@@ -194,8 +194,8 @@ pub fn make_missing(
     Ok(made)
 }
 
-/// Finds the event with an occurrence's external id. If the series began with an earlier date once,
-/// the event may still have the id from that time.
+/// Finds the event with an occurrence's external id. If the series used to start with an earlier
+/// date, the event may still have the id from then.
 fn named(db: &mut Db, of: &Series, occurrence: i64) -> Result<Option<Event>, DatabaseError> {
     let found = events::find_by_external_id(db, &of.external_id(occurrence))?;
     let former = of.former_id(occurrence).filter(|_| found.is_none());
@@ -204,7 +204,7 @@ fn named(db: &mut Db, of: &Series, occurrence: i64) -> Result<Option<Event>, Dat
     Ok(series::of_event(db, event.id)?.is_none().then_some(event))
 }
 
-/// Restores an event that returns to its series, if it is trashed. It keeps what it had. Returns the
+/// Restores an event that returns to its series, if it is trashed. It keeps its values. Returns the
 /// fields that differ from the series.
 fn bring_back(
     db: &mut Db,

@@ -36,11 +36,12 @@ pub fn create(
     let messages = webhooks::last_message(context.db)?;
     let first = event_writes::create_in(context, user, change)?;
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;
-    // A slug with its date belongs to a series of this name, such as the second part of a split one.
+    // A slug with this date belongs to a series with this name, such as the second part of a split
+    // series.
     if first.slug != series.slug_of(series.plan.first()) {
         series.slug = slugs::free(context.db, "series", &series.slug, "", 0)?;
     }
-    // The first event has its date in the slug, like all the others.
+    // The first event's slug contains its date, like all the others.
     let own_slug = series.slug_of(series.plan.first());
     let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
     begin(context, &first, series, own_slug, messages)
@@ -108,7 +109,7 @@ pub fn begin(
 /// Expands a series into occurrences.
 ///
 /// # Errors
-/// The rule matches nothing, or there are too many occurrences.
+/// Returns an error if the rule matches nothing, or there are too many occurrences.
 pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
     let found = series::expand(site, series, now).ok_or_else(|| {
         invalid("recurrence", "must have a rule with occurrences that can be listed")
@@ -164,7 +165,7 @@ pub fn exclude_forbidden(
 /// Reads an event, including everything that a series can share.
 ///
 /// # Errors
-/// The event does not exist.
+/// Returns an error if the event does not exist.
 pub fn require(db: &mut Db, id: i64) -> Result<Shared, Error> {
     series::shared(db, id)?.ok_or(Error::EventNotFound)
 }

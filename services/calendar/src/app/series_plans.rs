@@ -14,7 +14,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 const SECONDS_OF_A_DAY: i64 = 24 * 3600;
 
-/// The message for a start that is not a date of the rule.
+/// The message for a start that does not match the rule.
 const MUST_MATCH: &str = "must match the rule of the series, or be sent with another recurrence";
 
 /// Returns an invalid-parameter error.
@@ -25,7 +25,8 @@ pub fn invalid(name: &'static str, text: &str) -> Error {
 /// Returns the plan of a series whose first event has this schedule.
 ///
 /// # Errors
-/// The start is excluded or does not match the rule, or the time zone cannot be used for a series.
+/// Returns an error if the start is excluded or does not match the rule, or the time zone cannot be
+/// used for a series.
 pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Error> {
     let start = wall_from_seconds(schedule.start_local);
     let plan = with_dates(schedule, start)?;
@@ -71,7 +72,7 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
 /// Replaces the rule of a plan with that of a write, and the dates that the write has.
 ///
 /// # Errors
-/// The start does not match the rule.
+/// Returns an error if the start does not match the rule.
 pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
     plan.rule = match recurrence.end {
@@ -140,13 +141,13 @@ impl MonthShift {
         day.first_of_month().checked_add(self.months.months()).ok()
     }
 
-    /// Moves an occurrence. Returns `None` if its new month lacks the day.
+    /// Moves an occurrence. Returns `None` if its new month doesn't have this day.
     fn moved(&self, wall: DateTime) -> Option<DateTime> {
         let day = self.month(wall.date())?.with().day(wall.day() + self.days).build().ok()?;
         day.to_datetime(wall.time()).checked_add(self.time).ok()
     }
 
-    /// Moves the end of the rule. It stays in its new month.
+    /// Moves the end of the rule, without leaving the new month.
     fn moved_end(&self, wall: DateTime) -> Option<DateTime> {
         let month = self.month(wall.date())?;
         match wall.day() + self.days {
@@ -160,7 +161,7 @@ impl MonthShift {
     }
 }
 
-/// Returns an occurrence's local start as the plan has it, although clocks may skip that time.
+/// Returns an occurrence's local start according to the plan, even if clocks skip that time.
 fn written(plan: &Plan, occurrence: i64) -> DateTime {
     let wall = plan.wall(occurrence);
     let planned = wall.date().to_datetime(plan.start().time());
@@ -183,7 +184,7 @@ impl Shift {
         self.plan.at(wall)
     }
 
-    /// Returns where the end of the rule moves to.
+    /// Returns the new end of the rule.
     fn moved_end(&self, last: DateTime) -> DateTime {
         let moved = match self.by_month {
             Some(shift) => shift.moved_end(last),
@@ -209,11 +210,12 @@ impl Shift {
         self.delta.is_positive()
     }
 
-    /// Works out how a series moves when one of its events gets a new schedule, and perhaps the
-    /// series a new recurrence. Returns `None` if nothing moves.
+    /// Determines how a series moves when one of its events gets a new schedule and, possibly, the
+    /// series gets a new recurrence. Returns `None` if nothing moves.
     ///
     /// # Errors
-    /// The rule fixes certain days or times, so these dates would need a new recurrence.
+    /// Returns an error if the rule specifies certain days or times, so that these dates would need
+    /// a new recurrence.
     pub fn of(
         series: &Series,
         occurrence: i64,
@@ -275,7 +277,7 @@ impl Shift {
         } else {
             plan.rule = moved_rule(&from, &shift, start)?;
             plan = check(plan)?;
-            // A month may lack the day.
+            // A month may not have this day.
             if !plan.has(shift.moved(occurrence)) {
                 return Err(invalid("start_date", MUST_MATCH));
             }
@@ -302,7 +304,7 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
 /// Splits a plan in two: the occurrences before a given one, and the rest.
 ///
 /// # Errors
-/// The date is not part of the rule, but was added separately.
+/// Returns an error if the date is not part of the rule, but was added separately.
 pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     if !plan.rules(moment) {
         let text = "must be this or all for a date that is not part of the rule";

@@ -30,7 +30,7 @@ pub enum SiteKind {
 #[derive(Clone, Copy)]
 pub struct SiteWrite {
     pub kind: SiteKind,
-    /// The item's id at the other site. It keeps this id if it is still free here.
+    /// The item's id at the other site. The item gets this id here if it is still free.
     pub their_id: i64,
     /// The item's id here, if an earlier run imported it.
     pub our_id: Option<i64>,
@@ -41,7 +41,7 @@ pub enum SiteWritten {
     Created(i64),
     Updated(i64),
     Same(i64),
-    /// An earlier run imported it, and it was erased or trashed here since then.
+    /// An earlier run imported it, and it has since been erased or trashed here.
     Removed,
 }
 

@@ -24,7 +24,7 @@ impl<'a> SlugSource<'a> {
     }
 }
 
-/// Returns the slug that a resource would have if it were free. Empty if neither the write nor the
+/// Returns the slug that a resource would get if it were free. Empty if neither the write nor the
 /// title has a usable one.
 pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     let SlugSource { current, title, was_trashed, .. } = *source;
@@ -68,7 +68,7 @@ pub fn assign(
     Ok(new)
 }
 
-/// Remembers a published row's former slug, so that the old URL redirects.
+/// Records a published row's former slug, so that the old URL redirects.
 pub fn remember(
     db: &mut Db,
     collection: &str,

@@ -20,7 +20,7 @@ use crate::store::{events, imported, linked_posts, subscribed_events, terms, use
 /// Why an entry was skipped.
 const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
 
-/// Why an entry was skipped that an earlier subscription may have had.
+/// The reason for skipping an entry that an earlier subscription may have imported.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
 
@@ -202,7 +202,7 @@ pub fn untrashed_venue(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
 /// the author role. HTML from another site is always sanitized, even where an editor's HTML is not.
 ///
 /// # Errors
-/// The author does not exist.
+/// Returns an error if the author does not exist.
 pub fn acting_user(db: &mut Db, subscription: &Subscription) -> Result<User, Error> {
     let author = subscription.plan.author;
     let all = users::list(db)?;

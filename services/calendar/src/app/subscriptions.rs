@@ -94,7 +94,7 @@ pub fn decode(
     })
 }
 
-/// Adds a subscription and runs it right away. The author defaults to `user`. Returns the id.
+/// Adds a subscription and runs it immediately. The author defaults to `user`. Returns the id.
 pub fn add(
     db: &mut Db,
     (state, user): (&State, &User),
@@ -202,8 +202,8 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
     }
 }
 
-/// Removes a subscription. Its events stay, unless `with_events` is set. In that case the next run
-/// trashes them and then removes the subscription.
+/// Removes a subscription. Its events are kept, unless `with_events` is set. In that case, the next
+/// run trashes them and then removes the subscription.
 pub fn remove(db: &mut Db, id: i64, with_events: bool, now: i64) -> Result<(), Error> {
     require(db, id)?;
     if !with_events {

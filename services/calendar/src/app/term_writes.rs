@@ -16,7 +16,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     create_as(db, taxonomy, change, None)
 }
 
-/// Creates a term. It gets the same id as at the other site if that id is free here.
+/// Creates a term. It gets its id from the other site if that id is free here.
 pub fn create_as(
     db: &mut Db,
     taxonomy: Taxonomy,

@@ -25,7 +25,7 @@ const MAX_FETCHED_IMAGES: usize = 10;
 
 /// Runs a request's reads on one connection.
 ///
-/// On SQLite, all reads see the same snapshot. On PostgreSQL a transaction would cost two more
+/// On SQLite, all reads see the same snapshot. On PostgreSQL, a transaction would take two more
 /// round trips. Most requests only run a single statement there, and lists that run several open a
 /// read transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>

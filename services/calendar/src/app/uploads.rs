@@ -35,7 +35,7 @@ const IMPORT_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns the user who is uploading a file. Fails if the user may not do that.
+/// Returns the user who is uploading a file. Fails if the user isn't permitted to.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
@@ -69,8 +69,8 @@ pub async fn import(
 /// Imports a calendar.
 ///
 /// # Errors
-/// The file is not a calendar, or the database failed or stayed busy. Batches that were already
-/// written are kept, so the client can resume by sending the file again.
+/// Returns an error if the file is not a calendar, or the database fails or remains busy. Batches
+/// that were already written are kept, so the client can resume by sending the file again.
 async fn import_file(
     state: &State,
     user: User,
@@ -224,8 +224,8 @@ mod tests {
         let mut import = Import::new(user, urls, limits, overview);
         import.prepare(&state, &mut Reader::new(Cursor::new(file)), Pass::Entries).unwrap();
 
-        // Another writer keeps the database until a request queued behind the batch times out. By
-        // then the batch's first attempt has timed out too.
+        // Another writer keeps the database busy until a request queued behind the batch times out.
+        // By then, the batch's first attempt has also timed out.
         let (release, released) = mpsc::channel::<()>();
         let holder = pools.write(move |_| {
             let _ = released.recv();

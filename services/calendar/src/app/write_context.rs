@@ -19,6 +19,6 @@ pub struct WriteContext<'a> {
     /// The row's id at the site it was imported from. The new row gets the same id if it is free,
     /// and it is never merged with another row of the same name.
     pub wanted_id: Option<i64>,
-    /// Whether this counts as a user's change. Subscriptions leave those alone.
+    /// Whether this counts as a user's change. Subscriptions don't overwrite those.
     pub by_user: bool,
 }

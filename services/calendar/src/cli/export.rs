@@ -20,7 +20,7 @@ pub struct ExportCommand {
     /// owner can read it
     file: PathBuf,
     /// Write a CSV table of events for spreadsheets and `load --csv`. Events in the trash and
-    /// events with a password are left out
+    /// password-protected events are omitted
     #[arg(long)]
     csv: bool,
     /// Print the result as JSON

@@ -14,7 +14,7 @@ use crate::state::State;
 pub struct ImportCommand {
     /// iCalendar file of any size, or - for standard input
     file: PathBuf,
-    /// Print what would be done without writing anything. Blocks other writers while it runs
+    /// Report what would be done without writing anything. Blocks other writers while it runs
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Print the result as JSON

@@ -27,7 +27,7 @@ pub struct LoadCommand {
     /// Update existing items to match their line. By default, they are left unchanged
     #[arg(long)]
     upsert: bool,
-    /// Print what would be done without writing anything. Blocks other writers while it runs
+    /// Report what would be done without writing anything. Blocks other writers while it runs
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Accept a file without lines. By default, the command fails

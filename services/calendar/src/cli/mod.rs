@@ -1,4 +1,4 @@
-//! The command line. Opens whatever a command needs and then runs it.
+//! The command line. Opens the resources that a command needs and then runs it.
 
 mod doctor;
 mod export;
@@ -210,7 +210,7 @@ impl Cli {
     fn state(self, announce: Announce) -> anyhow::Result<State> {
         let pools = self.open(announce)?;
         if let Some(folder) = &self.settings.service.media_dir {
-            // Better to fail at startup than on the first upload.
+            // Fail at startup rather than on the first upload.
             let made = Media::new(folder.clone()).make_folder();
             made.with_context(|| {
                 format!("cannot create the folder {} (MEDIA_DIR)", folder.display())

@@ -17,7 +17,7 @@ pub struct PurgeCommand {
     /// Remove the event with this id, regardless of its status. Can be repeated
     #[arg(long = "event", value_name = "ID")]
     events: Vec<i64>,
-    /// Print what would be removed without removing anything
+    /// Report what would be removed without removing anything
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Print the result as JSON
@@ -26,7 +26,7 @@ pub struct PurgeCommand {
 }
 
 impl PurgeCommand {
-    /// Removes the selected resources and prints how many there were.
+    /// Removes the selected resources and prints their number.
     pub fn run(self, state: &State) -> anyhow::Result<ExitCode> {
         let PurgeCommand { trash_older_than, events, dry_run, json } = self;
         let mut events = events;

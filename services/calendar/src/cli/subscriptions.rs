@@ -47,7 +47,7 @@ pub enum SubscriptionsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Change a subscription's settings. Settings that are not given keep their value
+    /// Change a subscription's settings. Settings that are omitted keep their value
     Change {
         /// Subscription id
         id: i64,
@@ -94,7 +94,7 @@ pub enum SubscriptionsCommand {
         #[arg(long, value_name = "PARTS", value_delimiter = ',')]
         fields: Vec<String>,
     },
-    /// Remove a subscription. Its events stay, unless --with-events is given
+    /// Remove a subscription. Its events are kept unless --with-events is given
     Remove {
         /// Subscription id
         id: i64,
@@ -107,7 +107,7 @@ pub enum SubscriptionsCommand {
 /// Settings of a subscription.
 #[derive(clap::Args)]
 pub struct Fields {
-    /// Minutes between two runs, from SUBSCRIPTION_INTERVAL_MIN to 43200. Default for new
+    /// Minutes between runs, from SUBSCRIPTION_INTERVAL_MIN to 43200. Default for new
     /// subscriptions: 60, or SUBSCRIPTION_INTERVAL_MIN if it is higher
     #[arg(long, value_name = "MINUTES")]
     interval: Option<i64>,
@@ -214,7 +214,7 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
         log::info!(target: "notice", "{}", run.message);
     }
     for RunMessage { uid, line, message } in run.messages.iter().filter(|_| !json) {
-        // The file has no line of an event that it lacks.
+        // An event that is missing from the file doesn't have a line in it.
         match line {
             0 => log::info!(target: "notice", "{uid}: {message}"),
             line => log::info!(target: "notice", "line {line} ({uid}): {message}"),

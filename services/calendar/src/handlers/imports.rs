@@ -16,7 +16,7 @@ const LIMIT: usize = 5 << 20;
 
 /// Import an iCalendar file
 ///
-/// Creates the events in the file and updates those that differ. Other events stay unchanged.
+/// Creates the events in the file and updates those that differ. Other events are left unchanged.
 /// Events are matched by UID. A series keeps its rule and gets an event for each date, up to
 /// SERIES_AHEAD months ahead (24 by default). Send the file as a form field, or as the whole body
 /// with the media type `text/calendar`. Files can have up to 5 MiB; use the `import` command for

@@ -2,8 +2,8 @@
 
 /// Defines the GET and POST handlers of a list.
 ///
-/// `use_case` reads a page, and `lasting` says for how long that page may be reused. `create`
-/// stores a new item.
+/// `use_case` reads a page, and `lasting` says how long that page may be reused. `create` stores a
+/// new item.
 macro_rules! list_routes {
     (
         items: $items:expr, tag: $tag:tt, path: $path:tt,

@@ -1,5 +1,4 @@
-//! Keeps responses in memory and reuses them until the content changes, or until they are out of
-//! date.
+//! Keeps responses in memory and reuses them until the content changes or they are out of date.
 
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ const LONGEST: usize = 1 << 20;
 /// Maximum number of compressed versions to keep per response.
 const MAX_FORMS: usize = 4;
 
-/// Maximum length of an `Accept-Encoding` header to keep a version for, in bytes.
+/// Maximum length in bytes of an `Accept-Encoding` header for which a version is kept.
 const LONGEST_ACCEPTED: usize = 100;
 
 /// Event list parameters that mean the same thing all day. With any other parameter, a response is
@@ -56,7 +55,7 @@ const UNDATED: [&str; 17] = [
     "_fields",
 ];
 
-/// How long a response stays valid if the content doesn't change.
+/// How long a response is valid if the content doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
     /// Does not depend on the time at all.
@@ -68,13 +67,13 @@ pub enum Lasting {
 }
 
 impl Lasting {
-    /// Returns how long an event list stays valid. Its default dates depend on the day.
+    /// Returns how long an event list is valid. Its default dates depend on the day.
     pub fn of_events(params: &Params) -> Lasting {
         let is_undated = params.members().keys().all(|name| UNDATED.contains(&name.as_str()));
         if is_undated { Lasting::Day } else { Lasting::Second }
     }
 
-    /// Returns how long a list of venues or organizers stays valid.
+    /// Returns how long a list of venues or organizers is valid.
     pub fn of_linked(params: &Params) -> Lasting {
         match params.get("only_with_upcoming") {
             Some(_) => Lasting::Second,
@@ -82,7 +81,7 @@ impl Lasting {
         }
     }
 
-    /// Returns how long a list of terms stays valid.
+    /// Returns how long a list of terms is valid.
     pub fn of_terms(_: &Params) -> Lasting {
         Lasting::Always
     }
@@ -148,7 +147,7 @@ impl<'a> Reuse<'a> {
         Reuse { http, state, key, route: None, lasting }
     }
 
-    /// Returns the response from memory, or makes a new one.
+    /// Returns the response from memory, or generates a new one.
     pub async fn answer(
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
@@ -269,7 +268,7 @@ fn find(
     get(key).filter(|found| !is_known(found))
 }
 
-/// The kept responses, and for how long the current one stays valid.
+/// The kept responses, and the time for which the current one is valid.
 #[derive(Clone)]
 struct Keeper {
     present: PresentAnswers,

@@ -91,9 +91,9 @@ pub async fn patch_subscription(
 
 /// Delete a subscription
 ///
-/// Its events stay, unless `events=true` is given. In that case, they are moved to the trash before
-/// the subscription is removed, which may take a while. Returns the subscription's last state.
-/// Extension.
+/// Its events are kept, unless `events=true` is given. In that case, they are moved to the trash
+/// before the subscription is removed, which may take a while. Returns the subscription's last
+/// state. Extension.
 #[utoipa::path(
     operation_id = "deleteSubscription", tag = "subscriptions", path = "/calendar/events/v1/subscriptions/{id}",
     params(Id, SubscriptionDeleteParameters), security(("key" = []), ("bearer" = []), ("basic" = [])),

@@ -40,7 +40,7 @@ pub struct Unread {
     pub excluded: bool,
 }
 
-/// Why we can't determine when a series starts.
+/// The reason why a series' start times can't be determined.
 pub enum NoStarts {
     /// All occurrences are excluded.
     Excluded,
@@ -63,7 +63,7 @@ pub fn shortened(text: &str) -> String {
 /// A series in the time zone it recurs in.
 pub struct Series<'a> {
     pub(super) start: &'a Moment,
-    /// DTSTART as written. If clocks skip this local time on the first day, it still applies to the
+    /// DTSTART as written. If clocks skip this local time on the first day, it is still used on the
     /// other days.
     pub(super) wall: DateTime,
     /// The zone's name, if it is defined only in the file and its offset varies.
@@ -94,7 +94,7 @@ impl Until {
 }
 
 impl<'a> Series<'a> {
-    /// Builds the series defined by a component, given its first start.
+    /// Builds the series defined by a component, given its first start time.
     pub fn new(
         component: &'a Component,
         start: &'a Moment,
@@ -126,7 +126,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Adapts a listed date to the series. A day gets the time of the series, and a time keeps its
+    /// Adapts a listed date to the series. A day gets the series' time, and a time keeps its
     /// instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
@@ -141,7 +141,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Returns the starts that a rule adds after the first one.
+    /// Returns the start times that a rule adds after the first one.
     pub fn by_rule(
         &self,
         property: &Property,
@@ -179,7 +179,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads RDATE. It can contain plain dates, and periods that have their own end.
+    /// Reads RDATE, which can contain plain dates, and periods with their own end.
     pub fn added(
         &self,
         component: &Component,

@@ -1,4 +1,4 @@
-//! Fields of an imported event other than its times.
+//! An imported event's fields, except for its times.
 
 use url::Url;
 
@@ -146,7 +146,7 @@ fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String>
     names
 }
 
-/// Parses an organizer's name and email address. The address doubles as the name if there isn't
+/// Parses an organizer's name and email address. The address also serves as the name if there isn't
 /// one. Returns `None` if both are missing.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();

@@ -76,7 +76,7 @@ impl Entry {
     /// Reads the UID.
     ///
     /// # Errors
-    /// The UID is too long or contains control characters.
+    /// Returns an error if the UID is too long or contains control characters.
     pub fn uid(component: &Component) -> Result<String, String> {
         let uid = component.text("UID");
         match uid.chars().count() > LONGEST_UID || uid.contains(char::is_control) {
@@ -212,7 +212,8 @@ impl Entry {
     /// override.
     ///
     /// # Errors
-    /// The UID or the RECURRENCE-ID is invalid, or the entry overrides a range of occurrences.
+    /// Returns an error if the UID or the RECURRENCE-ID is invalid, or the entry overrides a range
+    /// of occurrences.
     pub fn replaced(
         component: &Component,
         context: EntryContext<'_>,
@@ -234,8 +235,8 @@ impl Entry {
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
-    /// Returns the name under which this entry's revisions are recorded. The UID of an entry of its
-    /// own may also be the id of an override.
+    /// Returns the name under which this entry's revisions are recorded. The UID of a separate
+    /// entry may also be the id of an override.
     pub fn revision_name(&self) -> String {
         match &self.replaces {
             Some(name) => name.clone(),
@@ -297,7 +298,7 @@ impl Entry {
         reading(key).map(wall_seconds)
     }
 
-    /// Returns a key range that covers every time on a local day, whatever the zone.
+    /// Returns a key range that covers every time on a local day, regardless of the zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();
         let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
@@ -325,8 +326,8 @@ fn is_key(text: &str) -> bool {
     is_form(DAY) || is_form("00000000T000000Z")
 }
 
-/// Returns the zone used for recurrence and for measuring the duration. UTC times stay in UTC,
-/// whatever zone they are displayed in. Returns `None` for all-day events.
+/// Returns the zone used for recurrence and for measuring the duration. UTC times remain in UTC,
+/// regardless of the zone in which they are displayed. Returns `None` for all-day events.
 fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {

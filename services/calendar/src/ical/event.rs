@@ -34,7 +34,7 @@ pub struct FeedContext<'a> {
 pub enum Form<'a> {
     /// As a standalone event.
     Single,
-    /// As a series with the page of this slug. The event supplies the shared fields.
+    /// As a series with the page of this slug. The event provides the shared fields.
     Series(&'a Series, &'a str),
     /// As an override of the occurrence at this moment.
     Override(&'a Series, i64),
@@ -69,7 +69,7 @@ pub fn write_event(
         Form::Series(series, _) => series.sequence,
         Form::Override(..) => event.sequence,
         Form::Single => {
-            // Other feeds have the whole series under the UID of its first event.
+            // Other feeds contain the whole series under its first event's UID.
             let series = included.series.get(&event.id).map(|one| &one.series);
             let series = series.filter(|series| series.uid == uid);
             series.map_or(event.sequence, |series| event.sequence.max(series.sequence))
@@ -96,7 +96,8 @@ pub fn write_event(
     match included.occurring(event.id) {
         _ if is_trashed => line(out, "STATUS", "CANCELLED"),
         Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
-        // iCalendar's closest match. The announced date is still included, but it is uncertain.
+        // iCalendar's closest match. The announced date is still included, but is no longer
+        // certain.
         Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
         // Clients accept the new date because SEQUENCE has increased.
         Occurring::Rescheduled | Occurring::Scheduled => {}

@@ -95,8 +95,9 @@ impl ForeignZones {
     /// Returns the zone that a name refers to at a given time. Returns `None` if the name is
     /// unknown.
     ///
-    /// Full IANA and Windows names always mean the well-known zone, no matter how the file defines
-    /// them. For other names, such as abbreviations, the definition in the file wins.
+    /// Full IANA and Windows names always mean the well-known zone, regardless of how the file
+    /// defines them. For other names, such as abbreviations, the definition in the file takes
+    /// precedence.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         let known = known(name);
         match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
@@ -174,7 +175,7 @@ impl Observance {
     /// missing or can't be expanded.
     fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
-        // No need to look at years long before this one.
+        // There is no need to look at years long before this one.
         let near = first.with().year(year).build().ok()?.checked_sub(2.years()).ok()?;
         let end = date(year, 12, 31).at(23, 59, 59, 0);
         self.rule.as_ref()?.expand(near.max(first), end).ok()

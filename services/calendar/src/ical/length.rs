@@ -8,7 +8,7 @@ use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// An event's duration. All occurrences have the same one.
+/// An event's duration, which is the same for all occurrences.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// From DTEND: the difference between the local times.
@@ -33,7 +33,7 @@ impl Length {
     }
 
     /// Measures an event from the local times of its DTSTART and DTEND as written. If clocks skip
-    /// one of them on the first day, they still apply to the other days.
+    /// one of them on the first day, they are still used on the other days.
     pub fn written(
         (start, end): (Option<&Property>, Option<&Property>),
         (first, last): (&Moment, &Moment),

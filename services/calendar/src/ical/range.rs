@@ -11,9 +11,9 @@ use super::reader::{Component, Method};
 use crate::model::zone::Zone;
 
 struct Range {
-    /// When the first overridden occurrence was originally due to start.
+    /// The original start of the first overridden occurrence.
     from: Moment,
-    /// When that occurrence starts now.
+    /// The new start of that occurrence.
     start: Moment,
     length: Length,
     details: Arc<Details>,

@@ -244,7 +244,7 @@ impl<R: BufRead> Reader<R> {
     /// Returns the next event or time zone, skipping everything else. Returns `None` at the end.
     ///
     /// # Errors
-    /// The input cannot be read.
+    /// Returns an error if the input cannot be read.
     pub fn next_component(&mut self) -> io::Result<Option<Component>> {
         while let Some((line, property)) = self.property()? {
             let kind = match (property.name.as_str(), property.value.trim()) {
@@ -327,7 +327,7 @@ impl<R: BufRead> Reader<R> {
             // Skip alarms within events, but keep observances because they are a zone's rules.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            // We don't need attachments or vendor properties, so it's fine if they are truncated.
+            // We don't need attachments or vendor properties, so they may be truncated.
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);

@@ -53,7 +53,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
                 .filter(|_| later.len() == usize::from(WEEKDAY_CYCLE.unsigned_abs()))
         })
         .collect();
-    // If one kind of change is irregular, any pattern in the others is a coincidence.
+    // If one kind of change is irregular, any pattern in the others is coincidental.
     let is_regular = kinds
         .iter()
         .zip(&rules)
@@ -211,7 +211,7 @@ mod tests {
         );
     }
 
-    /// Returns the lines for a zone since 1995, without the boilerplate.
+    /// Returns a zone's lines since 1995, without the boilerplate.
     fn written(name: &str) -> String {
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
         let (first, last) = (at("1996-01-01T00:00:00Z"), at("2037-01-01T00:00:00Z"));

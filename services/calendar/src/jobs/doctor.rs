@@ -95,7 +95,7 @@ impl fmt::Display for Findings {
 /// Runs all checks.
 ///
 /// # Errors
-/// The database failed, or the media folder cannot be read.
+/// Returns an error if the database fails, or the media folder cannot be read.
 pub fn examine(state: &State) -> anyhow::Result<Findings> {
     let mut db = state.pools.connect()?;
     // Report structural damage first, because reading damaged rows may fail.

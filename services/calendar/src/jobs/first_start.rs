@@ -25,8 +25,8 @@ pub enum Announce {
     WhenWritten,
 }
 
-/// Adds the first administrator if there are no users yet. A generated key goes to a file that only
-/// its owner can read, never to the log.
+/// Adds the first administrator if there are no users yet. A generated key is written to a file
+/// that only its owner can read, never to the log.
 pub fn seed(
     pools: &Pools,
     settings: &Settings,

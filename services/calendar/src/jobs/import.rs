@@ -29,8 +29,8 @@ pub struct ImportOptions {
 /// Imports a file. If the database is busy or unreachable, this keeps retrying for a minute.
 ///
 /// # Errors
-/// The file cannot be read or is not a calendar, or the database failed. Batches that were already
-/// written are kept, and the error reports the last imported line.
+/// Returns an error if the file cannot be read or is not a calendar, or the database fails. Batches
+/// that were already written are kept, and the error reports the last imported line.
 pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::Result<ImportJson> {
     let user = state.pools.read_blocking(first_user)?;
     let file = rereadable(input).context("cannot be read")?;
@@ -67,8 +67,8 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     Ok(report)
 }
 
-/// Opens an input in a way that lets us read it more than once. Standard input is copied to a
-/// temporary file.
+/// Opens an input so that it can be read more than once. Standard input is copied to a temporary
+/// file.
 fn rereadable(input: &Input) -> io::Result<File> {
     match input.path().filter(|_| input.is_rereadable()) {
         Some(path) => File::open(path),
@@ -81,7 +81,7 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-/// Describes how far a failed import got, or returns `None` if nothing was imported.
+/// Describes the progress of a failed import, or returns `None` if nothing was imported.
 fn progress_of(so_far: &Progress) -> Option<String> {
     let Progress { passes, line, report, .. } = so_far;
     let done = match (passes, line) {

@@ -32,13 +32,13 @@ const LONGEST_LINE: usize = 2 << 20;
 /// Lines per transaction. Other writers have to wait until it commits.
 const BATCH: usize = 250;
 
-/// A batch that has reached this size in bytes gets no more lines.
+/// Size in bytes at which no more lines are added to a batch.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// Lines per transaction of a [`BulkWriter`].
 const BULK: u64 = 100_000;
 
-/// A [`BulkWriter`] transaction that has reached this size in bytes gets no more batches.
+/// Size in bytes at which no more batches are added to a [`BulkWriter`] transaction.
 const BULK_BYTES: usize = 256 << 20;
 
 /// Maximum number of faulty lines to report individually. Warnings have the same limit.
@@ -62,7 +62,7 @@ pub struct Loaded {
     pub failed: u64,
     /// The first faulty lines.
     pub faults: Vec<Fault>,
-    /// Number of values that had to be replaced, in lines that were loaded.
+    /// Number of values in loaded lines that had to be replaced.
     pub warned: u64,
     /// The first warnings.
     pub warnings: Vec<Fault>,
@@ -121,8 +121,8 @@ impl Loaded {
 /// Gathers statistics at the end.
 ///
 /// # Errors
-/// The lines cannot be read, or the database failed. Batches that were already written are kept,
-/// and the error reports the last loaded line.
+/// Returns an error if the lines cannot be read, or the database fails. Batches that were already
+/// written are kept, and the error reports the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     load_with(state, json_lines(lines), options, None)
 }
@@ -325,8 +325,8 @@ pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
 
 /// Writes a batch inside a transaction.
 ///
-/// New events are stored together as far as possible. After a line that must be loaded on its own,
-/// the next attempt is for one line, and each success doubles the number.
+/// New events are stored together as far as possible. After a line that must be loaded separately,
+/// the next attempt covers one line, and each success doubles the number.
 fn write(
     state: &State,
     db: &mut Db,

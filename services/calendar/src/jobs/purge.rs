@@ -68,11 +68,11 @@ impl fmt::Display for Purged {
     }
 }
 
-/// Removes resources in short transactions. If this fails or is killed, just run it again to remove
+/// Removes resources in short transactions. If it fails or is killed, just run it again to remove
 /// the rest.
 ///
 /// # Errors
-/// The database failed or stayed busy.
+/// Returns an error if the database fails or remains busy.
 pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
     let now = state.clock.unix();
     let before = options.older_than.map(|days| now - days * DAY_SECONDS);

@@ -57,11 +57,11 @@ impl fmt::Display for Inherited {
     }
 }
 
-/// Revokes a user's keys, hands all their resources over to another user in short transactions, and
-/// finally deletes the user. If this fails or is killed, just run it again.
+/// Revokes a user's keys, transfers all their resources to another user in short transactions, and
+/// finally deletes the user. If it fails or is killed, just run it again.
 ///
 /// # Errors
-/// A login does not exist, the user must not be removed, or the database failed.
+/// Returns an error if a login does not exist, the user must not be removed, or the database fails.
 pub fn remove_user(
     pools: &Pools,
     (login, heir): (&str, &str),
@@ -101,12 +101,13 @@ fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
     }
 }
 
-/// Hands some of the resources over to the heir. Once there are none left, deletes the user and
+/// Transfers some of the resources to the heir. Once there are none left, deletes the user and
 /// returns true.
 fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
     sql::one_writer(db)?;
     let mut given = Inherited::default();
-    // The modification date of a trashed resource is when it was trashed, so don't change that.
+    // A trashed resource's modification date is the time at which it was trashed, so don't change
+    // it.
     let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
     let ids = users::rows_of(db, "events", user.id)?;
     for old in events::by_ids(db, &ids)? {

@@ -26,7 +26,7 @@ pub async fn deliver_forever(state: State) {
 /// Delivers the messages that are due now. Returns the number of attempts.
 ///
 /// # Errors
-/// The database is unreachable.
+/// Returns an error if the database is unreachable.
 pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
     match Delivery::new(state) {
         Some(delivery) => outbound::deliver_due(&delivery, &delivery).await,
@@ -42,7 +42,7 @@ pub async fn measure_messages(state: &State) {
     }
 }
 
-/// Deletes messages that were delivered or abandoned a while ago.
+/// Deletes messages that were delivered or abandoned some time ago.
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
     let tidy = move |db: &mut Db| webhooks::tidy(db, before);

@@ -6,7 +6,7 @@ use database::{DatabaseError, Pools, Retries, WriterQueue};
 
 use crate::error::Error;
 
-/// How long to retry a transaction while the database is busy or unreachable.
+/// Maximum time to retry a transaction while the database is busy or unreachable.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
 /// Creates the queue for a command's transactions.

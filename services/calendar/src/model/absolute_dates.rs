@@ -12,7 +12,7 @@ use super::zone::Zone;
 /// input is already an instant.
 ///
 /// # Errors
-/// The date is outside the supported years.
+/// Returns an error if the date is outside the supported years.
 pub fn absolute(
     when: &When,
     edge: DayEdge,

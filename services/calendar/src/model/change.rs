@@ -85,7 +85,7 @@ pub struct EventChange {
     pub post: PostChange,
     /// Start, end, zone and all-day flag.
     pub schedule: ScheduleChange,
-    /// The cost, as one string per price in the form the client sent it.
+    /// The cost, as one string per price, in the form sent by the client.
     pub cost: Option<Vec<String>>,
     /// The website. An empty string removes it.
     pub website: Option<String>,
@@ -113,7 +113,7 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
-    /// Whether the write has `null` as recurrence. A series cannot end that way.
+    /// Whether the recurrence in the write is `null`. A series cannot be ended this way.
     pub has_null_recurrence: bool,
     /// The events in the series that the write applies to.
     pub reach: Reach,

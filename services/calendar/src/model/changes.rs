@@ -1,4 +1,4 @@
-//! Lists of changes that let mirrors stay up to date.
+//! Lists of changes, with which mirrors can stay up to date.
 
 use super::list::Scope;
 
@@ -20,6 +20,6 @@ pub struct Change {
     pub event: i64,
     /// Time of the change in Unix seconds.
     pub at: i64,
-    /// Whether the caller can't see the event any longer.
+    /// Whether the caller can no longer see the event.
     pub is_gone: bool,
 }

@@ -1,4 +1,4 @@
-//! The state of a subscription, as responses and pages show it.
+//! A subscription's state, as shown in responses and on pages.
 
 /// A subscription's state in responses and on pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

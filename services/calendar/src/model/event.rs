@@ -35,7 +35,7 @@ pub struct Event {
     pub modified_utc: i64,
     /// Start, end, zone and all-day flag.
     pub schedule: Schedule,
-    /// The cost, as one string per price in the form the client sent it.
+    /// The cost, as one string per price, in the form sent by the client.
     pub cost: Vec<String>,
     /// The website. Empty if there isn't one.
     pub website: String,

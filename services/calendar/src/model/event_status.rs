@@ -17,8 +17,8 @@ pub enum Occurring {
 }
 
 impl Occurring {
-    /// Parses a name. Also accepts `canceled`, which is how some clients spell it. Returns `None`
-    /// for unknown names.
+    /// Parses a name. Also accepts `canceled`, which some clients use. Returns `None` for unknown
+    /// names.
     pub fn parse(text: &str) -> Option<Occurring> {
         Some(match text.trim().to_ascii_lowercase().as_str() {
             "" | "scheduled" => Occurring::Scheduled,

@@ -24,7 +24,7 @@ impl Paging {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// Returns how many pages this number of rows takes up.
+    /// Returns the number of pages for this number of rows.
     pub fn pages(self, total: i64) -> i64 {
         (total + self.per_page - 1) / self.per_page
     }

@@ -17,7 +17,7 @@ pub struct Month(Date);
 pub struct MonthEntry {
     /// The event's id.
     pub id: i64,
-    /// The title, which may contain inline HTML. Pages make plain text of it.
+    /// The title, which may contain inline HTML. Pages convert it to plain text.
     pub title: String,
     /// The slug.
     pub slug: String,
@@ -76,8 +76,8 @@ impl Month {
         self.0.series(1.day()).take_while(|day| *day <= self.last()).collect()
     }
 
-    /// Returns how many days in the first week belong to the previous month, for weeks that start
-    /// on `first_weekday`.
+    /// Returns the number of days in the first week that belong to the previous month, for weeks
+    /// that start on `first_weekday`.
     pub fn blanks(self, first_weekday: Weekday) -> usize {
         usize::try_from(self.0.weekday().since(first_weekday)).unwrap_or(0)
     }
@@ -89,7 +89,7 @@ pub fn midnight(day: Date) -> i64 {
 }
 
 impl MonthEntry {
-    /// Returns whether the event lasts at least a day, and doesn't just run past midnight.
+    /// Returns whether the event lasts at least a day, and doesn't just extend past midnight.
     pub fn is_lasting(&self) -> bool {
         self.end_local - self.start_local >= DAY
     }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Returns the name for revisions of an entry of its own whose UID is the id of an occurrence.
+/// Returns the name for the revisions of a separate entry whose UID is the id of an occurrence.
 pub fn alone(uid: &str) -> String {
     format!("{uid}~")
 }

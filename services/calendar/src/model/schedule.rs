@@ -82,8 +82,8 @@ impl ScheduleChange {
         ScheduleChange { end: Some(end), ..self.clone() }
     }
 
-    /// Returns a schedule that this write led to, with the local times as given. They differ if
-    /// clocks skip them. The other events of a series take place at these times.
+    /// Returns the schedule that resulted from this write, but with the local times as given. They
+    /// differ if clocks skip them. A series' other events take place at these times.
     pub fn as_given(&self, stored: &Schedule) -> Schedule {
         let given = |point: Option<PointInTime>| match point {
             Some(PointInTime::Wall(wall)) if !stored.all_day => Some(wall),
@@ -155,7 +155,7 @@ impl Schedule {
     }
 
     /// Returns the schedule after a write. Fields that are absent or sent back unchanged keep their
-    /// local time. A new start that is not before the present end moves the end along.
+    /// local time. If the new start is not before the current end, the end moves along.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());

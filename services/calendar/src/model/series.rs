@@ -1,4 +1,4 @@
-//! Recurring events (RFC 5545). Each occurrence of a series is an event of its own.
+//! Recurring events (RFC 5545). Each occurrence in a series is a separate event.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -9,7 +9,7 @@ use super::schedule::{instant_from_seconds, wall_from_seconds, wall_seconds};
 use super::slug::SEPARATOR;
 use super::zone::Zone;
 
-/// Limits how many occurrences of a series are created.
+/// Limits the number of occurrences created for a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesLimits {
     /// How many months ahead to expand a series.
@@ -23,7 +23,7 @@ impl SeriesLimits {
     pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500 };
 }
 
-/// When a series takes place: start, length, rule and listed dates.
+/// When a series takes place: its start, length, rule and listed dates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The zone the series recurs in. UTC if it is all-day.
@@ -34,7 +34,7 @@ pub struct Plan {
     pub start_local: i64,
     /// Local end of the first occurrence, as if it were UTC. For all-day events, the last day.
     pub end_local: i64,
-    /// DURATION, if the file specifies that and not an end. Otherwise empty.
+    /// DURATION, if the file specifies a duration instead of an end. Otherwise empty.
     pub duration: String,
     /// RRULE, or empty if all dates are listed.
     pub rule: String,
@@ -57,7 +57,7 @@ pub struct Series {
     pub plan: Plan,
     /// Maximum number of occurrences from today onwards.
     pub most: i64,
-    /// Occurrences up to this moment exist as events.
+    /// Occurrences up to this moment already exist as events.
     pub made_until: i64,
     /// When to create more events, in Unix seconds. `None` if all of them exist.
     pub due_utc: Option<i64>,

@@ -1,16 +1,16 @@
-//! External ids of events whose series lost its first dates.
+//! External ids of events in series whose first dates were removed.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
-//! were removed, this is the id of an occurrence, and its other events may still have ids with the
-//! shorter UID.
+//! were removed, this is an occurrence id, and the other events may still have ids with the shorter
+//! UID.
 
 use jiff::civil::{Date, DateTime};
 
 use super::series::Series;
 
 impl Series {
-    /// Returns the external id that an occurrence's event had before the series began with a later
-    /// date. Returns `None` if it always began with this one.
+    /// Returns the external id that an occurrence's event had before the start of its series was
+    /// moved to a later date. Returns `None` if the start was never moved.
     pub fn former_id(&self, occurrence: i64) -> Option<String> {
         let (uid, _) = occurrence_of(&self.uid)?;
         Some(format!("{uid}#{}", self.plan.key(occurrence)))

@@ -26,11 +26,11 @@ pub const USUAL_INTERVAL: i64 = 60;
 /// Maximum delay after failures in seconds, unless the interval is longer.
 const LONGEST_BACKOFF: i64 = DAY;
 
-/// Maximum delay in seconds that a server may ask for.
+/// Maximum delay in seconds that a server may request.
 const LONGEST_PAUSE: i64 = 7 * DAY;
 
 /// A part of an event that subscriptions write to. Once a user has changed a part, subscriptions
-/// leave it alone until it is released.
+/// don't overwrite it until it is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The title.
@@ -87,8 +87,8 @@ impl Part {
         Part::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Returns the part that a field of an event write belongs to, or `None` if subscriptions don't
-    /// write to that field.
+    /// Returns the part to which a field of an event write belongs, or `None` if subscriptions
+    /// don't write to that field.
     pub fn of_field(field: &str) -> Option<Part> {
         match field {
             "start_date" | "end_date" | "timezone" | "all_day" => Some(Part::Dates),
@@ -147,8 +147,8 @@ impl Parts {
         Parts::of(self.0.iter().copied().filter(|part| !other.has(*part)))
     }
 
-    /// Returns the parts that differ between two states of an event. Trashing and restoring doesn't
-    /// count because it is recorded elsewhere.
+    /// Returns the parts that differ between two states of an event. Trashing and restoring don't
+    /// count, because they are recorded elsewhere.
     pub fn changed(
         (old, old_links, old_status): (&Event, &Links, &EventStatus),
         (new, new_links, new_status): (&Event, &Links, &EventStatus),
@@ -395,12 +395,12 @@ pub struct Run {
     /// Future events missing from the file, if that's why the subscription stopped.
     #[serde(default)]
     pub lost: u64,
-    /// The messages about entries of the file, and about events that it lacks.
+    /// The messages about entries in the file, and about events missing from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<RunMessage>,
 }
 
-/// A message of a run about an entry of the file, or about an event that the file lacks.
+/// A run's message about an entry in the file, or about an event missing from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunMessage {
     /// The entry's UID, or the event's external id. May be empty.
@@ -412,7 +412,7 @@ pub struct RunMessage {
 }
 
 /// Returns when to try again after consecutive failures, in Unix seconds. The delay doubles with
-/// each failure, but is at least as long as the server asks for.
+/// each failure, but is never shorter than requested by the server.
 pub fn next_after_failure(now: i64, interval: i64, failures: i64, retry_after: Option<i64>) -> i64 {
     let doublings = failures.clamp(1, 20) - 1;
     let backoff = interval.saturating_mul(1 << doublings).min(LONGEST_BACKOFF.max(interval));

@@ -163,7 +163,7 @@ impl Bounds {
     /// Returns the window and the defaults it uses.
     ///
     /// # Errors
-    /// A date is outside the supported years.
+    /// Returns an error if a date is outside the supported years.
     pub fn window(&self, zone: &Zone, now: Timestamp) -> Result<(Window, Defaults), NotADate> {
         let reader = Reader { zone, now, strict: self.strict };
         let mut defaults = Defaults::default();

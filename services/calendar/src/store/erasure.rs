@@ -17,7 +17,7 @@ use crate::model::series_ids::occurrence_of;
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
 
 /// Removes an event with its links, former slugs, old search text and import state. Also removes
-/// its image if it is otherwise unused, and returns whether it did. Any tombstone stays, but it
+/// its image if it is otherwise unused, and returns whether it did. Any tombstone is kept, but it
 /// doesn't contain any text.
 pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError> {
     let id = event.id;

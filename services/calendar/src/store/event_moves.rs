@@ -1,4 +1,4 @@
-//! The former starts of events.
+//! Former start times of events.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::model::event_status::{EventStatus, Occurring};
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::zone::Zone;
 
-/// Records the former start of an event if it was moved. All-day events have dates, which another
-/// zone does not move.
+/// Records the former start of an event if it was moved. All-day events have dates, which don't
+/// move if the zone changes.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (was, is) = (&old.schedule, &new.schedule);
     if was.all_day && is.all_day && was.start_local == is.start_local {
@@ -54,7 +54,7 @@ fn move_zone(db: &mut Db, event: i64, (old, new): (&Zone, &Zone)) -> Result<(), 
 }
 
 /// Returns the former starts of rescheduled events by event id, given the statuses of all events.
-/// Most lists don't have such events, and don't need a statement.
+/// Most lists don't contain such events, and don't need a statement.
 pub fn of_rescheduled(
     db: &mut Db,
     statuses: &HashMap<i64, EventStatus>,

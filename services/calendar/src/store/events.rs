@@ -323,7 +323,8 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     terms::recount(db, None, Some((event, with)))
 }
 
-/// Inserts new events, with fewer statements than one by one. The ids must already be allocated.
+/// Inserts new events, with fewer statements than inserting them one by one. The ids must already
+/// be allocated.
 pub fn insert_all(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseError> {
     let rows = new.iter().map(|(event, _)| (row(event), events::search_ci.eq(event.searched())));
     match db {

@@ -16,7 +16,7 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// For up to this number of links, we use prepared inserts, one for each number.
+/// Up to this number of links, we use prepared inserts, one for each number.
 const FEW: usize = 8;
 
 /// Maximum number of links to insert per statement.

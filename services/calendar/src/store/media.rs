@@ -51,7 +51,7 @@ impl Media {
     /// Creates the folder if it doesn't exist.
     ///
     /// # Errors
-    /// The folder cannot be created.
+    /// Returns an error if the folder cannot be created.
     pub fn make_folder(&self) -> io::Result<()> {
         fs::create_dir_all(self.folder.as_path())
     }
@@ -87,7 +87,7 @@ impl Media {
     /// doesn't match the name.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn store_again(&self, file: &str, bytes: &[u8]) -> io::Result<bool> {
         let fits = format(bytes).is_some_and(|format| file_name(bytes, format) == file);
         if fits {
@@ -103,17 +103,17 @@ impl Media {
     /// Returns whether the file's content matches its name.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn is_sound(&self, file: &str) -> io::Result<bool> {
         let bytes = self.read(file)?;
         Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
     }
 
-    /// Calls `use_it` with the name of every file, and whether it was stored just now. A missing
-    /// folder counts as empty.
+    /// Calls `use_it` with the name of every file, and whether it has only just been stored. A
+    /// missing folder counts as empty.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn each_file(&self, now: i64, mut use_it: impl FnMut(&str, bool)) -> io::Result<()> {
         let entries = match fs::read_dir(self.folder()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -137,7 +137,7 @@ impl Media {
     /// [`STORING`] ago, because the row of a new image may not be visible yet.
     ///
     /// # Errors
-    /// The file exists and cannot be removed.
+    /// Returns an error if the file exists and cannot be removed.
     pub fn remove(&self, file: &str, now: i64) -> io::Result<bool> {
         let path = self.path(file)?;
         // [`touch`] locks files to prevent us from removing them at the same time.

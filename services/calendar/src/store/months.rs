@@ -1,4 +1,4 @@
-//! Queries for the month page: a few events per day, and how many there are in total.
+//! Queries for the month page: a few events per day, and the total number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -89,7 +89,7 @@ fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
     // An event that runs past midnight can be among the first of two days.
     let mut known = HashSet::new();
     all.retain(|entry| known.insert(entry.id));
-    // Both parts are already in list order, and only ties can end up in a different order.
+    // Both parts are already in list order, and only ties may be reordered.
     all.sort_by_key(|entry| entry.start_local);
     all
 }

@@ -59,7 +59,7 @@ impl std::fmt::Debug for RemoteFile {
 pub struct FetchFailure {
     /// A sentence to show to editors.
     pub message: String,
-    /// How long the server asked us to wait, in seconds.
+    /// Delay requested by the server, in seconds.
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
@@ -86,7 +86,7 @@ impl CalendarFetcher {
     /// Creates a fetcher. `reach` determines which hosts it may connect to.
     ///
     /// # Errors
-    /// The HTTP client cannot be created.
+    /// Returns an error if the HTTP client cannot be created.
     pub fn new(
         reach: Reach,
         most: usize,
@@ -114,7 +114,7 @@ impl CalendarFetcher {
     /// Fetches a file, unless it hasn't changed since the last import.
     ///
     /// # Errors
-    /// The server didn't respond with a complete file.
+    /// Returns an error if the server doesn't respond with a complete file.
     pub async fn fetch(
         &self,
         address: &str,

@@ -20,7 +20,7 @@ pub enum FetchError {
     NotPublic,
     #[error("must be an address that answers with an image in time")]
     Unavailable,
-    /// The response has an error status. The number of seconds is the pause that the host asked for.
+    /// The response has an error status. The number of seconds is the delay requested by the host.
     #[error("must be an address that answers with an image in time")]
     Refused(u16, Option<u64>),
     #[error("must be the address of a JPEG, PNG, GIF or WebP image")]
@@ -53,7 +53,7 @@ impl ImageFetcher {
     /// Creates a fetcher for the public internet, with a time limit of five seconds per image.
     ///
     /// # Errors
-    /// The HTTP client cannot be created.
+    /// Returns an error if the HTTP client cannot be created.
     pub fn public() -> Result<ImageFetcher, reqwest::Error> {
         ImageFetcher::new(Reach::public(), TIMEOUT)
     }
@@ -61,7 +61,7 @@ impl ImageFetcher {
     /// Creates a fetcher. `reach` determines which hosts it may connect to.
     ///
     /// # Errors
-    /// The HTTP client cannot be created.
+    /// Returns an error if the HTTP client cannot be created.
     pub fn new(reach: Reach, timeout: Duration) -> Result<ImageFetcher, reqwest::Error> {
         let rules = FetchRules::new(concat!("calendar/", env!("CARGO_PKG_VERSION")));
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
@@ -78,7 +78,7 @@ impl ImageFetcher {
     ) -> Result<Vec<u8>, FetchError> {
         let download = self.0.open(address, traceparent).await?;
         check(&download)?;
-        // The connection may break, and we would keep half an image forever.
+        // If the connection broke, we would keep half an image forever.
         if !download.shows_its_end() {
             return Err(FetchError::NoLength);
         }

@@ -171,7 +171,7 @@ pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseErr
     Ok(row.map(|row: Row| row.into()))
 }
 
-/// Returns the UIDs of series that continue the series with this UID from a later date on.
+/// Returns the UIDs of series that continue the series with this UID from a later date.
 pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseError> {
     let prefix = format!("{uid}#");
     let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
@@ -184,13 +184,15 @@ pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseErr
     Ok(found.filter(is_occurrence).collect())
 }
 
-/// Returns whether this is the last series with its slug. The parts of a split series share it.
+/// Returns whether this is the last series with its slug. The parts of a split series share their
+/// slug.
 pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
     let later = series::table.filter(series::slug.eq(&of.slug).and(series::id.gt(of.id)));
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
-/// Returns the `SEQUENCE` of a series in feeds. Some feeds have only its first event under its UID.
+/// Returns the `SEQUENCE` of a series in feeds. Some feeds contain only its first event under its
+/// UID.
 pub fn sequence(db: &mut Db, of: &Series) -> Result<i64, DatabaseError> {
     let text = "select coalesce(max(sequence), 0) as n from events where ical_uid = ";
     let mut sql = Sql::new(db, text);

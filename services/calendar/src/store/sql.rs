@@ -132,8 +132,8 @@ impl Sql {
         self
     }
 
-    /// Appends a string column to sort by. The order is by code point, as in Rust, whatever the
-    /// collation of a PostgreSQL database.
+    /// Appends a string column to sort by. The order is by code point, as in Rust, regardless of a
+    /// PostgreSQL database's collation.
     pub fn sorted(&mut self, column: &str) -> &mut Sql {
         let order = if self.backend == Backend::Postgres { " collate \"C\"" } else { "" };
         self.push(column).push(order)
@@ -198,7 +198,7 @@ impl Sql {
         })
     }
 
-    /// Turns the statement into one that explains its query plan.
+    /// Converts the statement to one that explains its query plan.
     pub fn explained(mut self) -> Sql {
         let word = if self.backend == Backend::Sqlite { "explain query plan " } else { "explain " };
         self.text.insert_str(0, word);

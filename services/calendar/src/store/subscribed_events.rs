@@ -1,4 +1,4 @@
-//! Events that come from subscriptions, and which parts of them users have changed.
+//! Events that come from subscriptions, and the parts of them that users have changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,7 +49,8 @@ impl From<Row> for SubscribedEvent {
     }
 }
 
-/// Returns the subscription that an event comes from, if any, and what users have changed.
+/// Returns the subscription from which an event comes, if any, and the parts that users have
+/// changed.
 pub fn of_event(db: &mut Db, event: i64) -> Result<Option<SubscribedEvent>, DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     let row: Option<Row> = found.select(Row::as_select()).first(db).optional()?;
@@ -67,7 +68,7 @@ pub fn find(
     Ok(row.map(SubscribedEvent::from))
 }
 
-/// Returns the subscription that events of a series come from, if any.
+/// Returns the subscription from which a series' events come, if any.
 pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select s.subscription_id as id from subscribed_events s join series_events m \
         on m.event_id = s.event_id where m.series_id = ";
@@ -76,7 +77,7 @@ pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError>
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns the events of a series that do not come from a subscription.
+/// Returns a series' events that do not come from a subscription.
 pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select m.event_id as id from series_events m where m.series_id = ");
     sql.value(series).push(" and not exists (select 1 from subscribed_events s ");
@@ -84,8 +85,8 @@ pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseE
     sql.load_ids(db)
 }
 
-/// Returns the parts that users have changed, by event of a series. Events without changes are left
-/// out.
+/// Returns the parts that users have changed, by event of a series. Events without changes are
+/// omitted.
 pub fn changed_in_series(db: &mut Db, series: i64) -> Result<HashMap<i64, Parts>, DatabaseError> {
     let text = "select m.event_id as id, s.changed as text from series_events m \
         join subscribed_events s on s.event_id = m.event_id where s.changed <> '' and m.series_id = ";
@@ -117,8 +118,8 @@ pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records the external id of an event that has another one in the file now. Does nothing if the
-/// event doesn't come from a subscription.
+/// Records an event's external id after it has changed in the file. Does nothing if the event
+/// doesn't come from a subscription.
 pub fn rename(db: &mut Db, event: i64, name: &str) -> Result<(), DatabaseError> {
     let Some(known) = of_event(db, event)? else { return Ok(()) };
     if known.name == name {
@@ -131,7 +132,7 @@ pub fn rename(db: &mut Db, event: i64, name: &str) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Records the external id that an erased event would have in the file now.
+/// Records the external id that an erased event would now have in the file.
 pub fn rename_erased(
     db: &mut Db,
     subscription: i64,

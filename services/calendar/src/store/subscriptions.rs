@@ -253,7 +253,7 @@ pub struct Finish {
     pub imported: Option<(Option<String>, Option<String>)>,
 }
 
-/// Records the end of a run and gives up its lease. Returns false if the lease was lost.
+/// Records the end of a run and releases its lease. Returns false if the lease was lost.
 pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, DatabaseError> {
     let now = finish.run.at;
     if !renew(db, lease, now)? {

@@ -15,7 +15,7 @@ use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-/// For up to this number of slugs, we use prepared statements, one for each number.
+/// Up to this number of slugs, we use prepared statements, one for each number.
 const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]

@@ -23,7 +23,7 @@ enum Ordered {
 /// Serializes a response, keeping only the selected keys.
 ///
 /// # Errors
-/// The value cannot be serialized.
+/// Returns an error if the value cannot be serialized.
 pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, serde_json::Error> {
     let json = serde_json::to_string(value)?;
     match keys {

@@ -45,7 +45,7 @@ impl fmt::Display for ImportJson {
 pub struct ImportErrorJson {
     /// UID of the event; empty if unknown.
     pub uid: String,
-    /// Line of the file that the message refers to; 0 for an event that the file lacks.
+    /// Line of the file that the message refers to; 0 for an event that is missing from the file.
     pub line: u64,
     /// Text of the error or warning.
     pub message: String,

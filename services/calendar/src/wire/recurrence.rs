@@ -50,7 +50,7 @@ pub struct RecurrenceJson {
     /// Number of events after which the rule ends; absent if it does not end this way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// Dates of the rule that are left out.
+    /// Dates of the rule that are excluded.
     pub exdates: Vec<String>,
     /// Additional dates.
     pub rdates: Vec<String>,
@@ -167,7 +167,7 @@ fn unfolded(text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns whether a line starts with the name of a property.
+/// Returns whether a line starts with a property's name.
 fn is_named(line: &str) -> bool {
     let name = line.trim_start().split([':', ';']).next().unwrap_or_default();
     ["RRULE", "EXRULE", "RDATE", "EXDATE"].iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -209,7 +209,7 @@ impl Line<'_> {
     }
 }
 
-/// Interprets a date of a line in the line's own zone.
+/// Interprets a date in a line in the line's own zone.
 fn in_zone(
     date: ListedDate,
     zone: Option<&Zone>,

@@ -16,7 +16,7 @@ pub struct SubscriptionJson {
     pub id: i64,
     /// URL of the iCalendar file.
     pub url: String,
-    /// Minutes between two runs.
+    /// Minutes between runs.
     pub interval: i64,
     /// User id of the author of new events.
     pub author: i64,
@@ -69,8 +69,9 @@ pub struct RunJson {
     pub trashed: u64,
     /// Future events that are missing from the file, if the subscription stopped for that reason.
     pub lost: u64,
-    /// The messages about entries of the file: up to 1000 errors and then up to 1000 warnings. Events
-    /// that stay although the file lacks them follow. A list of subscriptions does not have them.
+    /// The messages about entries in the file: up to 1000 errors, then up to 1000 warnings, then
+    /// events that are kept although they are missing from the file. Not included in lists of
+    /// subscriptions.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub messages: Option<Vec<ImportErrorJson>>,

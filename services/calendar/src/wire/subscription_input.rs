@@ -116,7 +116,7 @@ pub fn release(params: &Params) -> Result<(i64, Parts), ParameterErrors> {
 /// Returns whether removing a subscription should also trash its events.
 ///
 /// # Errors
-/// `events` is not a boolean.
+/// Returns an error if `events` is not a boolean.
 pub fn removes_events(params: &Params) -> Result<bool, ParameterErrors> {
     match params.get("events") {
         Some(events) => {

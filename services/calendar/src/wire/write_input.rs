@@ -33,7 +33,7 @@ pub struct WriteOptions<'a> {
 }
 
 impl WriteOptions<'_> {
-    /// Returns whether this user's HTML is stored as is.
+    /// Returns whether this user's HTML is stored unchanged.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
@@ -89,7 +89,8 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // Make sure that the date can be represented in the zone, and blame this parameter if it can't.
+    // Make sure that the date can be represented in the zone, and report this parameter if it
+    // can't.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -98,7 +99,7 @@ pub fn point_in_time(
 }
 
 /// Decodes `date` and `date_utc`. If only one is given, the other is computed from it. If both are
-/// given, they are used as is.
+/// given, they are used unchanged.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),

@@ -16,8 +16,8 @@ use crate::state::State;
 use crate::store::{events, series};
 use crate::wire::pages::query::PageQuery;
 
-/// Reads a list's calendar file. Past events stay in it for some days. Otherwise calendar apps
-/// would delete them right away.
+/// Reads a list's calendar file. It keeps past events for some days, because calendar apps would
+/// otherwise delete them immediately.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }

@@ -89,7 +89,7 @@ impl Part {
 /// Returns an entity tag for the published content as seen under these URLs.
 ///
 /// # Errors
-/// The database failed.
+/// Returns any database error.
 pub async fn tag(state: &State, request: &PageRequest, what: &str) -> Result<EntityTag, Error> {
     let version =
         read(state, request.of(&[]), |context, _| Ok(feeds::version(context.db)?)).await?;
@@ -104,7 +104,7 @@ pub async fn tag(state: &State, request: &PageRequest, what: &str) -> Result<Ent
 /// Returns the parts that have any pages.
 ///
 /// # Errors
-/// The database failed.
+/// Returns any database error.
 pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Error> {
     read(state, request.of(&[]), |context, _| {
         let mut parts = Vec::new();
@@ -127,7 +127,7 @@ pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Er
 /// Returns a part's pages.
 ///
 /// # Errors
-/// The part has no pages, or the database failed.
+/// Returns an error if the part has no pages, or the database fails.
 pub async fn pages(
     state: &State,
     request: &PageRequest,

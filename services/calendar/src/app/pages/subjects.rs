@@ -115,8 +115,8 @@ fn term_subject(
     let links = context.urls.relative();
     let mut parents = Vec::new();
     let mut above = term.parent;
-    // Parent loops can't be stored. The limit is there so that a damaged database can't make us
-    // hang.
+    // Parent loops can't be stored. The limit keeps a damaged database from causing an endless
+    // loop.
     while let Some(parent) = included.terms.get(&above).filter(|_| parents.len() < 100) {
         let href = links.term_page(taxonomy, &included.path(parent));
         parents.push(Link { text: parent.name.clone(), href });

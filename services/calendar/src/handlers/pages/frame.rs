@@ -1,4 +1,4 @@
-//! Page header and footer in the language of the page.
+//! Page header and footer, in the page's language.
 
 use actix_web::HttpRequest;
 use shell::pages::{FrameWords, Page, Translation};

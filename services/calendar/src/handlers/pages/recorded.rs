@@ -1,4 +1,4 @@
-//! Old URLs of the system that this service replaces. They redirect to our own pages.
+//! Old URLs from the system that this service replaces. They redirect to our own pages.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
@@ -60,7 +60,7 @@ pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(async |reader| permanent(reader.query().href(ATOM, 1))).await
 }
 
-/// Redirects an old URL of a day, a month, a feed or a view to the page we have for it.
+/// Redirects an old URL of a day, a month, a feed or a view to the corresponding page.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     match text.as_str() {
         "feed" => return feed(visit).await,

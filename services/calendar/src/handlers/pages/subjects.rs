@@ -175,8 +175,7 @@ async fn term(
     Ok(reader.show(&head, &page))
 }
 
-/// Returns whether the path of a category has ancestors other than its page. A path may leave them
-/// out.
+/// Returns whether the path of a category has ancestors other than its page. A path may omit them.
 fn is_below_others(path: &str, page: &str) -> bool {
     let slugs: Vec<String> = path.split('/').map(lookup_form).collect();
     slugs.len() > 1 && format!("/events/category/{}/", slugs.join("/")) != page

@@ -53,14 +53,14 @@ pub struct Subscription {
     pub webcal: String,
     /// The URL of the calendar file.
     pub url: String,
-    /// The file's event limit in words, if the calendar has more events than that.
+    /// The file's event limit in words, if the calendar exceeds it.
     pub limit: Option<String>,
     most: i64,
     language: Language,
 }
 
 impl Subscription {
-    /// Sets the number of events in the calendar. If the file has fewer, the page says so.
+    /// Sets the number of events in the calendar. If the file contains fewer, the page says so.
     pub fn of(self, events: i64) -> Subscription {
         let (most, language) = (self.most, self.language);
         let limit = || (language.words().file_limit)(language.count(most));
@@ -226,7 +226,7 @@ impl Reader {
     /// Reads form fields.
     ///
     /// # Errors
-    /// The form is too large, incomplete, or not valid UTF-8.
+    /// Returns an error if the form is too large, incomplete, or not valid UTF-8.
     pub async fn form(&self, payload: web::Payload, limit: usize) -> Result<Params, Error> {
         let mut payload = payload.into_inner();
         let bytes = read_body(&self.http, &mut payload, limit).await;
@@ -280,7 +280,7 @@ impl Reader {
     /// Redirects from a former slug to the current page and keeps the query.
     ///
     /// # Errors
-    /// The slug never belonged to a public page.
+    /// Returns an error if the slug never belonged to a public page.
     pub async fn moved(&self, named: Named, slug: &str) -> Result<HttpResponse, Error> {
         // The query already contains the language.
         let urls = self.urls().in_default_language();

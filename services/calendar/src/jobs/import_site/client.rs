@@ -1,5 +1,5 @@
-//! Talks to the other site, one request at a time. Respects the pause it asks for, and retries
-//! failed requests.
+//! Sends requests to the other site, one at a time. Observes the pause that the site asks for, and
+//! retries failed requests.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub enum Reply {
     Refused(u16, String),
 }
 
-/// Why to retry a request, and the pause that the site asked for.
+/// The reason for retrying a request, and the pause requested by the site.
 pub struct Failure(pub String, pub Option<Duration>);
 
 impl Failure {
@@ -79,7 +79,7 @@ impl SiteClient {
     /// Creates a client.
     ///
     /// # Errors
-    /// The URL or the credentials cannot be used.
+    /// Returns an error if the URL or the credentials cannot be used.
     pub fn new(access: &SiteAccess) -> anyhow::Result<SiteClient> {
         let rules = FetchRules {
             timeout: TIMEOUT,
@@ -117,7 +117,8 @@ impl SiteClient {
     /// Reads a JSON document below `/wp-json/`.
     ///
     /// # Errors
-    /// We didn't get a usable response in several attempts, or retrying would not help.
+    /// Returns an error if several attempts didn't get a usable response, or if retrying would not
+    /// help.
     pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
         let address = format!("{}/wp-json/{path}", self.root);
         match self.repeat(&address, async || self.try_get(&address).await) {
@@ -127,7 +128,7 @@ impl SiteClient {
         }
     }
 
-    /// Makes a request, again after each [`Failure`] until there were several attempts.
+    /// Makes a request, and repeats it after each [`Failure`], up to a maximum number of attempts.
     ///
     /// # Errors
     /// The last failure, or the error of an attempt that must not be repeated.

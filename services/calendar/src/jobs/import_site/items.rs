@@ -14,7 +14,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All kinds, in dependency order: an item comes after the items it refers to.
+    /// All kinds, in dependency order: each item comes after those it refers to.
     pub const ALL: [ItemKind; 5] = [
         ItemKind::Term(Taxonomy::Category),
         ItemKind::Term(Taxonomy::Tag),
@@ -106,7 +106,7 @@ impl ItemKind {
         {
             fields.remove("date_utc");
         }
-        // Costs without a currency of their own are shown with the site's currency.
+        // Costs without a currency are shown in the site's currency.
         let cost = &item["cost_details"];
         if cost["currency_symbol"] == ""
             && let Some(values) = cost["values"].as_array().filter(|values| !values.is_empty())

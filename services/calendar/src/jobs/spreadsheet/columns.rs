@@ -4,8 +4,8 @@
 pub enum Column {
     /// A field of the create request with the same name.
     Field(&'static str),
-    /// Like [`Field`](Self::Field), but an empty cell clears the field. Otherwise it would leave
-    /// the field unchanged.
+    /// Like [`Field`](Self::Field), but an empty cell clears the field. With
+    /// [`Field`](Self::Field), it would leave the field unchanged.
     Clearing(&'static str),
     /// Like [`Clearing`](Self::Clearing), but a cell may have several values with separators in
     /// between.

@@ -1,4 +1,4 @@
-//! Events as CSV tables, for people who plan in a spreadsheet.
+//! Events as CSV tables, for people who plan in spreadsheets.
 
 mod columns;
 mod read;

@@ -60,7 +60,7 @@ impl<R: BufRead> TableRows<R> {
     /// supported too.
     ///
     /// # Errors
-    /// The first line has no columns, or has one we don't know.
+    /// Returns an error if the first line has no columns, or has one we don't know.
     pub fn new(mut input: R) -> Result<TableRows<R>, TableError> {
         let (mut header, mut skipped) = (first_line(&mut input)?, 0);
         let mut delimiter = None;
@@ -95,7 +95,7 @@ impl<R: BufRead> TableRows<R> {
     /// the end.
     ///
     /// # Errors
-    /// The input cannot be read, or a row is too long.
+    /// Returns an error if the input cannot be read, or a row is too long.
     pub fn next(&mut self) -> Result<Option<Row>, TableError> {
         loop {
             self.left.set(LONGEST_ROW);
@@ -216,7 +216,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
         }
         Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
         Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),
-        // Use an object, because a plain string of digits would be taken for an id.
+        // Use an object, because a plain string of digits would be interpreted as an id.
         Column::Terms(_) => Some(values(text).iter().map(|part| json!({"name": part})).collect()),
         Column::Linked(name) => {
             let one = |part: &String| {
@@ -245,7 +245,7 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// A reader that fails in the middle of a row that is too long. It also turns all row endings into
+/// A reader that fails in the middle of a row that is too long. It also converts all row endings to
 /// line feeds, because the CSV reader only counts those as lines.
 struct Bounded<R> {
     input: R,
@@ -282,7 +282,7 @@ impl Place {
 }
 
 impl<R: Read> Bounded<R> {
-    /// Turns row endings into line feeds. Returns the number of bytes left.
+    /// Converts row endings to line feeds. Returns the number of bytes left.
     fn with_line_feeds(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..bytes.len() {

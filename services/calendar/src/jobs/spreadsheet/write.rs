@@ -37,8 +37,8 @@ pub struct WrittenTable {
     pub events: u64,
     /// Number of password-protected events. The table doesn't include those.
     pub left_out: u64,
-    /// Number of series that begin with moved events. Loading the table makes events of their own of
-    /// them.
+    /// Number of series that begin with moved events. Loading the table creates separate events
+    /// from these.
     pub begin_moved: u64,
     /// Number of series without their rule, because all their events were moved.
     pub without_rule: u64,
@@ -66,7 +66,7 @@ impl fmt::Display for WrittenTable {
 /// Everything is read from one snapshot of the database.
 ///
 /// # Errors
-/// The output cannot be written, or the database failed.
+/// Returns an error if the output cannot be written, or the database fails.
 pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<WrittenTable> {
     let mut db = state.pools.connect()?;
     let progress = ProgressReporter::new("exporting", Unit::Items("events"), None);
@@ -110,8 +110,8 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
-/// Returns the recurrence from this event onwards if its row is the one that has it. Loading that
-/// row creates the other events. `carriers` has these rows' events by series.
+/// Returns the recurrence from this event onwards, if it is written in this event's row. Loading
+/// that row creates the other events. `carriers` has these rows' events by series.
 fn recurrence_of(
     db: &mut Db,
     one: &InSeries,
@@ -135,8 +135,8 @@ fn recurrence_of(
     Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
-/// Returns the event whose row has the recurrence of a series: the first one in the table that
-/// takes place when the rule says so. Also returns whether the table has no earlier one.
+/// Returns the event whose row contains a series' recurrence: the first one in the table that takes
+/// place according to the rule. Also returns whether it is the series' first event in the table.
 fn carrier(db: &mut Db, of: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
     let members = series::members(db, of.id)?;
     let mut is_first = true;

@@ -38,7 +38,7 @@ fn explained(error: Error) -> anyhow::Error {
 /// Adds a subscription. The fields are the same as in the API.
 ///
 /// # Errors
-/// A field is invalid, or the database failed.
+/// Returns an error if a field is invalid, or the database fails.
 pub fn add_subscription(
     state: &State,
     fields: Map<String, Value>,
@@ -57,7 +57,7 @@ pub fn add_subscription(
 /// Changes a subscription's settings. The fields are the same as in the API.
 ///
 /// # Errors
-/// The subscription does not exist, a field is invalid, or the database failed.
+/// Returns an error if the subscription does not exist, a field is invalid, or the database fails.
 pub fn change_subscription(
     state: &State,
     id: i64,
@@ -77,7 +77,8 @@ pub fn change_subscription(
 /// Pauses, resumes or runs a subscription, or accepts its file.
 ///
 /// # Errors
-/// The subscription does not exist or is in the wrong state, or the database failed.
+/// Returns an error if the subscription does not exist or is in the wrong state, or the database
+/// fails.
 pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<SubscriptionJson> {
     write(state, |db, now| {
         subscriptions::step(db, id, step, now)?;
@@ -89,7 +90,8 @@ pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<S
 /// the API.
 ///
 /// # Errors
-/// The event is not part of the subscription, a field is invalid, or the database failed.
+/// Returns an error if the event is not part of the subscription, a field is invalid, or the
+/// database fails.
 pub fn release_subscribed(
     state: &State,
     id: i64,
@@ -105,7 +107,7 @@ pub fn release_subscribed(
 /// Removes a subscription.
 ///
 /// # Errors
-/// The subscription does not exist, or the database failed.
+/// Returns an error if the subscription does not exist, or the database fails.
 pub fn remove_subscription(state: &State, id: i64, with_events: bool) -> anyhow::Result<()> {
     write(state, |db, now| subscriptions::remove(db, id, with_events, now))
 }
@@ -113,7 +115,7 @@ pub fn remove_subscription(state: &State, id: i64, with_events: bool) -> anyhow:
 /// Reads a subscription.
 ///
 /// # Errors
-/// The subscription does not exist, or the database failed.
+/// Returns an error if the subscription does not exist, or the database fails.
 pub fn show_subscription(state: &State, id: i64) -> anyhow::Result<SubscriptionJson> {
     let now = state.clock.unix();
     state.pools.read_blocking(|db| subscriptions::show(db, id, now)).map_err(explained)
@@ -122,7 +124,7 @@ pub fn show_subscription(state: &State, id: i64) -> anyhow::Result<SubscriptionJ
 /// Reads all subscriptions.
 ///
 /// # Errors
-/// The database failed.
+/// Returns any database error.
 pub fn list_subscriptions(state: &State) -> anyhow::Result<Vec<SubscriptionJson>> {
     let now = state.clock.unix();
     state.pools.read_blocking(|db| subscriptions::show_all(db, now)).map_err(explained)

@@ -1,12 +1,12 @@
-//! Decides when a database that stays busy is worth a warning.
+//! Decides when to warn about a database that remains busy.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Seconds until a busy database is worth a warning, and between two warnings. A write of a long
+/// Seconds until the first warning about a busy database, and between warnings. Writing a long
 /// series takes many seconds.
 const PATIENCE: i64 = 60;
 
-/// How long the database has been too busy to look up subscriptions. Workers share it.
+/// Tracks how long the database has been too busy to look up subscriptions. Shared by all workers.
 #[derive(Debug, Default)]
 pub struct Outage {
     /// When it began, or when the last warning was due, in Unix seconds. 0 if there is none.

@@ -1,4 +1,4 @@
-//! Messages of a run about its file.
+//! A run's messages about its file.
 
 use crate::model::event::Event;
 use crate::model::subscription::RunMessage;
@@ -22,7 +22,7 @@ pub fn remarks(report: &ImportJson, kept: u64) -> String {
 }
 
 /// Returns the messages of a run: those about entries of the file, errors first, and then those
-/// about events that stay although the file lacks them.
+/// about events that are kept although they are missing from the file.
 pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage> {
     let all = report.errors.iter().chain(&report.warnings).chain(kept);
     let message = |one: &ImportErrorJson| RunMessage {
@@ -33,7 +33,7 @@ pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage
     all.map(message).collect()
 }
 
-/// Returns the message about an event that stays although its entry is missing from the file.
+/// Returns the message about an event that is kept although its entry is missing from the file.
 pub fn kept(event: Event) -> ImportErrorJson {
     let (id, start) = (event.id, written(event.schedule.start_local));
     let message = format!(

@@ -40,7 +40,7 @@ const BATCH: usize = 50;
 /// if it hasn't changed, because its series have new occurrences.
 const FRESH: i64 = 86_400;
 
-/// How long to retry a transaction while the database is busy or unreachable.
+/// Maximum time to retry a transaction while the database is busy or unreachable.
 const RETRY_TIME: Duration = Duration::from_secs(60);
 
 /// Why a run was aborted.
@@ -330,9 +330,9 @@ async fn write_batch(
 struct Missing {
     /// Number of events that were trashed.
     trashed: u64,
-    /// Number of events that stay.
+    /// Number of events that are kept.
     stayed: usize,
-    /// Messages about events that stay, up to 1000.
+    /// Messages about events that are kept, up to 1000.
     staying: Vec<ImportErrorJson>,
 }
 

@@ -28,7 +28,7 @@ pub struct Exported {
 /// Writes everything from a single snapshot of the database. Other processes can keep writing.
 ///
 /// # Errors
-/// The output cannot be written, or the database failed.
+/// Returns an error if the output cannot be written, or the database fails.
 pub fn export(state: &State, out: &mut dyn Write) -> anyhow::Result<Exported> {
     let mut db = state.pools.connect()?;
     let progress = ProgressReporter::new("exporting", Unit::Items("lines"), None);

@@ -136,7 +136,8 @@ impl<R: BufRead> ExportReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// The input cannot be read, or is not an export that this version can load.
+    /// Returns an error if the input cannot be read, or is not an export that this version can
+    /// load.
     pub fn new(input: R) -> anyhow::Result<(ExportReader<R>, Head)> {
         let lines = BoundedLines::new(input, LONGEST_LINE);
         let mut reader = ExportReader { lines, tally: Tally::default(), end: None, length: 0 };
@@ -156,7 +157,7 @@ impl<R: BufRead> ExportReader<R> {
     /// Returns the next line and its number, or `None` after a valid trailer.
     ///
     /// # Errors
-    /// The input cannot be read, is truncated, or was modified.
+    /// Returns an error if the input cannot be read, is truncated, or was modified.
     pub fn next(&mut self) -> anyhow::Result<Option<(u64, Line)>> {
         let Some((number, line)) = self.lines.next_line().context("cannot be read")? else {
             ensure!(self.end.is_some(), "is truncated: its last line is missing");

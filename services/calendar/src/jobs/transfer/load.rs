@@ -22,7 +22,7 @@ use crate::store::{sql, statistics, users, webhooks};
 /// Lines per transaction.
 const BATCH: usize = 250;
 
-/// A transaction that has reached this size in bytes gets no more lines.
+/// Size in bytes at which no more lines are added to a transaction.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// The outcome of loading an export.
@@ -44,7 +44,7 @@ pub struct NewSecret {
 /// Reads a whole export and verifies its counts and checksum.
 ///
 /// # Errors
-/// The export cannot be read, is truncated, or was modified.
+/// Returns an error if the export cannot be read, is truncated, or was modified.
 pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
     let progress = ProgressReporter::new("checking", Unit::Items("lines"), None);
     let (mut reader, _) = ExportReader::new(input)?;
@@ -58,8 +58,9 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
 /// Loads an export into an empty database, or resumes an earlier load.
 ///
 /// # Errors
-/// The export cannot be read, is truncated or was modified, the database is not empty, or the
-/// database failed. Rows that were already loaded stay in the database until the load is resumed.
+/// Returns an error if the export cannot be read, is truncated or was modified, the database is not
+/// empty, or the database fails. Rows that were already loaded stay in the database until the load
+/// is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
     let (mut reader, head) = ExportReader::new(input)?;
     let server_lock = state.pools.lock_out_servers();
@@ -185,7 +186,7 @@ impl Loading<'_> {
                     transfer::note_line(db, last)?;
                     Ok(true)
                 }
-                // An earlier attempt may have committed without us hearing about it.
+                // An earlier attempt may have committed without our knowing.
                 Some(found) => Ok::<_, Error>(found.export_id == *id && found.line == last),
                 None => Ok(false),
             }
@@ -219,7 +220,7 @@ fn finish(
         sql::one_writer(db)?;
         match transfer::unfinished(db)? {
             Some(found) if found.export_id == head.id => {}
-            // An earlier attempt may have committed without us hearing about it.
+            // An earlier attempt may have committed without our knowing.
             None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
             _ => return Ok(Finish::Gone),
         }

@@ -1,14 +1,14 @@
-//! Detects a database where an export has only been loaded halfway.
+//! Detects a database in which an export has only been partially loaded.
 
 use anyhow::ensure;
 use database::Pools;
 
 use crate::store::transfer;
 
-/// Fails if an export has only been loaded halfway. Such a database would look complete.
+/// Fails if an export has only been partially loaded. Such a database would look complete.
 ///
 /// # Errors
-/// A load has not finished, or the database failed.
+/// Returns an error if a load has not finished, or the database fails.
 pub fn require_finished(pools: &Pools) -> anyhow::Result<()> {
     let found = pools.read_blocking(transfer::unfinished)?;
     let line = found.map_or(0, |found| found.line);

@@ -1,4 +1,4 @@
-//! Parses costs as people write them. Renders them as a single string plus a list of values.
+//! Parses costs written by people. Renders them as a single string plus a list of values.
 //!
 //! We never guess a price. Input that can't be parsed is shown as is and doesn't yield any values.
 

@@ -3,7 +3,7 @@
 /// Maximum number of digits before the decimal point.
 const DIGITS: usize = 15;
 
-/// Removes digit grouping and turns a decimal comma into a point. Returns `None` if the grouping
+/// Removes digit grouping and converts a decimal comma to a point. Returns `None` if the grouping
 /// doesn't follow any known convention. The input must start and end with a digit.
 pub fn plain_number(text: &str) -> Option<String> {
     let is_separator = |c: char| !c.is_ascii_digit();

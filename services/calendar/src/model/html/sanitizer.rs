@@ -33,7 +33,7 @@ fn builder(blocks: bool) -> Builder<'static> {
     builder
 }
 
-/// Sanitizes long text with an allow-list. Disallowed tags are removed, but their content stays.
+/// Sanitizes long text with an allow-list. Disallowed tags are removed, but their content is kept.
 /// Returns `None` if the text would be too expensive to parse.
 pub fn sanitize(text: &str) -> Option<String> {
     static FULL: OnceLock<Builder<'static>> = OnceLock::new();

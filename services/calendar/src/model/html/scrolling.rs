@@ -5,10 +5,11 @@ use super::text::escape;
 /// Elements that scroll if they are too wide for the page.
 const SCROLLING: [&str; 2] = ["<table", "<pre"];
 
-/// Maximum number of elements with a name, so that a long name can't multiply a description.
+/// Maximum number of elements with a name, so that a long name can't make a description many times
+/// longer.
 const MAX_NAMED: usize = 100;
 
-/// Lets the keyboard focus the tables and preformatted texts of a description. Screen readers
+/// Makes the tables and preformatted text in a description focusable by keyboard. Screen readers
 /// announce them by `name`, unless a table has a caption.
 pub fn with_focusable(description: &str, name: &str) -> String {
     let mut out = String::with_capacity(description.len());

@@ -68,7 +68,7 @@ pub fn strip_tags(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if opens_tag(&rest[1..]) {
-            // If this tag is unterminated, so are the ones after it.
+            // If this tag is unterminated, so are the following ones.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
         } else {

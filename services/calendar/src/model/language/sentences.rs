@@ -1,4 +1,4 @@
-//! Joins texts to sentences.
+//! Joins text into sentences.
 
 use super::languages::Language;
 
@@ -9,8 +9,8 @@ const ENDS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 const WIDE: [char; 3] = ['。', '！', '？'];
 
 impl Language {
-    /// Turns text into a sentence. Text that already ends with a full stop, such as `14 березня
-    /// 2027 р.`, doesn't get a second one.
+    /// Makes text a sentence. Text that already ends with a full stop, such as `14 березня 2027
+    /// р.`, doesn't get a second one.
     pub fn sentence(self, text: &str) -> String {
         if text.ends_with(ENDS) { text.to_owned() } else { (self.words().sentence)(text) }
     }

@@ -1,8 +1,8 @@
 //! Page texts.
 //!
 //! A message is either a string or a function of its arguments. Each language has a file in
-//! `translations` that contains every message. The compiler rejects a file if it misses a message,
-//! has an unknown one, or ignores one of a message's arguments.
+//! `translations` that contains every message. The compiler rejects a file if a message is missing
+//! or unknown, or if one of a message's arguments is ignored.
 
 use jiff::civil::Weekday;
 
@@ -84,7 +84,7 @@ pub struct Words {
     /// Describes a calendar file that contains only some of the events. The arguments are the
     /// number of events in it, the total, and the site.
     pub part_of_events: fn(Count, Count, &str) -> String,
-    /// Turns text without a full stop into a sentence.
+    /// Makes text without a full stop a sentence.
     pub sentence: With,
 
     // Event list.
@@ -122,7 +122,7 @@ pub struct Words {
     pub try_other_words: &'static str,
     /// Title of the list of past events.
     pub past: &'static str,
-    /// Sentence that contains a link to the month pages. The link text is `month_pages`.
+    /// Sentence with a link to the month pages. The link text is `month_pages`.
     pub past_events: With,
     /// Link text in `past_events`.
     pub month_pages: &'static str,
@@ -317,7 +317,7 @@ pub struct Words {
     pub no_subscriptions: &'static str,
     /// Label for the state of a subscription.
     pub state: &'static str,
-    /// Label for when a subscription runs next, and how often.
+    /// Label for a subscription's next run and its interval.
     pub next_run: &'static str,
     /// Label for the last run of a subscription.
     pub last_run: &'static str,
@@ -327,8 +327,8 @@ pub struct Words {
     pub running: &'static str,
     /// State of a subscription whose last runs failed.
     pub failing: &'static str,
-    /// State of a subscription that waits for an editor's decision. Also the outcome of its last
-    /// run.
+    /// State of a subscription that is waiting for an editor's decision. Also the outcome of its
+    /// last run.
     pub stopped: &'static str,
     /// State of a subscription that an editor paused.
     pub paused: &'static str,
@@ -368,7 +368,7 @@ pub struct Words {
     pub resume: &'static str,
     /// Button that starts a run.
     pub run_now: &'static str,
-    /// Button that applies a file although it lacks many events.
+    /// Button that applies a file although many events are missing from it.
     pub accept_file: &'static str,
     /// Button that pauses a subscription.
     pub pause: &'static str,
@@ -376,7 +376,7 @@ pub struct Words {
     pub has_stopped: &'static str,
     /// Notice that a subscription's last runs failed.
     pub is_failing: &'static str,
-    /// Follows `has_stopped` if the file lacks too many future events.
+    /// Follows `has_stopped` if too many future events are missing from the file.
     pub lost_events: Counted,
 
     // Errors.
@@ -390,7 +390,7 @@ pub struct Words {
     pub no_such_category: &'static str,
     /// The tag doesn't exist.
     pub no_such_tag: &'static str,
-    /// The day is outside the range of years that events can have.
+    /// The day is outside the years in which events can take place.
     pub no_such_day: &'static str,
     /// The day is invalid.
     pub invalid_day: &'static str,
@@ -416,6 +416,6 @@ pub struct Words {
     pub failed_text: &'static str,
     /// Title when a request is rejected.
     pub rejected: &'static str,
-    /// Text that goes with `rejected`. The argument is the reason in English.
+    /// Text that accompanies `rejected`. The argument is the reason in English.
     pub rejected_text: With,
 }

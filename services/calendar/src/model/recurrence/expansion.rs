@@ -9,7 +9,7 @@ use super::rule::Rule;
 const MAX_DAYS: usize = 200_000;
 
 /// Maximum number of consecutive days without a match before giving up on a rule. A 29 February on
-/// a given weekday comes around at least every forty years.
+/// a given weekday occurs at least every forty years.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
 /// Why we gave up on a rule.
@@ -326,8 +326,8 @@ mod tests {
         }
     }
 
-    /// Expands a rule as an import in 2027 would. Returns the number of occurrences, and of days
-    /// examined.
+    /// Expands a rule like an import in 2027. Returns the number of occurrences and the number of
+    /// days examined.
     fn effort(rule: &str, start: &str) -> (Option<usize>, usize) {
         let rule = Rule::parse(rule).unwrap();
         let (until, near) = (at("2029-03-10T12:00"), at("2027-03-10T00:00").date());

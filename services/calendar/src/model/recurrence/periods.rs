@@ -90,7 +90,7 @@ impl Rule {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
         let units = match self.frequency {
-            // A block runs into the day after its last one, until the time of its start.
+            // A block extends into the day after its last one, until the time of its start.
             Frequency::Minutely | Frequency::Hourly => {
                 return (days() / self.days_of_block() - 1).max(0);
             }
@@ -196,7 +196,7 @@ impl Rule {
         moments
     }
 
-    /// Returns whether any day in a block matches the rule. Blocks run into the day after their
+    /// Returns whether any day in a block matches the rule. Blocks extend into the day after their
     /// last one, until the time of the start.
     fn fits_block(&self, first: Date) -> bool {
         let mut days =

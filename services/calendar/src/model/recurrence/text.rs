@@ -1,4 +1,4 @@
-//! Edits how the text of a rule ends.
+//! Edits the end of a rule's text.
 
 /// Removes UNTIL and COUNT from a rule, and converts it to upper case.
 pub fn without_end(rule: &str) -> String {
@@ -7,12 +7,12 @@ pub fn without_end(rule: &str) -> String {
     kept.map(str::to_ascii_uppercase).collect::<Vec<_>>().join(";")
 }
 
-/// Ends a rule with this `UNTIL` value. An empty rule stays empty.
+/// Ends a rule with this `UNTIL` value. An empty rule is left empty.
 pub fn with_until(rule: &str, until: &str) -> String {
     ended(rule, &format!("UNTIL={until}"))
 }
 
-/// Ends a rule after this number of occurrences. An empty rule stays empty.
+/// Ends a rule after this number of occurrences. An empty rule is left empty.
 pub fn with_count(rule: &str, count: usize) -> String {
     ended(rule, &format!("COUNT={count}"))
 }

@@ -126,7 +126,7 @@ impl When {
         in_range(point)
     }
 
-    /// Replaces dates in the year 9999 with the last second that events can have. Many programs use
+    /// Replaces dates in the year 9999 with the last possible second of an event. Many programs use
     /// them for "no end".
     #[must_use]
     pub fn in_years_of_events(self) -> When {
@@ -166,7 +166,8 @@ impl When {
     }
 }
 
-/// Rejects years that events can't have. The limits leave room for zone arithmetic at both ends.
+/// Rejects years in which events can't take place. The limits leave room for zone arithmetic at
+/// both ends.
 fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
     let year = match point {
         PointInTime::Wall(wall) => wall.year(),

@@ -1,4 +1,4 @@
-//! Dates as people write them. They are parsed to a [`When`], which resolves to an instant or local
+//! Dates written by people. They are parsed to a [`When`], which resolves to an instant or local
 //! time, given a zone and the current time.
 
 mod date_time;

@@ -86,7 +86,7 @@ pub fn log_new(db: &mut Db, events: &[i64]) -> Result<(), DatabaseError> {
 }
 
 /// Removes an event's old search text from the log when the event is erased. Indexes that haven't
-/// caught up keep those words, but only for a position that no longer appears in any list.
+/// caught up keep these words, but only for a position that no longer appears in any list.
 pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
     sql.value(event).push(" and was is not null");

@@ -98,7 +98,7 @@ pub fn append_conditions(sql: &mut Sql, filter: &EventFilter) {
     append_columns(sql, filter);
 }
 
-/// Appends the SQL equivalent of [`Traits::matches`] for alias `e`, leaving out visibility.
+/// Appends the SQL equivalent of [`Traits::matches`] for alias `e`, without visibility.
 pub fn append_columns(sql: &mut Sql, filter: &EventFilter) {
     if let Some(featured) = filter.featured {
         sql.push(if featured { " and e.featured" } else { " and not e.featured" });

@@ -39,7 +39,7 @@ const BATCH: usize = 500;
 /// Maximum number of batches in the queue during a build.
 const BATCHES: usize = 8;
 
-/// How often a waiting request checks whether the index is ready.
+/// Interval at which a waiting request checks whether the index is ready.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The index, together with a request's deadline.
@@ -81,7 +81,8 @@ impl EventIndex {
     /// the index and the database in the same state.
     ///
     /// # Errors
-    /// The connection is behind the index, the deadline has passed, or the database failed.
+    /// Returns an error if the connection is behind the index, the deadline has passed, or the
+    /// database fails.
     pub fn page(
         &self,
         db: &mut Db,
@@ -141,7 +142,7 @@ impl EventIndex {
     /// Must run in a read transaction.
     ///
     /// # Errors
-    /// The connection is behind the index, or the database failed.
+    /// Returns an error if the connection is behind the index, or the database fails.
     pub fn changes(
         &self,
         db: &mut Db,
@@ -155,7 +156,7 @@ impl EventIndex {
     /// run in a read transaction.
     ///
     /// # Errors
-    /// The connection is behind the index, or the database failed.
+    /// Returns an error if the connection is behind the index, or the database fails.
     pub fn days(
         &self,
         db: &mut Db,
@@ -196,11 +197,11 @@ impl EventIndex {
         }
     }
 
-    /// Builds or updates the index in a read transaction. Returns how many changes the index was
-    /// behind, or 0 if it hadn't been built.
+    /// Builds or updates the index in a read transaction. Returns the number of changes the index
+    /// was behind, or 0 if it hadn't been built.
     ///
     /// # Errors
-    /// The database failed.
+    /// Returns any database error.
     pub fn refresh(&self, db: &mut Db) -> Result<i64, DatabaseError> {
         read_transaction(db, |db| {
             let seq = change_log::latest(db)?;
@@ -301,7 +302,7 @@ impl EventIndex {
     }
 }
 
-/// Returns whether only the index can answer a list. That's the case for word searches and for
+/// Returns whether only the index can answer a list. This is the case for word searches and for
 /// windows that depend on clock changes.
 fn needs_index(filter: &EventFilter) -> bool {
     filter.words != Words::default() || filter.window.depends_on_clock_changes()

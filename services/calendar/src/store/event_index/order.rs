@@ -41,7 +41,7 @@ impl Range {
     }
 }
 
-/// How many of a chunk's events are in a window.
+/// Whether none, some or all of a chunk's events are in a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Overlap {
     None,

@@ -25,7 +25,8 @@ fn is_empty(filter: &EventFilter) -> bool {
 /// The page may contain up to `room` bytes of text.
 ///
 /// # Errors
-/// The page exceeds `room`, the in-memory index couldn't answer, or the database failed.
+/// Returns an error if the page exceeds `room`, the in-memory index can't answer, or the database
+/// fails.
 pub fn page_with_included(
     db: &mut Db,
     access: IndexAccess<'_>,

@@ -15,8 +15,7 @@ use crate::store::{
 };
 
 /// Maximum number of events to read with the PostgreSQL statement. Each array element takes up a
-/// kilobyte until the response is sent. With 500 events, we measured 16 ms more than for separate
-/// rows.
+/// kilobyte until the response is sent. With 500 events, it took 16 ms longer than separate rows.
 pub const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -27,8 +26,8 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 
 /// Reads events with all included resources.
 ///
-/// On PostgreSQL, this usually is a single statement because round trips cost more than the query. SQLite
-/// has no round trips, and its short statements are already prepared.
+/// On PostgreSQL, this is usually a single statement, because round trips take longer than the
+/// query. SQLite has no round trips, and its short statements are already prepared.
 ///
 /// This may run more than one statement. Call it in a transaction if concurrent writes matter.
 pub fn of_events(

@@ -255,7 +255,7 @@ macro_rules! records {
         /// Passes all rows to `sink`. Must run in a read transaction.
         ///
         /// # Errors
-        /// `sink` failed, or the database failed.
+        /// Returns an error if `sink` fails, or the database fails.
         pub fn each<E: From<DatabaseError>>(
             db: &mut Db,
             mut sink: impl FnMut(&Record) -> Result<(), E>,

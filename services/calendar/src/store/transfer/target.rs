@@ -73,7 +73,8 @@ pub fn content_version(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, "select n from content_version").number(db)
 }
 
-/// Returns whether the database is as empty as after the first start, which creates up to one user.
+/// Returns whether the database is as empty as after the first start, which creates at most one
+/// user.
 pub fn is_empty(db: &mut Db) -> Result<bool, DatabaseError> {
     for (_, rows) in TABLES {
         let count = Sql::new(db, &format!("select count(*) as n from {rows}")).number(db)?;
@@ -123,7 +124,7 @@ pub fn finish(
     let mut sql = Sql::new(db, "update calendar_identity set id = ");
     sql.bind(identity.to_owned());
     sql.execute(db)?;
-    // A version that the source has already used must not refer to different content here.
+    // A version already used by the source must not refer to different content here.
     let mut sql = Sql::new(db, "update content_version set n = case when n < ");
     sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
     sql.execute(db)?;

@@ -73,8 +73,8 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter in the same way as the API we are compatible with. It only supports
-/// integers as list items.
+/// Describes a parameter like the API with which we are compatible. It only supports integers as
+/// list items.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),

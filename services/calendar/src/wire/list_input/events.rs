@@ -123,7 +123,7 @@ fn decode(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // Only affect how much of an event is shown.
+        // These only affect how much of an event is shown.
         password: _,
         context: _,
         // Applied to the response.

@@ -69,7 +69,7 @@ pub enum Headings {
 }
 
 /// Groups events by the month or day on which they start. Events already running on `first` get a
-/// group of their own.
+/// separate group.
 pub fn groups(
     events: &[Event],
     included: &Included,

@@ -40,7 +40,7 @@ impl EmbedQuery {
     /// Decodes the parameters. Empty values count as absent.
     ///
     /// # Errors
-    /// A parameter is invalid.
+    /// Returns an error if a parameter is invalid.
     pub fn read(params: &Params) -> Result<EmbedQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim();
         let theme = match text("theme") {

@@ -59,7 +59,7 @@ impl PageQuery {
     /// Decodes a query. Empty values count as absent.
     ///
     /// # Errors
-    /// A parameter is invalid, or the search is too long.
+    /// Returns an error if a parameter is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
         // The first name is ours, and the second one is from the original plugin.
@@ -93,7 +93,7 @@ impl PageQuery {
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
-            // Calendar files have recent past events anyway.
+            // Calendar files always contain recent past events.
             is_past: is_past && period.is_none() && !as_calendar,
             as_calendar,
             outlook,

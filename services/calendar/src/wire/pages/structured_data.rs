@@ -1,6 +1,6 @@
 //! JSON-LD on pages, with the properties that search engines require for events, places and
-//! organizations. API responses contain a different form (`wire::json_ld`), which is the one API
-//! clients expect.
+//! organizations. API responses contain a different form (`wire::json_ld`), which API clients
+//! expect.
 
 use serde_json::{Map, Value, json};
 
@@ -114,7 +114,7 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds an event's price. The offer is left out if the currency is unknown, and nothing is added
+/// Adds an event's price. The offer is omitted if the currency is unknown, and nothing is added
 /// unless all values are numbers.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);

@@ -13,14 +13,14 @@ const MINUTES_OF_DAY: i64 = 24 * MINUTES_OF_HOUR;
 /// Separates facts of equal rank.
 const DOT: &str = " · ";
 
-/// A subscription in the words of a language.
+/// A subscription, described in a language.
 #[derive(Clone, Debug)]
 pub struct SubscriptionView {
     pub id: i64,
     pub url: String,
-    /// Says that the subscription stopped or is failing, or is empty.
+    /// Says that the subscription has stopped or is failing. Otherwise empty.
     pub notice: String,
-    /// Why, in English. Empty if the notice contains the reason.
+    /// The reason, in English. Empty if the notice contains it.
     pub reason: String,
     pub state: String,
     /// When the subscription runs next. `None` if it doesn't.
@@ -42,12 +42,12 @@ pub struct Moment {
     pub text: String,
 }
 
-/// A run in the words of a language.
+/// A run, described in a language.
 #[derive(Clone, Debug)]
 pub struct RunView {
     pub at: Moment,
     pub outcome: &'static str,
-    /// Numbers of events. Empty if the run read no file.
+    /// Numbers of events. Empty if the run didn't read a file.
     pub counts: String,
     /// A remark in English. May be empty.
     pub message: String,
@@ -151,7 +151,7 @@ fn interval(minutes: i64, language: Language) -> String {
     unit(language.count(number))
 }
 
-/// Formats a time of a response for a page.
+/// Formats a time in a response for a page.
 fn moment(utc: &str, language: Language) -> Moment {
     let text = utc.parse().map_or_else(|_| utc.to_owned(), |at: DateTime| language.moment(at));
     Moment { utc: utc.to_owned(), text }

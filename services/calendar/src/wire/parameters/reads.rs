@@ -43,7 +43,7 @@ read_parameters! {
         /// nothing else uses the image. By default, the item is moved to the trash. Extension.
         #[param(value_type = bool, default = false)]
         pub force: Option<Value>,
-        /// For an event of a series, the events to delete: `this`, `following` (this event and all
+        /// For an event in a series, the events to delete: `this`, `following` (this event and all
         /// later ones) or `all`. Extension.
         #[param(inline, value_type = ScopeWords)]
         pub scope: Option<Value>,
@@ -63,7 +63,7 @@ read_parameters! {
 /// Returns whether a delete request asks for the resource to be erased.
 ///
 /// # Errors
-/// `force` is not a boolean.
+/// Returns an error if `force` is not a boolean.
 pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
     match params.get("force") {
         Some(force) => {
@@ -76,7 +76,7 @@ pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
 /// Returns which events in a series a delete request applies to.
 ///
 /// # Errors
-/// `scope` is unknown.
+/// Returns an error if `scope` is unknown.
 pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
     let wrong = || ParameterErrors::one("scope", "must be this, following or all");
     match params.get("scope") {
@@ -88,7 +88,7 @@ pub fn reach_of(params: &Params) -> Result<Reach, ParameterErrors> {
 read_parameters! {
     /// Parameters for removing a subscription.
     SubscriptionDeleteParameters {
-        /// Whether to move the subscription's events to the trash. By default, they stay.
+        /// Whether to move the subscription's events to the trash. By default, they are kept.
         #[param(value_type = bool, default = false)]
         pub events: Option<Value>,
     }

@@ -89,7 +89,7 @@ parameters! {
         /// Password that protects the event. An empty value removes the protection.
         #[param(value_type = String, max_length = 1000)]
         pub password: Option<ShortText>,
-        /// Whether the event takes place as announced: `scheduled`, `cancelled`, `postponed` or
+        /// Whether the event is going ahead as announced: `scheduled`, `cancelled`, `postponed` or
         /// `rescheduled`. Extension.
         #[param(value_type = String)]
         pub event_status: Option<EventStatusText>,
@@ -105,7 +105,7 @@ parameters! {
         /// Extension.
         #[param(inline, value_type = RecurrenceInput)]
         pub recurrence: Option<Value>,
-        /// For an event of a series, the events to change: `this`, `following` (this event and all
+        /// For an event in a series, the events to change: `this`, `following` (this event and all
         /// later ones) or `all`. The latter two get 400 if the event does not belong to a series.
         /// Extension.
         #[param(inline, value_type = ScopeWords)]
@@ -115,7 +115,8 @@ parameters! {
 
 /// Defines the fields of a venue or organizer: the shared ones, followed by its own.
 ///
-/// `nulls` is the default that the API we are compatible with declares for most fields of the kind.
+/// `nulls` is the default that the API with which we are compatible declares for most fields of the
+/// kind.
 macro_rules! linked_parameters {
     ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
         parameters! {
@@ -259,7 +260,7 @@ parameters! {
         /// URL of the iCalendar file: `http`, `https` or `webcal`.
         #[param(value_type = String, min_length = 1, max_length = 2000, required = true)]
         pub url: Option<Text>,
-        /// Minutes between two runs, at least SUBSCRIPTION_INTERVAL_MIN. Default: 60, or
+        /// Minutes between runs, at least SUBSCRIPTION_INTERVAL_MIN. Default: 60, or
         /// SUBSCRIPTION_INTERVAL_MIN if it is higher.
         #[param(value_type = i64, minimum = 1, maximum = 43200)]
         pub interval: Option<Positive>,

@@ -2,8 +2,8 @@
 //!
 //! Parsers reopen unclosed formatting such as `<b>` in every block that follows, and the result
 //! grows quadratically if the input is half open tags and half blocks. For most tags, parsers also
-//! walk the stack of open elements. This module reads tags in the same way as a parser but only
-//! counts elements. When in doubt, it overestimates.
+//! walk the stack of open elements. This module reads tags like a parser does but only counts
+//! elements. When in doubt, it overestimates.
 
 use crate::model::html::elements::{is_block, is_heading};
 
@@ -194,7 +194,7 @@ struct Tag<'a> {
 }
 
 impl Tag<'_> {
-    /// Reads a tag in the same way as a parser. Returns `None` if it is unterminated.
+    /// Reads a tag like a parser does. Returns `None` if it is unterminated.
     fn read(body: &str) -> Option<Tag<'_>> {
         #[derive(Clone, Copy)]
         enum In {
@@ -298,7 +298,7 @@ struct Open {
     unknown: usize,
     /// Elements moved out of a table and placed before it.
     moved: usize,
-    /// Elements that a parser may have created on top of those in the text.
+    /// Elements that a parser may have created in addition to those in the text.
     repeated: usize,
     /// Number of elements that a parser may have visited.
     steps: usize,

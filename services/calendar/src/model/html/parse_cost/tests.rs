@@ -20,7 +20,7 @@ fn multiplying_markup_is_too_costly() {
         format!("<p>{}</p>{blocks}", many(1000, "<b =\"><i class=#>")),
         format!("<li>{}</li>{}", many(1000, "<b class=#>"), many(1000, "<li>x")),
         format!("{open}{}", many(1000, "<div>x</b>")),
-        // Each tag that follows has to check all the open elements.
+        // Each subsequent tag has to check all the open elements.
         format!("{}{}", many(5000, "<span>"), many(5000, "<p>")),
         format!("{}{}", many(5000, "<span>"), many(5000, "</i>")),
         format!("{}{}", many(5000, "<span><div></span>"), many(5000, "<p>")),

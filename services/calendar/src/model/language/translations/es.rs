@@ -139,7 +139,7 @@ pub static WORDS: Words = Words {
     },
     every_weekday: |days| format!("Cada {days}"),
     often_on: |often, days| {
-        // Each day of a list has its article.
+        // Each day in a list has its own article.
         let days = days.replace(", ", ", el ").replace(" y ", " y el ");
         format!("{often}, el {days}")
     },

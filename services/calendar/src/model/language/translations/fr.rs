@@ -142,7 +142,7 @@ pub static WORDS: Words = Words {
     },
     every_weekday: |days| format!("Chaque {days}"),
     often_on: |often, days| {
-        // Each day of a list has its article.
+        // Each day in a list has its own article.
         let days = days.replace(", ", ", le ").replace(" et ", " et le ");
         format!("{often}, le {days}")
     },
