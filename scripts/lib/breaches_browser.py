@@ -97,7 +97,7 @@ def main_path(browser):
         if path != "/nowhere":
             look(browser, path.strip("/").replace("/", "-").lower())
     ask(browser, "/sign-in", OWNER)
-    see(browser, "Check your mail")
+    see(browser, "Check your email")
     browser.open(last_link())
     look(browser, "confirm")
     browser.click("main form button[type=submit]")

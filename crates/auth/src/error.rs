@@ -59,13 +59,13 @@ pub enum KeyError {
         retry_after: i64,
     },
     /// The string is not formatted like a key.
-    #[error("a key has 32 hexadecimal digits")]
+    #[error("a key must be 32 hexadecimal digits")]
     Malformed,
     /// A value violates a rule.
     #[error("{0}")]
     Invalid(String),
     /// The system's random number generator failed.
-    #[error("the operating system provides no random bits: {0}")]
+    #[error("the operating system did not provide random bits: {0}")]
     Random(String),
     /// The database failed.
     #[error(transparent)]

@@ -96,7 +96,7 @@ impl KeyStore {
             let store = self.clone();
             runtime.spawn(async move {
                 if let Err(error) = store.flush().await {
-                    log::warn!("the last use of keys could not be recorded: {error}");
+                    log::warn!("the last-used times of keys could not be recorded: {error}");
                 }
             });
         }

@@ -171,16 +171,18 @@ fn check(plan: &Plan) -> Result<(), KeyError> {
     let sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let invalid = |text: &str| Err(KeyError::Invalid(text.to_owned()));
     if !(1..=40).contains(&plan.code.len()) || !plan.code.chars().all(sign) {
-        return invalid("a plan code has 1 to 40 lower-case letters, digits, - and _");
+        return invalid("a plan code must be 1 to 40 lower-case letters, digits, - and _");
     }
     if plan.name.trim().is_empty() || plan.name.chars().count() > 100 {
-        return invalid("a plan name has 1 to 100 characters");
+        return invalid("a plan name must be 1 to 100 characters long");
     }
     if plan.per_minute == 0 || plan.burst == 0 {
-        return invalid("a plan allows at least one request");
+        return invalid("a plan must allow at least one request");
     }
     if plan.per_minute > Plan::MOST || plan.burst > Plan::MOST {
-        return invalid("a plan allows at most 10000000 requests a minute, and as many at once");
+        return invalid(
+            "a plan can allow at most 10000000 requests per minute, and the same number at once",
+        );
     }
     Ok(())
 }

@@ -106,10 +106,12 @@ impl<S: clap::Args> ServiceSettings<S> {
         match (&file, folder.join(file_of(info)).exists()) {
             (Some(_), true) | (None, false) => Ok(file),
             (Some(_), false) => Err(DatabaseError::Setup(
-                "the backup has no SQLite database: restore the dump of PostgreSQL, then set DATABASE_URL".to_owned(),
+                "the backup does not contain a SQLite database: restore the dump of PostgreSQL, \
+                 then set DATABASE_URL"
+                    .to_owned(),
             )),
             (None, true) => Err(DatabaseError::Setup(
-                "the backup has a SQLite database: unset DATABASE_URL".to_owned(),
+                "the backup contains a SQLite database: unset DATABASE_URL".to_owned(),
             )),
         }
     }

@@ -140,7 +140,7 @@ impl Input {
                 if found.is_file() && found.len() == 0 && is_named_as_compressed(path) {
                     return Err(io::Error::new(
                         io::ErrorKind::UnexpectedEof,
-                        "a compressed file has at least a header, and this one is empty",
+                        "the compressed file is empty, so it must have been truncated",
                     ));
                 }
                 Ok(Box::new(file))

@@ -48,10 +48,10 @@ pub fn refuse_overwriting<O: AsRef<Path>, I: AsRef<Path>>(
 
 fn message(output: &Path, input: &Path) -> String {
     if output == input {
-        return format!("{} would be written while it is read", output.display());
+        return format!("{} cannot be both input and output", output.display());
     }
     let (output, input) = (output.display(), input.display());
-    format!("{output} is the same file as {input}: it would be written while it is read")
+    format!("{output} is the same file as {input}: it cannot be both input and output")
 }
 
 /// Returns a regular file's device and inode, or `None` if it is missing or anything else.
@@ -83,7 +83,7 @@ mod tests {
         for output in [at("list"), at("hard"), at("soft"), spelled] {
             let refused = refuse_overwriting(&[at("new"), output], [at("other"), at("list")]);
             let message = refused.unwrap_err().to_string();
-            assert!(message.ends_with("would be written while it is read"), "{message}");
+            assert!(message.ends_with("cannot be both input and output"), "{message}");
         }
         for output in [at("other"), at("new"), at("dangling"), "/dev/null".into()] {
             refuse_overwriting(&[output], [at("list"), "/dev/null".into()]).unwrap();

@@ -60,7 +60,7 @@ impl Drop for BulkWriter {
             && let Err(error) =
                 conn.batch_execute("PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE);")
         {
-            log::debug!("the WAL stays until the next checkpoint: {error}");
+            log::debug!("the WAL is kept until the next checkpoint: {error}");
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum DatabaseError {
     Conflict,
     /// Too many requests are waiting, another process holds the lock, or the server is unavailable.
     /// Retry later.
-    #[error("the database is busy or not reachable")]
+    #[error("the database is busy or unreachable")]
     Busy,
     /// The disk with the database or its files is full, read-only or failing. Reads may still work.
     /// The cause was logged when this error was created.

@@ -108,8 +108,8 @@ impl Pools {
         } else {
             let file = self.file().unwrap_or(Path::new("")).display();
             log::warn!(
-                "another server or a load uses the database {file}: give each server its own DATA_DIR, or use \
-                 PostgreSQL"
+                "the database {file} is in use by another server or a load: give each server its \
+                 own DATA_DIR, or use PostgreSQL"
             );
         }
         match lock.try_lock_shared() {
@@ -321,9 +321,7 @@ impl Pools {
         match queue.begin(Instant::now() + BLOCKING_WAIT) {
             Ok(mut conn) => finish(&mut conn.db, work).map(Some),
             Err(DatabaseError::Storage(cause)) => {
-                log::warn!(
-                    "skipping the writes of the start, because the database is read-only: {cause}"
-                );
+                log::warn!("skipping startup writes, because the database is read-only: {cause}");
                 Ok(None)
             }
             Err(error) => Err(error.into()),

@@ -134,7 +134,7 @@ impl Probe {
             };
             match ready {
                 1.. => return Ok(()),
-                0 => return Err("no answer came in time".to_owned()),
+                0 => return Err("no response in time".to_owned()),
                 _ => {}
             }
             let error = std::io::Error::last_os_error();

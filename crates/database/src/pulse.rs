@@ -164,7 +164,7 @@ impl Pulse {
                 None => Err(NoAnswer::Hangs),
             },
             // The thread panicked or couldn't be started.
-            Ok(Err(_)) => Err(NoAnswer::Refused("the question was lost".to_owned())),
+            Ok(Err(_)) => Err(NoAnswer::Refused("the query was lost".to_owned())),
             Err(_) => Err(NoAnswer::Hangs),
         }
     }
@@ -304,7 +304,7 @@ mod tests {
                 assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
                 let answer = question.answer.wait_for(Option::is_some);
                 let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();
-                assert!(answer.unwrap().unwrap_err().contains("no answer came in time"));
+                assert!(answer.unwrap().unwrap_err().contains("no response in time"));
                 while question.is_open() {
                     tokio::task::yield_now().await;
                 }

@@ -297,7 +297,8 @@ fn refuse_pending(
         return Ok(());
     }
     Err(DatabaseError::Setup(format!(
-        "the database lacks {} migration{}: run `{name} migrate` first, or start with --auto-migrate",
+        "the database is missing {} migration{}: run `{name} migrate` first, or start with \
+         --auto-migrate",
         lacking.len(),
         if lacking.len() == 1 { "" } else { "s" },
     )))

@@ -22,7 +22,7 @@ pub(crate) fn set_up_connections() {
         // SAFETY: the function is static and has the signature that SQLite expects.
         let code = unsafe { ffi::sqlite3_auto_extension(Some(set_up)) };
         if code != ffi::SQLITE_OK {
-            log::warn!("SQLite connections lack their options: error {code}");
+            log::warn!("SQLite connection options could not be set: error {code}");
         }
     });
 }

@@ -30,7 +30,7 @@ impl Target {
         let (scheme, rest) = url.split_once(':').ok_or_else(|| refuse("it has no scheme"))?;
         match (scheme.to_ascii_lowercase().as_str(), rest.strip_prefix("//")) {
             ("sqlite", Some("" | "/")) => Err(DatabaseError::Setup(
-                "DATABASE_URL names no file: write sqlite://PATH".to_owned(),
+                "DATABASE_URL does not contain a path: use sqlite://PATH".to_owned(),
             )),
             ("sqlite", Some(path)) => Ok(Self::Sqlite(PathBuf::from(path))),
             ("postgres" | "postgresql", Some(rest)) => {

@@ -153,7 +153,7 @@ fn end() {
         let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };
         connection.open = false;
         if let Err(error) = end_reading(&mut connection.db) {
-            log::warn!("the read transaction of a worker could not be ended: {error}");
+            log::warn!("a worker's read transaction could not be ended: {error}");
             *own = None;
         }
     });

@@ -19,7 +19,7 @@ pub enum EmailError {
     Local,
     /// The part after the last `@` doesn't contain a dot, contains an invalid character, or has a
     /// label that is empty or longer than 63 bytes.
-    #[error("the part behind the @ is invalid")]
+    #[error("the part after the @ is invalid")]
     Domain,
 }
 

@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 2;
 
 /// The query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the resolver does not answer: {0}")]
+#[error("the resolver does not respond: {0}")]
 pub struct DnsError(String);
 
 /// A DNS resolver. Clones share it.

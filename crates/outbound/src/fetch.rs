@@ -20,22 +20,22 @@ pub enum FetchError {
     #[error("the address may not be fetched")]
     Forbidden,
     /// The host name does not exist, or has no permitted address.
-    #[error("the host is not known, or is not permitted")]
+    #[error("the host is unknown or not permitted")]
     UnknownHost,
     /// There was no connection, for example because the host refused it.
-    #[error("the host refuses the connection or cannot be reached")]
+    #[error("the host refused the connection or could not be reached")]
     NoConnection,
     /// The connection ended before the whole response, or the response is malformed.
-    #[error("the answer ends early or is malformed")]
+    #[error("the response is incomplete or malformed")]
     CutOff,
     /// A redirect is not permitted.
-    #[error("the address redirects too far")]
+    #[error("the address redirects too many times")]
     Redirected,
     /// The response did not arrive in time.
-    #[error("the address gives no answer in time")]
+    #[error("the address did not respond in time")]
     TimedOut,
     /// The response exceeds the caller's limit.
-    #[error("the answer is too large")]
+    #[error("the response is too large")]
     TooLarge,
 }
 
@@ -160,7 +160,7 @@ fn follow(reach: &Reach, rules: &FetchRules, attempt: Attempt<'_>) -> reqwest::r
     let allowed = attempt.previous().len() <= rules.redirects
         && may_fetch(reach, rules, attempt.url())
         && first.is_some_and(|first| (rules.redirect_rule)(first, attempt.url()));
-    if allowed { attempt.follow() } else { attempt.error("the redirect leads too far") }
+    if allowed { attempt.follow() } else { attempt.error("too many redirects") }
 }
 
 fn failure(error: reqwest::Error) -> FetchError {

@@ -83,7 +83,7 @@ impl WebhookSender {
         match tokio::time::timeout(TIMEOUT, request.send()).await {
             Err(_) => Err(DeliveryError::temporary("no response in time")),
             Ok(Err(error)) if error.is_connect() => Err(DeliveryError::temporary("no connection")),
-            Ok(Err(_)) => Err(DeliveryError::temporary("the exchange failed")),
+            Ok(Err(_)) => Err(DeliveryError::temporary("the request failed")),
             Ok(Ok(response)) => check_status(response.status().as_u16()),
         }
     }

@@ -315,10 +315,10 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let addresses: Vec<_> =
         settings.admin_bind.iter().flat_map(|bind| bind.resolve().unwrap_or_default()).collect();
     let Some(address) = addresses.first().copied().map(reachable) else {
-        bail!("ADMIN_BIND names no address that can be resolved");
+        bail!("no address in ADMIN_BIND could be resolved");
     };
-    let reply = ask(address).with_context(|| format!("no answer from {address}"))?;
-    let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP answer from {address}") };
+    let reply = ask(address).with_context(|| format!("no response from {address}"))?;
+    let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP response from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
     // The exit code matters even if we can't print the text.
     let _ = writeln!(std::io::stdout(), "{body}");

@@ -37,11 +37,13 @@ impl FromStr for ListenAddress {
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         if let Some(path) = text.strip_prefix("unix:") {
             if path.len() > MAX_UNIX_PATH {
-                return Err(format!("the path of a Unix socket has at most {MAX_UNIX_PATH} bytes"));
+                return Err(format!(
+                    "the path of a Unix socket must be at most {MAX_UNIX_PATH} bytes long"
+                ));
             }
             return match Path::new(path).is_absolute() {
                 true => Ok(Self::Unix(path.into())),
-                false => Err(format!("{text} is not unix: and an absolute path")),
+                false => Err(format!("{text} is not unix: followed by an absolute path")),
             };
         }
         if let Ok(address) = text.parse() {
@@ -55,9 +57,7 @@ impl FromStr for ListenAddress {
             Some((name, port)) if is_name(name) && port.parse::<u16>().is_ok() => {
                 Ok(Self::Name(text.to_owned()))
             }
-            _ => {
-                Err(format!("{text} is not an address: give HOST:PORT, [IPV6]:PORT or unix:/PATH"))
-            }
+            _ => Err(format!("invalid address {text}: use HOST:PORT, [IPV6]:PORT or unix:/PATH")),
         }
     }
 }

@@ -236,7 +236,7 @@ impl Running {
         };
         match tls.reload() {
             Ok(()) => log::info!("SIGHUP: certificate and key were reloaded"),
-            Err(error) => log::error!("SIGHUP: the current certificate stays in use: {error:#}"),
+            Err(error) => log::error!("SIGHUP: the current certificate remains in use: {error:#}"),
         }
     }
 
@@ -342,7 +342,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
 fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);
-        log::warn!("the stop took longer than SHUTDOWN_TIMEOUT; the process ends");
+        log::warn!("stopping took longer than SHUTDOWN_TIMEOUT; exiting");
         logs::flush();
         std::process::exit(0);
     });

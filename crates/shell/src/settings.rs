@@ -148,7 +148,7 @@ fn otlp_endpoint(text: &str) -> Result<String, String> {
     let has_host = url.parse().is_ok_and(|url: actix_web::http::Uri| url.host().is_some());
     match is_http && has_host {
         true => Ok(url.to_owned()),
-        false => Err("must be a URL as http://collector:4318".to_owned()),
+        false => Err("must be a URL such as http://collector:4318".to_owned()),
     }
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap:
 
 fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     match text.parse()? {
-        ListenAddress::Unix(_) => Err(format!("{text} is a Unix socket: give HOST:PORT")),
+        ListenAddress::Unix(_) => Err(format!("{text} is a Unix socket: use HOST:PORT")),
         address => Ok(address),
     }
 }
@@ -261,7 +261,7 @@ fn absolute_url(text: &str) -> Result<String, String> {
     };
     match text.parse() {
         Ok(uri) if is_usable(&uri) && !text.contains('#') => Ok(text.to_owned()),
-        _ => Err("give an absolute URL such as https://service.example.org".to_owned()),
+        _ => Err("must be an absolute URL such as https://service.example.org".to_owned()),
     }
 }
 

@@ -107,7 +107,7 @@ fn receive_forever() {
             }
         };
         if begin(ENDING).is_ok() {
-            log::info!("{name}: the start was ended");
+            log::info!("{name}: stopped during startup");
             logs::flush();
             // SAFETY: the function ends the process. It doesn't run exit handlers, which could
             // interfere with threads that are still starting the server.

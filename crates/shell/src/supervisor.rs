@@ -13,7 +13,7 @@ pub(crate) fn ready() {
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => send(&[NotifyState::Reloading, now]),
-        Err(error) => log::debug!("the reload was not announced: {error}"),
+        Err(error) => log::debug!("systemd was not notified of the reload: {error}"),
     }
 }
 
@@ -37,6 +37,6 @@ pub(crate) async fn keep_alive() {
 
 fn send(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        log::warn!("systemd was not told: {error}");
+        log::warn!("systemd was not notified: {error}");
     }
 }

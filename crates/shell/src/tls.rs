@@ -105,7 +105,7 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
         return Ok(format!("of the local CA in {}, valid until {}", folder.display(), ends(end)?));
     }
     refuse_foreign(&folder)?;
-    Ok(format!("`serve` makes one in {}, signed by a local CA", folder.display()))
+    Ok(format!("`serve` creates one in {}, issued by a local CA", folder.display()))
 }
 
 /// Loads the certificate and key and makes sure that clients can use them. Also returns when the
@@ -196,7 +196,7 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
     let ca = folder.join("ca.pem");
-    log::info!("made a certificate; clients must trust the local CA {}", ca.display());
+    log::info!("created a certificate; clients must trust the local CA {}", ca.display());
     read_pair(&cert, &key)
 }
 
@@ -235,16 +235,17 @@ fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
         let issuer = parsed.issuer().iter_common_name().next().and_then(|name| name.as_str().ok());
         if issuer != Some(CA_NAME) {
             bail!(
-                "{} was made by another CA: set TLS_CERT and TLS_KEY to a certificate of your own, or \
-                 empty {} (TLS_DIR)",
+                "{} was issued by another CA: set TLS_CERT and TLS_KEY to a certificate of your \
+                 own, or empty {} (TLS_DIR)",
                 path.display(),
                 folder.display()
             );
         }
         if read_ca_key(&ca_key).is_none() {
             bail!(
-                "a certificate must be made, but the key of the CA of {} is missing or cannot be read: \
-                 restore {}, or empty {} (TLS_DIR) to get a new CA, which clients must then trust",
+                "a certificate must be created, but the CA key for {} is missing or cannot be \
+                 read: restore {}, or empty {} (TLS_DIR) to get a new CA, which clients must then \
+                 trust",
                 path.display(),
                 ca_key.display(),
                 folder.display()
@@ -262,7 +263,7 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => {
-            log::info!("waiting for {}: another process is making a certificate", path.display());
+            log::info!("waiting for {}: another process is creating a certificate", path.display());
             file.lock()?;
         }
         // Some network file systems don't support locks. Each file is still replaced atomically,

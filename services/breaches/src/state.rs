@@ -112,7 +112,7 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
         }
     }
     if !invalid.is_empty() {
-        log::warn!("skipped entries of the block list that are not networks: {invalid:?}");
+        log::warn!("skipped block list entries that are not networks: {invalid:?}");
     }
     Ok(list)
 }
@@ -138,7 +138,7 @@ fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
     getrandom::fill(&mut new).map_err(DatabaseError::broken)?;
     let stored = pools.write_blocking(|db| server_keys::ensure_forms(db, &new));
     Ok(FormKey::new(stored.unwrap_or_else(|error: DatabaseError| {
-        log::warn!("the key of forms could not be stored: {error}");
+        log::warn!("the form token key could not be stored: {error}");
         new
     })))
 }

@@ -81,10 +81,12 @@ pub enum Error {
     #[error("start must be below 1000000; scrolling (enterprise) goes further")]
     OffsetTooLarge,
     /// The index was rebuilt after this scroll started.
-    #[error("the index was rebuilt since the scroll began: start again without scroll-id")]
+    #[error("the index has been rebuilt since the scroll began: start again without scroll-id")]
     ScrollExpired,
     /// The index has been rebuilt since the client last read this alert's files.
-    #[error("the index was rebuilt since, and files have other ids: read again without after")]
+    #[error(
+        "the index has been rebuilt since, so files have different ids: read again without after"
+    )]
     AfterExpired,
     /// The package doesn't include a parameter.
     #[error("{name} needs the package {package}")]
@@ -226,11 +228,11 @@ fn fault_text(fault: &Fault) -> String {
         Fault::InvalidQuery(violations) | Fault::InvalidBody(violations) => {
             return violations.first().map_or_else(String::new, violation_text);
         }
-        Fault::Unavailable { .. } => "the service cannot answer now: try again",
+        Fault::Unavailable { .. } => "the service is unavailable: try again",
         // actix rejects some long targets before we see them.
         Fault::Unreadable(StatusCode::URI_TOO_LONG) => return Error::TargetTooLong.to_string(),
         Fault::Internal(_) => "internal error",
-        _ => "the request cannot be read",
+        _ => "the request is malformed",
     };
     text.to_owned()
 }

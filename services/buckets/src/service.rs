@@ -48,7 +48,7 @@ async fn deliver_alerts(state: State, base: Arc<str>) {
             let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(2));
             outbound::deliver_forever(&delivery, &delivery, pause).await;
         }
-        Err(error) => log::error!("webhooks of alerts are not sent: {error}"),
+        Err(error) => log::error!("alert webhooks are not sent: {error}"),
     }
 }
 

@@ -33,7 +33,7 @@ impl Owners for AnyOwner {
     fn canonical(&self, _: &mut Db, owner: &str) -> anyhow::Result<String> {
         let name = owner.trim();
         if !(1..=200).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-            bail!("an owner's name has 1 to 200 characters on one line");
+            bail!("an owner's name must be 1 to 200 characters on one line");
         }
         Ok(name.to_owned())
     }

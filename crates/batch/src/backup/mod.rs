@@ -61,7 +61,7 @@ impl Backup {
     /// is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
         if !copying::is_free(target)? {
-            bail!("{} has files: name a new folder", target.display());
+            bail!("{} is not empty: choose a new folder", target.display());
         }
         let staging = target.with_added_extension("partial");
         let failed = || format!("cannot write {}", staging.display());
@@ -255,7 +255,10 @@ mod tests {
         let place = Place::new();
         place.finished();
         let text = place.begin().unwrap_err().to_string();
-        assert_eq!(text, format!("{} has files: name a new folder", place.at("copy").display()));
+        assert_eq!(
+            text,
+            format!("{} is not empty: choose a new folder", place.at("copy").display())
+        );
     }
 
     #[test]

@@ -69,7 +69,10 @@ impl Restore {
         for target in targets {
             if !is_free(target).with_context(|| format!("cannot read {}", target.display()))? {
                 let target = target.display();
-                bail!("{target} exists, and a restore replaces nothing: move it away first");
+                bail!(
+                    "{target} already exists, and restoring never replaces files: move it away \
+                     first"
+                );
             }
         }
         Ok(())

@@ -45,7 +45,7 @@ async fn failures_are_temporary_except_for_410() {
     assert_eq!(send("/gone").await, DeliveryError::permanent("status 410"));
     assert_eq!(send("/moved").await, DeliveryError::temporary("status 302"));
     assert_eq!(send("/").await, DeliveryError::temporary("status 500"));
-    assert_eq!(send("/closed").await, DeliveryError::temporary("the exchange failed"));
+    assert_eq!(send("/closed").await, DeliveryError::temporary("the request failed"));
     assert_eq!(peer.requests().len(), 4);
 }
 

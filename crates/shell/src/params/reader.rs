@@ -125,7 +125,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     let declared = fields.declared.get();
     let known = |name: &str| declared.iter().any(|field| fields.rules.names.equal(field, name));
     let names = fields.input.names().filter(|name| !known(name)).take(most);
-    names.map(|name| Violation::new(name, "unknown", "the name is not known")).collect()
+    names.map(|name| Violation::new(name, "unknown", "the name is unknown")).collect()
 }
 
 /// Repeats the deserialization, each time omitting the fields that have failed so far.

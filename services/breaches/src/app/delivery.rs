@@ -136,7 +136,8 @@ impl Outbox for Delivery {
         let (claimed, unreadable) = self.state.pools().write(claim).await?;
         if !unreadable.is_empty() {
             log::warn!(
-                "messages in the outbox wait for a version that can decode them: {unreadable:?}"
+                "messages in the outbox are waiting for a version that can decode them: \
+                 {unreadable:?}"
             );
         }
         Ok(claimed)
@@ -210,7 +211,7 @@ fn still_wanted(
                 }),
         };
     if !is_subscribed {
-        return unwanted("notices of the address or the domain are off");
+        return unwanted("notices about the address or the domain are off");
     }
     if notice.domain().is_some() && subscribers::has_ended(db, recipient.subscriber, now)? {
         return unwanted("the subscription ended");
@@ -271,8 +272,11 @@ impl Delivery {
         let prepared: Result<_, DatabaseError> = self.state.pools().write(prepare).await;
         let Wanted { email, breach, listed } = prepared.map_err(temporary)??;
         let end = format!("{url}{}?token={text}", Purpose::Unsubscribe.path());
-        let breach =
-            || breach.as_ref().ok_or_else(|| DeliveryError::permanent("the notice has no breach"));
+        let breach = || {
+            breach
+                .as_ref()
+                .ok_or_else(|| DeliveryError::permanent("the notice does not name a breach"))
+        };
         let letter = match &message.notice {
             Notice::Breach { .. } => mails::new_breach(&email, breach()?, &url, end),
             Notice::Paste { source, id } => mails::new_paste(&email, source, id, &url, end),

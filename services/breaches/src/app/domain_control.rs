@@ -138,7 +138,8 @@ pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added {
         if let Err(error) = count_one(state, domain).await {
             log::warn!(
-                "a subdomain could not be counted and is retried after the next change: {error}"
+                "a subdomain could not be counted and will be retried after the next change: \
+                 {error}"
             );
         }
     }

@@ -29,7 +29,7 @@ pub async fn find(
         VerificationMethod::File => by_file(state, domain, proof).await,
         VerificationMethod::MetaTag => by_meta_tag(state, domain, proof).await,
         VerificationMethod::Email | VerificationMethod::Operator | VerificationMethod::Parent => {
-            Err(Error::Internal("this verification method has no look-up".to_owned()))
+            Err(Error::Internal("this verification method does not involve a lookup".to_owned()))
         }
     }
 }

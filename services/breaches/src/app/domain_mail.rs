@@ -48,7 +48,7 @@ pub async fn send(
     let owner = state.pools().write(write).await?;
     let mail = mails::domain_approval(&owner, domain, alias, &link);
     state.external().mailer.send(mail).await.map_err(|error| {
-        log::warn!("a mail was not sent: {error}");
+        log::warn!("an email was not sent: {error}");
         Error::Unavailable
     })
 }

@@ -85,7 +85,7 @@ pub async fn send(
     };
     state.pools().write(write).await?;
     state.external().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
-        log::warn!("a mail was not sent: {error}");
+        log::warn!("an email was not sent: {error}");
         Error::Unavailable
     })
 }

@@ -10,7 +10,7 @@ use crate::model::{Breach, instant, markup};
 
 /// Closing paragraph of every email that was requested on a web page.
 const NOT_YOU: &str =
-    "If you did not request this, ignore this mail. Nothing happens unless you open the link.";
+    "If you did not request this, ignore this email. Nothing happens unless you open the link.";
 
 /// The email with a domain approval link.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
@@ -43,7 +43,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
         address.to_owned(),
         "Confirm notices of data breaches".to_owned(),
         format!(
-            "Open this link and confirm, and you will get a mail when {address} appears in a new \
+            "Open this link and confirm, and you will get an email when {address} appears in a new \
              data breach. The link works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
         ),
     )
@@ -148,7 +148,7 @@ pub fn domain_breach(
 }
 
 fn domain_topic(domain: &str) -> String {
-    format!("mails about {domain}")
+    format!("emails about {domain}")
 }
 
 /// Notice about pastes that contain addresses at a domain. The addresses themselves aren't included.
@@ -222,7 +222,7 @@ pub fn domain_report(
         facts: rows,
         paragraphs,
         links: vec![("See which", page)],
-        topic: format!("monthly mails about {domain}"),
+        topic: format!("monthly emails about {domain}"),
         unsubscribe,
     }
 }

@@ -128,7 +128,7 @@ impl DomainCommand {
                 })?;
                 ensure!(changed, "{email} does not control {domain}");
                 let value = json!({ "domain": domain.as_str(), "monthly": monthly });
-                output.print(&value, format!("monthly mail about {domain}: {}", setting.word()))
+                output.print(&value, format!("monthly email about {domain}: {}", setting.word()))
             }
             Self::Recount { domain, output } => {
                 let domain = DomainName::parse(&domain)?;

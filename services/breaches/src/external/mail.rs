@@ -163,9 +163,9 @@ impl Mailer for SmtpMailer {
 fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
         Some(code) if is_about_recipient(code.into(), error) => {
-            MailError::permanent(format!("the mail server answered {code}"))
+            MailError::permanent(format!("the mail server responded with {code}"))
         }
-        Some(code) => MailError::temporary(format!("the mail server answered {code}")),
+        Some(code) => MailError::temporary(format!("the mail server responded with {code}")),
         None if error.is_client() => unsupported(error),
         None if error.is_timeout() => MailError::temporary("the mail server timed out"),
         None => MailError::temporary("the mail server cannot be reached"),

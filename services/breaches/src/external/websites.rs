@@ -11,13 +11,13 @@ const PORTS: &[u16] = &[80, 443];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
     /// No response over HTTPS or HTTP.
-    #[error("the website gives no answer")]
+    #[error("the website did not respond")]
     Unreachable,
     /// Error status.
-    #[error("the website answers {0}")]
+    #[error("the website responded with {0}")]
     Status(u16),
     /// The response is too large.
-    #[error("the answer of the website is too large")]
+    #[error("the website's response is too large")]
     TooLarge,
 }
 

@@ -44,7 +44,7 @@ pub const DEAD_LINK: Message<'_> = Message {
 
 /// Asks visitors to check their email.
 pub fn mail_sent(text: &str) -> Message<'_> {
-    Message { title: "Check your mail", text, kind: "good", next: None }
+    Message { title: "Check your email", text, kind: "good", next: None }
 }
 
 /// Success message.

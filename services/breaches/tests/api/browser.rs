@@ -64,7 +64,7 @@ impl<'a> Browser<'a> {
     /// Signs in with the link in the last mail.
     pub async fn sign_in(&self, address: &str) {
         let sent = self.post("/sign-in", "/sign-in", &[("email", address)]).await.expect(200);
-        assert!(sent.text().contains("Check your mail"));
+        assert!(sent.text().contains("Check your email"));
         let token = self.app.last_token("/sign-in/confirm");
         let link = format!("/sign-in/confirm?token={token}");
         let done = self.post(&link, "/sign-in/confirm", &[("token", &token)]).await.expect(303);

@@ -292,7 +292,7 @@ async fn expired_and_unknown_links_have_different_messages() {
     app.clock.advance(24 * 3600 - 1);
     assert!(look(&token).await.contains("owner@example.org wants to see"));
     app.clock.advance(1);
-    let old = "This link was already used or has expired. Request a new mail.";
+    let old = "This link was already used or has expired. Request a new email.";
     assert!(look(&token).await.contains(old));
     let sent = browser.post("/", "/domainVerification/approve", &[("token", &token)]).await;
     assert!(sent.expect(400).text().contains(old));

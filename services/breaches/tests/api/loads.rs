@@ -183,11 +183,11 @@ async fn unknown_breach_missing_file_and_missing_column_are_refused() {
     let mut options = options(&app, "a.csv", "x,y\n1,2\n", Format::Csv(Some("mail".into())));
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(
-        error.contains("the CSV file has no column mail; its first row has 1 x, 2 y"),
+        error.contains("the CSV file does not have a column mail; its first row has 1 x, 2 y"),
         "{error}"
     );
     let failed = app.change(breaches::store::jobs::all).await.remove(0).error.unwrap();
-    assert!(failed.ends_with("the CSV file has no column mail"), "{failed}");
+    assert!(failed.ends_with("the CSV file does not have a column mail"), "{failed}");
     options.files = vec![options.files[0].with_file_name("missing.csv")];
     let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");

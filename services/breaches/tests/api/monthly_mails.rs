@@ -79,7 +79,7 @@ async fn mail_is_sent_once_after_each_month_to_those_who_want_it() {
         "Breaches: 2; with the number of addresses:",
         "Addresses: 2\nFor the first time: 1\nIn several breaches: 1\nThe March: 2\nThe More: 1\n",
         "https://breaches.example/account/domains/corp.example/report?since=2026-03-01",
-        "Unsubscribe from monthly mails about corp.example: https://breaches.example/unsubscribe?",
+        "Unsubscribe from monthly emails about corp.example: https://breaches.example/unsubscribe?",
         "List-Unsubscribe-Post: List-Unsubscribe=One-Click",
     ] {
         assert!(plain.contains(part), "{part} in {plain}");
@@ -156,7 +156,7 @@ async fn unsubscribe_link_of_a_monthly_mail_ends_only_monthly_mails() {
     };
     let (status, page) = one_click(&token).await;
     assert_eq!(status, 200);
-    assert!(page.contains("You no longer receive monthly mails about corp.example."), "{page}");
+    assert!(page.contains("You no longer receive monthly emails about corp.example."), "{page}");
     app.clock.advance(31 * DAY);
     assert_eq!(app.monthly_mails().await.len(), 1);
     // Notices continue. Their link ends both kinds of mails.

@@ -137,8 +137,11 @@ impl Courier<AlertMessage> for AlertDelivery {
             Ok(key.map(|key| (alert, key)))
         });
         let temporary = |error: DatabaseError| DeliveryError::temporary(&error.to_string());
-        let unwanted =
-            || DeliveryError::unwanted("the alert was changed or removed, or its key is not live");
+        let unwanted = || {
+            DeliveryError::unwanted(
+                "the alert was changed or removed, or its key is no longer valid",
+            )
+        };
         let (alert, key) = found.await.map_err(temporary)?.ok_or_else(unwanted)?;
         let (Some(url), Some(secret)) = (&alert.webhook, &alert.secret) else {
             return Err(DeliveryError::unwanted("the alert has no webhook"));

@@ -42,7 +42,7 @@ pub fn back_up(
                 return backup.finish();
             }
         }
-        log::info!("a load has published meanwhile: copying again");
+        log::info!("a load has published in the meantime: copying again");
     }
 }
 

@@ -55,7 +55,8 @@ fn as_text(status: &Value, now: i64) -> String {
         let _ = writeln!(text, "run {run} is running or was stopped: buckets load --resume {run}");
     }
     if number(&status["removals_waiting"]) > 0 {
-        let _ = writeln!(text, "{} removals wait for the writer", status["removals_waiting"]);
+        let _ =
+            writeln!(text, "{} removals are waiting for the writer", status["removals_waiting"]);
     }
     if number(&status["rows_not_compared"]) > 0 {
         let _ = writeln!(

@@ -54,10 +54,10 @@ pub enum JobError {
     #[error("it continues when other crawls have run")]
     TurnOver,
     /// The crawl was removed or taken over by another process.
-    #[error("another process lists crawl {0}, or it was removed")]
+    #[error("another process is listing crawl {0}, or the crawl was removed")]
     Taken(i64),
     /// A source has changed since the run started.
-    #[error("{0} changed since the run began: start a new run")]
+    #[error("{0} has changed since the run began: start a new run")]
     SourceChanged(String),
     /// The request makes no sense in the current state.
     #[error("{0}")]

@@ -233,8 +233,8 @@ impl Loader {
         if dead > rows / 2 {
             log::warn!(
                 target: "notice",
-                "{dead} of {rows} rows in the index are of replaced or removed files: \
-                 `buckets rebuild` frees their space"
+                "{dead} of {rows} rows in the index belong to replaced or removed files: `buckets \
+                 rebuild` frees their space"
             );
         }
     }
@@ -254,7 +254,7 @@ impl Loader {
         let counts = Arc::clone(&index.summary().counts);
         let ids: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
         if counts.keys().any(|id| !ids.contains(id)) {
-            faults.push("it has files of buckets that no source names".to_owned());
+            faults.push("it has files in buckets that are not in any source".to_owned());
         }
         let files: u64 = counts.values().sum();
         if files != report.counts.added {

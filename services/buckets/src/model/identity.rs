@@ -38,11 +38,11 @@ impl Identity {
             return Some("the database belongs to another index".to_owned());
         }
         if self.publishes > index.publishes {
-            return Some(format!("the index is older: {}", numbers()));
+            return Some(format!("the index is older than the database: {}", numbers()));
         }
         let ahead = index.publishes - self.publishes;
         let known = ahead == 0 || (ahead == 1 && unsettled);
-        (!known).then(|| format!("the database is older: {}", numbers()))
+        (!known).then(|| format!("the database is older than the index: {}", numbers()))
     }
 }
 

@@ -18,12 +18,12 @@ pub struct AlertBody {
     /// The search, as a URL-encoded query string with parameters of `searchFiles`. It must contain
     /// keywords, buckets or extensions. A regular expression must contain a literal of at least
     /// three characters that every match includes. The order and paging parameters have no effect.
-    #[validate(length(max = 8192, message = "must have at most 8192 characters"))]
+    #[validate(length(max = 8192, message = "must be at most 8192 characters long"))]
     #[serde(default)]
     #[schema(required, max_length = 8192)]
     pub query: String,
     /// URL that receives a signed message after each publish with new files.
-    #[validate(length(max = 1024, message = "must have at most 1024 characters"))]
+    #[validate(length(max = 1024, message = "must be at most 1024 characters long"))]
     #[schema(value_type = Option<String>, max_length = 1024)]
     pub webhook: Option<String>,
 }

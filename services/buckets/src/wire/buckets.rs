@@ -18,7 +18,7 @@ pub struct BucketParameters {
     /// Space-separated terms that the address must contain. Prefix a term with `-` to exclude
     /// addresses that contain it.
     #[param(value_type = Option<String>, max_length = 1000, example = "photos")]
-    #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
+    #[validate(length(max = 1000, message = "must be at most 1000 characters long"))]
     keywords: String,
     /// If `1` or `true`, `keywords` must equal the full address or the part before the provider's
     /// domain.

@@ -32,7 +32,7 @@ pub struct NewCrawlBody {
     pub every_seconds: Option<i64>,
     /// List only files whose path starts with this prefix. Such a crawl never removes files from
     /// the index.
-    #[validate(length(max = 1024, message = "must have at most 1024 characters"))]
+    #[validate(length(max = 1024, message = "must be at most 1024 characters long"))]
     #[schema(value_type = Option<String>, max_length = 1024, default = "")]
     #[serde(default)]
     pub prefix: String,

@@ -27,7 +27,7 @@ pub struct FileParameters {
     /// Words that the file name must contain. `-word` excludes names with the word; `"a b"` and
     /// `a-b` match consecutive words. If `regexp` is set, a regular expression.
     #[param(value_type = Option<String>, max_length = 1000, example = "backup -old")]
-    #[validate(length(max = 1000, message = "must have at most 1000 characters"))]
+    #[validate(length(max = 1000, message = "must be at most 1000 characters long"))]
     keywords: String,
     /// Return only files in these buckets. Comma-separated IDs or addresses.
     #[param(value_type = Option<String>)]

@@ -351,7 +351,7 @@ async fn large_crawl_of_a_key_stops() {
     let mut options = crawl_of_key(&app, &bucket).await;
     options.of_keys.bytes = 100;
     let outcomes = run_one(&fixture, None, &options);
-    assert_eq!(outcomes[0].outcome, "failed: the pages of the listing are too long");
+    assert_eq!(outcomes[0].outcome, "failed: the listing's pages are too large");
     assert_eq!(bucket.requests(), 11, "the size is checked every ten pages");
     app.refresh();
     assert_eq!(app.results("").await, 0);

@@ -220,7 +220,7 @@ fn listed(bucket: &PublicBucket, interface: &str) -> LoadOptions {
 #[case("no-end", "the page does not say whether it is the last one")]
 #[case("lost", "the listing is truncated, but has no marker for the next page")]
 #[case("circle", "the listing is circular")]
-#[case("counting", "100 pages in a row have no file")]
+#[case("counting", "100 consecutive pages are empty")]
 fn endless_http_listing_is_incomplete(#[case] interface: &str, #[case] why: &str) {
     let bucket = PublicBucket::start(Behaviour::default());
     let fixture = Fixture::new();

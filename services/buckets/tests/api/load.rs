@@ -390,7 +390,7 @@ fn second_load_reports_running_load() {
 }
 
 #[rstest]
-#[case::no_line("", 1, "has no lines, so nothing was loaded; check what made the list")]
+#[case::no_line("", 1, "is empty, so nothing was loaded; check how the list was created")]
 #[case::blank_line("\n", 1, "has no lines")]
 #[case::header_only("bucket,path,size\n", 1, "has no lines")]
 #[case::bad_lines("{\"a\":1}\nnope\n", 3, "2 of 2 lines are bad: nothing was published")]

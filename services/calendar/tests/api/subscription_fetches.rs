@@ -278,7 +278,7 @@ async fn names_and_redirects_must_lead_to_permitted_addresses() {
         ("http://site.example/scheme", "the address redirects without a usable target"),
         ("http://inner.example/file", UNKNOWN),
         ("http://nowhere.example/file", UNKNOWN),
-        (&refusing, "the host refuses the connection or cannot be reached"),
+        (&refusing, "the host refused the connection or could not be reached"),
     ] {
         let id = club.subscribe_to(path, json!({})).await;
         run_due_subscriptions(&state).await;

@@ -276,7 +276,7 @@ fn export_refuses_to_overwrite_its_corpus() {
         let output = output.to_str().unwrap();
         let exported = data.run(&["export", "--format", format, "-o", output, file]);
         assert_eq!(exported.code, Some(1), "{output}");
-        let said = "would be written while it is read";
+        let said = "cannot be both input and output";
         assert!(exported.errors.contains(said), "{}", exported.errors);
         assert!(std::fs::read(&path).unwrap() == before);
     }

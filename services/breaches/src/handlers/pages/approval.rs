@@ -16,14 +16,14 @@ const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
     title: "Not verified",
-    text: "This link was already used or has expired. Request a new mail.",
+    text: "This link was already used or has expired. Request a new email.",
     kind: "warn",
     next: None,
 };
 
 const INVALID: Message<'_> = Message {
     title: "Not verified",
-    text: "This link does not exist. Copy the complete link from the mail.",
+    text: "This link does not exist. Copy the complete link from the email.",
     kind: "bad",
     next: None,
 };

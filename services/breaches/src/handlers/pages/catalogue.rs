@@ -24,7 +24,7 @@ pub async fn catalogue(visitor: Visitor, fields: Fields, state: Data<State>) -> 
     let page = Page::new("Breaches")
         .current("breaches")
         .wide()
-        .description("All breaches of the catalogue.")
+        .description("All breaches in the catalogue.")
         .feed("application/rss+xml", "New breaches", "feed.xml");
     visitor.respond(&page, &CataloguePage { text, breaches: &breaches })
 }

@@ -23,7 +23,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
 /// Emails a confirmation link.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_notices(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "Confirm with the link in the mail. It works once and for 24 hours.";
+    let text = "Confirm with the link in the email. It works once and for 24 hours.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 
@@ -37,7 +37,7 @@ pub async fn confirm_form(
     let Some(address) = app::wants_notices(&state, token).await? else {
         return Ok(visitor.message(CURRENT, &DEAD_LINK));
     };
-    let text = format!("{address} will receive a mail when it appears in a new breach.");
+    let text = format!("{address} will receive an email when it appears in a new breach.");
     let csrf = visitor.csrf();
     let main = Confirm {
         title: "Confirm notices",
@@ -66,7 +66,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     let csrf = visitor.csrf();
     let main = Confirm {
         title: "Unsubscribe",
-        text: "You will no longer receive these mails.",
+        text: "You will no longer receive these emails.",
         action: "/unsubscribe",
         csrf: &csrf,
         token: fields.text("token"),
@@ -88,10 +88,10 @@ pub async fn unsubscribe(
         None => return Ok(visitor.refuse(CURRENT, &DEAD_LINK)),
         Some(Unsubscribed::Address(address)) => format!("{address} no longer receives notices."),
         Some(Unsubscribed::Domain(domain)) => {
-            format!("You no longer receive mails about {domain}.")
+            format!("You no longer receive emails about {domain}.")
         }
         Some(Unsubscribed::Reports(domain)) => {
-            format!("You no longer receive monthly mails about {domain}.")
+            format!("You no longer receive monthly emails about {domain}.")
         }
     };
     Ok(visitor.message(CURRENT, &done("Notices are off", &text)))

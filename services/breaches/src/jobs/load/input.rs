@@ -128,7 +128,7 @@ impl<'c> JobInput<'c> {
             return Ok(());
         }
         Err(JobError::Rejected(format!(
-            "{input}: has no lines, so nothing was loaded; check what made it"
+            "{input}: is empty, so nothing was loaded; check how it was created"
         )))
     }
 }

@@ -106,7 +106,7 @@ fn read_within(
     if number == 0 {
         let what = column.unwrap_or("with a known name, such as email");
         return Err(io::Error::other(format!(
-            "the JSON has no field {what}; --column names it as in --column user.email"
+            "the JSON does not contain a field {what}; --column names it as in --column user.email"
         )));
     }
     Ok(())

@@ -21,7 +21,7 @@ pub struct MissingColumn {
 impl MissingColumn {
     /// The column requested by the operator, or the address column, is missing.
     pub fn of<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, wanted: &str) -> Self {
-        Self::new(first, format!("the CSV file has no column {wanted}"), "")
+        Self::new(first, format!("the CSV file does not have a column {wanted}"), "")
     }
 
     /// There is no column that we recognize as the website column.

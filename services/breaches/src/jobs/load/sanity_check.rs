@@ -129,7 +129,7 @@ impl SanityCheck {
             format!("all {refused} rows are")
         };
         let (path, reasons) = (path.display(), reasons(tally));
-        Err(self.refusal(&format!("{path}: {rows} refused ({reasons})")))
+        Err(self.refusal(&format!("{path}: {rows} rejected ({reasons})")))
     }
 
     /// Checks a load that was too short for [`Self::judge`].
@@ -147,7 +147,7 @@ impl SanityCheck {
         let refused = tally.counts.skipped;
         let found = if read >= MIN_ROWS && refused * 2 > read {
             let reasons = reasons(tally);
-            format!("{refused} of the first {read} rows are refused ({reasons})")
+            format!("{refused} of the first {read} rows are rejected ({reasons})")
         } else if is_share(self.odd, accepted) {
             let odd = self.odd;
             format!("{odd} of the first {accepted} addresses have a domain that is not a host name")

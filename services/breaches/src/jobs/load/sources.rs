@@ -75,7 +75,7 @@ impl Sources {
             sources.files.push((file, place));
         }
         if sources.files.is_empty() {
-            return Err(JobError::Rejected(format!("{}: no line names a file", path.display())));
+            return Err(JobError::Rejected(format!("{}: no line contains a file", path.display())));
         }
         Ok(sources)
     }

@@ -301,7 +301,7 @@ impl<R: BufRead> Dump<R> {
                 return Ok(());
             }
             if !is_whole {
-                return Err(incomplete("the data of COPY do not end in \\."));
+                return Err(incomplete("the COPY data does not end with \\."));
             }
             let (line, Some(place)) = (self.tokens.line - 1, place) else { continue };
             if row.len() > MAX_LINE {

@@ -54,7 +54,7 @@ pub async fn write_monthly_mails(state: State) {
             Ok(Pass::More) => NEXT,
             Ok(Pass::Complete | Pass::Elsewhere) => IDLE,
             Err(error) => {
-                log::warn!("monthly mails could not be written, retrying: {error}");
+                log::warn!("monthly emails could not be queued, retrying: {error}");
                 IDLE
             }
         };
@@ -107,7 +107,7 @@ impl MonthlyMails {
             let done = post_one(round, report, month).await;
             self.after = control;
             if let Err(Stop::Failed(error)) = &done {
-                log::warn!("the monthly mail about {domain} could not be written: {error}");
+                log::warn!("the monthly email about {domain} could not be queued: {error}");
             }
             failures.note(done)?;
         }

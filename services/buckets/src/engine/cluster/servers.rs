@@ -49,7 +49,9 @@ impl Servers {
             all.push(Server { shard, url: client.target.at_host(host)? });
         }
         if all.is_empty() {
-            return Err(ClusterError::Invalid(format!("the servers have no cluster {name}")));
+            return Err(ClusterError::Invalid(format!(
+                "the servers do not have a cluster named {name}"
+            )));
         }
         Ok(Self { cluster: Some(name.to_owned()), all })
     }

@@ -48,7 +48,7 @@ impl Target {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         url.set_host(Some(&bracketed))
-            .map_err(|_| ClusterError::Invalid(format!("{host} is not a server name")))?;
+            .map_err(|_| ClusterError::Invalid(format!("{host} is not a valid server name")))?;
         Ok(url)
     }
 }

@@ -17,7 +17,8 @@ use crate::store::packages;
 const SIGNS: u64 = 3;
 
 /// Why a key's crawl doesn't run.
-pub(super) const NO_KEY: &str = "its key is revoked or expired, or has no package for crawls";
+pub(super) const NO_KEY: &str = "its key is revoked or expired, or its package does not include \
+                                 crawls";
 
 /// The crawls that a process may claim.
 #[derive(Clone, Copy)]

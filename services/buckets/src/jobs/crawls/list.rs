@@ -91,7 +91,7 @@ impl Pages<'_> {
         self.held.check_key()?;
         let id = self.held.crawl.id;
         if self.context.pools.read_blocking(|db| crawl_pages::bytes(db, id))? > self.limits.bytes {
-            return Err(JobError::Invalid("the pages of the listing are too long".to_owned()));
+            return Err(JobError::Invalid("the listing's pages are too large".to_owned()));
         }
         Ok(())
     }

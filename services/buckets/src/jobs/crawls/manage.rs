@@ -75,7 +75,7 @@ pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<V
         let mut ids = Vec::new();
         for crawl in &new {
             if let Some(id) = crawls::find(db, &crawl.bucket, &crawl.prefix, None)? {
-                let text = format!("{}: crawl {id} lists this bucket already", crawl.url);
+                let text = format!("{}: crawl {id} already lists this bucket", crawl.url);
                 return Err(JobError::Invalid(text));
             }
             ids.push(crawls::add(db, crawl, now)?);

@@ -66,7 +66,7 @@ impl Source<'_> {
             return Ok(Err("the line is not UTF-8".to_owned()));
         };
         let (listed, path, size, date) = match parsed(text) {
-            None => return Ok(Err("the line is not of a listing".to_owned())),
+            None => return Ok(Err("the line is not part of a listing".to_owned())),
             Some(Line::Other) => return Ok(Ok(())),
             Some(Line::Folder(_)) => return sink.skipped(Skipped::Prefix).map(Ok),
             Some(Line::File { bucket, path, size, date, .. }) => (bucket, path, size, date),

@@ -105,7 +105,7 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
-const NOT_UTF8: &str = "broken XML: no UTF-8";
+const NOT_UTF8: &str = "broken XML: not UTF-8";
 
 fn append(texts: &mut [(String, String)], text: &str) -> Result<(), String> {
     let Some((name, open)) = texts.last_mut() else { return Ok(()) };

@@ -164,7 +164,7 @@ impl Fetcher {
             if self.options.deadline.is_some_and(|end| Instant::now() + next >= end) {
                 return Err(JobError::TurnOver);
             }
-            log::warn!("{url}: {reason}; asking again");
+            log::warn!("{url}: {reason}; retrying");
             sleep(next);
             pause *= 2;
         }

@@ -103,7 +103,7 @@ pub(in crate::jobs) fn read_pages(
         let key = entries.last;
         empty = if key.is_some() { 0 } else { empty + 1 };
         if empty > MAX_EMPTY_PAGES {
-            return sink.broken(format!("{MAX_EMPTY_PAGES} pages in a row have no file"));
+            return sink.broken(format!("{MAX_EMPTY_PAGES} consecutive pages are empty"));
         }
         let next = match next_page(listing.format, &page) {
             Ok(next) => next,

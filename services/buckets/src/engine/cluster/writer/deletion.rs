@@ -65,8 +65,8 @@ impl ClusterWriter {
         if rows <= self.files - first {
             return Ok(());
         }
-        let why =
-            "the index has rows of another process, whose insert ended late: begin another load";
+        let why = "the index contains rows from another process, whose insert finished late: start \
+                   another load";
         Err(ClusterError::Invalid(why.to_owned()))
     }
 
@@ -281,7 +281,7 @@ impl ClusterWriter {
         let started = Instant::now();
         while !done()? {
             if started.elapsed() > LONGEST {
-                return Err(ClusterError::Invalid(format!("the cluster does not finish {what}")));
+                return Err(ClusterError::Invalid(format!("the cluster did not finish {what}")));
             }
             std::thread::sleep(POLL);
         }
