@@ -171,7 +171,7 @@ def calendar_call(case):
 BEYOND_SCHEMAS = re.compile("|".join([
     # Names something unknown, deleted, or invisible to this caller.
     r"must name (a|an|existing) ", r"must be the (id|slug) of ", r"must be a list of existing ids",
-    r"must be a list of statuses that the caller may ask for", r"must have the id and the slug or name of the same ",
+    r"must be a list of statuses that the caller may request", r"must have the id and the slug or name of the same ",
     # Only blanks, markup or control characters; a search with no words or too many.
     r"must not be empty", r"must hold a word", r"must have at most 16 words", r"must close its tags in order",
     # A schema counts characters; a slug has at most 200 bytes.

@@ -275,7 +275,7 @@ fn parse_zone(text: &str) -> Result<Zone, String> {
 
 fn parse_language(text: &str) -> Result<Language, String> {
     let codes = Language::ALL.map(Language::code).join(", ");
-    Language::parse(text).ok_or_else(|| format!("{text:?} is none of {codes}"))
+    Language::parse(text).ok_or_else(|| format!("{text:?} is not one of {codes}"))
 }
 
 fn parse_languages(text: &str) -> Result<Languages, String> {
@@ -306,7 +306,7 @@ fn parse_origins(text: &str) -> Result<FrameOrigins, String> {
 
 fn parse_code(text: &str) -> Result<String, String> {
     let fits = text.is_empty() || is_code(text);
-    fits.then(|| text.to_owned()).ok_or_else(|| "a code of ISO 4217 such as EUR".to_owned())
+    fits.then(|| text.to_owned()).ok_or_else(|| "an ISO 4217 code such as EUR".to_owned())
 }
 
 /// Parses a currency symbol. Digits aren't allowed, because we must still be able to parse a cost

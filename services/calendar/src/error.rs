@@ -177,7 +177,7 @@ impl Error {
             }
             Error::NoSuchPage(kind) => {
                 let code = format!("{kind}-archive-page-not-found");
-                answer(404, code, "The page is behind the end of the list.")
+                answer(404, code, "The page is past the end of the list.")
             }
             Error::NotAccessible(kind) => about(kind, 403, "not-accessible", "is not accessible"),
             Error::PasswordProtected => {
@@ -186,8 +186,8 @@ impl Error {
             Error::NoLongerAvailable => {
                 answer(403, "event-no-longer-available", "The event is no longer available.")
             }
-            Error::InTrash(kind) => about(kind, 410, "is-in-trash", "is in the trash already"),
-            Error::Unauthorized => answer(401, "rest_forbidden", "Credentials are needed."),
+            Error::InTrash(kind) => about(kind, 410, "is-in-trash", "is already in the trash"),
+            Error::Unauthorized => answer(401, "rest_forbidden", "Credentials are required."),
             Error::InvalidCredentials => {
                 answer(401, "rest_invalid_credentials", "The credentials are wrong.")
             }
@@ -195,7 +195,7 @@ impl Error {
             Error::CannotEditOthers => answer(
                 403,
                 "rest_cannot_edit_others",
-                "You are not allowed to write in the name of another user.",
+                "You are not allowed to write on behalf of another user.",
             ),
             Error::CouldNotCreate(kind) => answer(
                 400,
@@ -203,7 +203,7 @@ impl Error {
                 format!("The {} cannot be created from this data.", kind.word()),
             ),
             Error::TermExists(id) => {
-                answer(400, "term_exists", "A term with this name exists already.")
+                answer(400, "term_exists", "A term with this name already exists.")
                     .with(More::TermExists { term_id: *id })
                     .with_additional_data([*id])
             }
@@ -247,7 +247,7 @@ impl Error {
             Error::UnsupportedMediaType => answer(
                 415,
                 "rest_unsupported_media_type",
-                "The body is of a type that is not read here: check its Content-Type.",
+                "The body's media type is not supported: check its Content-Type.",
             ),
             Error::PayloadTooLarge(limit) => answer(
                 413,

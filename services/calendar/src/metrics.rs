@@ -14,31 +14,31 @@ static EVENTS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
     register(IntGaugeVec::new(options, &["status"]))
 });
 static BEHIND: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Changes that the index of events lacked when it was last updated in the background";
+    let help = "Changes missing from the event index when it was last updated in the background";
     register(IntGauge::new("calendar_index_behind_changes", help))
 });
 static BUILD_SECONDS: LazyLock<Gauge> = LazyLock::new(|| {
-    let help = "Seconds that the last build of the index of events took; 0 before the first";
+    let help = "Duration of the last event index build in seconds; 0 before the first";
     register(Gauge::new("calendar_index_build_seconds", help))
 });
 static BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Bytes of memory of the index of events, about; 0 before the first build";
+    let help = "Approximate memory used by the event index in bytes; 0 before the first build";
     register(IntGauge::new("calendar_index_bytes", help))
 });
 static LISTS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Costly lists that wait until others have been read";
+    let help = "Costly lists waiting until others have been read";
     register(IntGauge::new("calendar_costly_lists_waiting", help))
 });
 static LISTS_REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
-    let help = "Costly lists that were refused because they waited for LIST_TIME_MS";
+    let help = "Costly lists rejected because they waited for LIST_TIME_MS";
     register(IntCounter::new("calendar_costly_lists_refused_total", help))
 });
 static ANSWERS: LazyLock<IntCounterVec> = LazyLock::new(|| {
-    let help = "Reads that could use an answer in memory, by source: memory or made";
+    let help = "Reads that could use a cached response, by source: memory or made";
     register(IntCounterVec::new(Opts::new("calendar_kept_answers_total", help), &["source"]))
 });
 static ANSWER_BYTES: LazyLock<IntGauge> = LazyLock::new(|| {
-    let help = "Bytes of memory of kept answers, about";
+    let help = "Approximate memory used by cached responses in bytes";
     register(IntGauge::new("calendar_kept_answers_bytes", help))
 });
 static IMPORTS: LazyLock<IntCounterVec> = LazyLock::new(|| {

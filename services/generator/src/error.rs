@@ -214,7 +214,7 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
             Some(found.iter().map(|found| (found.field.clone(), message(found))).collect())
         }
         Fault::MalformedBody { line, column, .. } => {
-            let message = format!("The body could not be read, line {line}, column {column}.");
+            let message = format!("The body could not be parsed: line {line}, column {column}.");
             Some(vec![("$".to_owned(), message)])
         }
         Fault::Unauthorized(Credentials::Several) => {
@@ -279,7 +279,7 @@ fn position(violation: &Violation) -> String {
 
 fn detail(fault: &Fault) -> Option<String> {
     let text = match fault {
-        Fault::Unauthorized(Credentials::Missing) => "This service wants a key in X-Api-Key.",
+        Fault::Unauthorized(Credentials::Missing) => "This service requires a key in X-Api-Key.",
         Fault::Unauthorized(Credentials::Malformed | Credentials::Refused) => {
             "The key in X-Api-Key is not valid."
         }
@@ -287,7 +287,7 @@ fn detail(fault: &Fault) -> Option<String> {
             "The body must be JSON in UTF-8: application/json, text/json or application/*+json."
         }
         Fault::PayloadTooLarge { limit } => {
-            return Some(format!("The body may have at most {limit} bytes."));
+            return Some(format!("The body must be at most {limit} bytes long."));
         }
         _ => return None,
     };

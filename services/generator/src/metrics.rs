@@ -68,10 +68,11 @@ static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
 static OPEN: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("generator_streams_open", "Long responses being generated"))
 });
-static BEGUN: LazyLock<IntCounter> =
-    LazyLock::new(|| register(IntCounter::new("generator_streams_total", "Long responses begun")));
+static BEGUN: LazyLock<IntCounter> = LazyLock::new(|| {
+    register(IntCounter::new("generator_streams_total", "Long responses started"))
+});
 static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
-    let help = "Long responses refused because all slots of the caller were in use";
+    let help = "Long responses rejected because all of the caller's slots were in use";
     register(IntCounter::new("generator_streams_refused_total", help))
 });
 static CUT: LazyLock<[IntCounter; 2]> = LazyLock::new(|| {

@@ -50,7 +50,7 @@ fn a_preview_tells_what_a_start_would_do_and_changes_nothing() {
         None => {
             assert_eq!(fresh, "PostgreSQL; `serve` applies 2 migrations");
             let refused = preview(&settings, &[&NOTES]).unwrap_err().to_string();
-            assert!(refused.starts_with("the database lacks 1 migration:"), "{refused}");
+            assert!(refused.starts_with("the database is missing 1 migration:"), "{refused}");
             assert_eq!(tables_on_server(database.url()), 0);
         }
     }
@@ -108,8 +108,8 @@ fn sqlite_migrates_at_start_and_postgres_requires_the_command() {
         Ok(pools) => assert_eq!(pools.backend(), Backend::Sqlite),
         Err(error) => assert_eq!(
             error.to_string(),
-            "the database lacks 2 migrations: run `notes migrate` first, \
-             or start with --auto-migrate"
+            "the database is missing 2 migrations: run `notes migrate` first, or start with \
+             --auto-migrate"
         ),
     }
     settings.migrate(database.folder(), "notes", &[&NOTES, &REMARKS]).unwrap();

@@ -46,7 +46,7 @@ pub fn note(state: &State) {
 /// Deletes the files of erased images. Failures are logged and retried on the next tick.
 pub async fn remove_files(state: &State) {
     if let Err(error) = try_remove_files(state).await {
-        log::warn!("cannot remove the files of erased images: {error}");
+        log::warn!("cannot remove erased images' files: {error}");
     }
 }
 
@@ -109,7 +109,9 @@ impl FileRemoval {
     pub fn report(&self) {
         if self.failed > 0 {
             let (failed, failure) = (self.failed, &self.failure);
-            log::warn!("cannot remove {failed} files of erased images; the first is {failure}");
+            log::warn!(
+                "cannot remove {failed} files of erased images; the first failure is {failure}"
+            );
         }
     }
 }

@@ -63,8 +63,8 @@ impl Surplus<'_> {
         let message = |event: Event| {
             let (id, start) = (event.id, written(event.schedule.start_local));
             let message = format!(
-                "the file no longer has this date; event {id} of {start} stays as an event of its \
-                 own, because a user changed it"
+                "the file no longer has this date; event {id} of {start} is kept as a separate \
+                 event, because a user changed it"
             );
             ImportErrorJson { uid: event.external_id.unwrap_or_default(), line, message }
         };

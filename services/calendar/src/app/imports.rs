@@ -190,7 +190,7 @@ impl Import {
         match work {
             Work::Nothing => {}
             Work::Superseded => {
-                let message = "a later entry of the file supersedes it; it was skipped";
+                let message = "a later entry in the file supersedes it; it was skipped";
                 self.so_far.warn(component, message.to_owned());
                 self.so_far.count(Outcome::Skipped);
             }
@@ -298,7 +298,7 @@ impl Import {
             if entry.overridden_as(occurrence, &so_far.overridden).is_some() {
                 if so_far.kept.insert(occurrence.external_id.clone()) {
                     let message =
-                        "an earlier file had a later override of an occurrence, which stays";
+                        "an earlier file had a later override of an occurrence, which is kept";
                     self.so_far.warn(component, message.to_owned());
                     self.so_far.count(Outcome::Skipped);
                 }

@@ -57,7 +57,7 @@ impl FileContent {
         let overview = Overview::of(state, bytes).map_err(unreadable)?;
         if !overview.is_calendar {
             let kind = if media_type.is_empty() { "file without a type" } else { media_type };
-            return Err(format!("the address answers with a {kind} that is not a calendar"));
+            return Err(format!("the address responded with a {kind} that is not a calendar"));
         }
         if let Some(cut) = overview.cut {
             let line = cut.line;

@@ -162,7 +162,7 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
             return Ok(subscriptions::set_state(db, id, SubscriptionState::Paused)?);
         }
         Step::Run if found.state != SubscriptionState::Active => {
-            return Err(unfit("belongs to a subscription that does not run: resume it first"));
+            return Err(unfit("belongs to a subscription that is not running: resume it first"));
         }
         Step::Accept if !found.awaits_acceptance() => {
             return Err(unfit("belongs to a subscription that has nothing to accept"));

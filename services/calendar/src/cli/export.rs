@@ -39,7 +39,7 @@ impl ExportCommand {
         let exported = self.write(|out| jobs::export(state, out))?;
         self.print(&exported, &exported)?;
         if exported.missing_files > 0 {
-            log::error!("{} files of images are missing", exported.missing_files);
+            log::error!("{} image files are missing", exported.missing_files);
             return Ok(ExitCode::FAILURE);
         }
         Ok(ExitCode::SUCCESS)

@@ -46,7 +46,7 @@ impl ImportSiteCommand {
         let url = url.filter(|url| url.query().is_none() && url.fragment().is_none());
         // The URL may contain a password, so don't print it.
         let url = url.context(
-            "the address of the site must be http or https, without user, query and fragment",
+            "the site's address must be http or https, without user, query and fragment",
         )?;
         ensure!(
             self.user.is_none() || url.scheme() == "https" || self.allow_private,

@@ -71,7 +71,8 @@ impl LoadCommand {
         if lines.is_export {
             ensure!(
                 !self.upsert,
-                "{name} is an export, which is loaded into an empty database only; omit --upsert"
+                "{name} is an export, which can only be loaded into an empty database; omit \
+                 --upsert"
             );
             return self.load_export(state, lines).with_context(|| name.to_string());
         }
@@ -84,7 +85,7 @@ impl LoadCommand {
         let loaded = loaded.with_context(|| name.to_string())?;
         ensure!(
             self.allow_empty || !loaded.is_empty(),
-            "{name}: has no lines, so nothing was loaded; check what made the file, or give \
+            "{name} is empty, so nothing was loaded; check how the file was created, or give \
              --allow-empty if it is meant to be empty"
         );
         for fault in &loaded.faults {

@@ -199,7 +199,7 @@ fn step(state: &State, id: i64, step: Step) -> anyhow::Result<()> {
 /// Runs a subscription. Exits with status 1 if the run failed or stopped.
 fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
     let run = jobs::run_subscription(state, id)?;
-    let run = run.with_context(|| format!("subscription {id} was changed meanwhile"))?;
+    let run = run.with_context(|| format!("subscription {id} was changed in the meantime"))?;
     let text = format!(
         "{}: {} created, {} updated, {} unchanged, {} skipped, {} failed, {} trashed",
         run.outcome.name(),

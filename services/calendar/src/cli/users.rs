@@ -67,7 +67,7 @@ impl UsersCommand {
                 if !pools.write_blocking(|db| users::set_role(db, &login, role))? {
                     bail!("user {login} does not exist");
                 }
-                log::info!(target: "notice", "{login} is {} now", role.name());
+                log::info!(target: "notice", "{login} is now {}", role.name());
             }
             UsersCommand::Remove { login, give_to } => {
                 let given = remove_user(pools, (&login, &give_to), SystemClock.unix())?;

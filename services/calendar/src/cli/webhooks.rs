@@ -72,7 +72,7 @@ impl WebhooksCommand {
             WebhooksCommand::Remove { url } => {
                 let removed = pools.write_blocking(|db| webhooks::remove(db, &url))?;
                 anyhow::ensure!(removed, "webhook {url} does not exist");
-                log::info!(target: "notice", "{url} gets no more messages");
+                log::info!(target: "notice", "{url} will not receive any more messages");
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -158,7 +158,7 @@ impl<'a> Series<'a> {
         let walls = expanded.map_err(|abandoned| {
             let why = match abandoned {
                 Abandoned::NoMatch => "matches no days",
-                Abandoned::TooLong => "has too many days or moments",
+                Abandoned::TooLong => "has too many dates or times",
             };
             format!("the rule {} {why}", shortened(text))
         })?;

@@ -64,7 +64,11 @@ impl Details {
         let geo = find("GEO").and_then(|geo| point(&geo.value));
         warn("GEO", geo.is_none(), "is not a latitude and a longitude; it was ignored");
         let organizer = find("ORGANIZER").and_then(organizer);
-        warn("ORGANIZER", organizer.is_none(), "has no name or mail address; it was ignored");
+        warn(
+            "ORGANIZER",
+            organizer.is_none(),
+            "does not have a name or email address; it was ignored",
+        );
         let url = find("URL").and_then(|url| address(url.value.trim()));
         warn("URL", url.is_none(), "is not a web address; it was ignored");
         let is = |name: &str, values: &[&str]| {

@@ -93,7 +93,7 @@ impl Entry {
     /// Returns a message for the user.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
-            return Err("is too large, or a line of it is broken".to_owned());
+            return Err("is too large, or one of its lines is broken".to_owned());
         }
         // An update would remove the missing properties from an existing event.
         if !component.has_end {
@@ -221,7 +221,7 @@ impl Entry {
         let Some(property) = component.find("RECURRENCE-ID") else { return Ok(None) };
         if let Some(range) = property.parameter("RANGE").filter(|_| !component.is_range()) {
             let range = shortened(range);
-            return Err(format!("RANGE={range} is not supported; the occurrences stay unchanged"));
+            return Err(format!("RANGE={range} is not supported; the occurrences are unchanged"));
         }
         // For all-day occurrences, Exchange writes midnight in its calendar's zone.
         let start = component.find("DTSTART");
@@ -353,7 +353,7 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warnin
     let used = context.floating().name();
     let warning = |(name, property): (&str, &Property)| {
         let name = shortened(name);
-        let message = format!("the time zone {name} is not known; {used} was used instead");
+        let message = format!("the time zone {name} is unknown; {used} was used instead");
         Warning::about(property, message)
     };
     names.into_iter().map(warning).collect()

@@ -101,7 +101,7 @@ pub fn repeated(properties: &[Property]) -> Vec<Warning> {
     let named = |name: &'static str| properties.iter().filter(move |one| one.name == name);
     for name in SINGLE {
         for property in named(name).skip(1) {
-            let message = format!("{name} occurs again; only its first value is used");
+            let message = format!("{name} is repeated; only its first value is used");
             warnings.push(Warning::about(property, message));
         }
     }

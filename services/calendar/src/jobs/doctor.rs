@@ -68,8 +68,8 @@ impl fmt::Display for Findings {
         )?;
         writeln!(
             f,
-            "database: {} damages, {} dangling references, {} wrong counts of terms, {} links with a wrong \
-             start, {} events with a wrong index, {} redirects to nothing",
+            "database: {} faults, {} dangling references, {} wrong term counts, {} links with a \
+             wrong start, {} events with a wrong index, {} redirects to nothing",
             self.damages,
             self.dangling,
             self.wrong_counts,

@@ -42,7 +42,7 @@ pub fn seed(
     if !kept.is_empty() && pools.read_blocking(|db| is_live(db, kept.trim(), now))? {
         let path = path.display();
         log::info!(
-            "the key of {} is in {path}: read it, then remove the file",
+            "the key for {} is in {path}: read it, then remove the file",
             settings.admin_login
         );
     }
@@ -83,7 +83,8 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
         if let Err(error) = store_key(&text, path) {
             let path = path.display();
             log::warn!(
-                "cannot write the key of {login} to {path}: {error}; `keys issue {login}` issues another"
+                "cannot write the key for {login} to {path}: {error}; `keys issue {login}` issues \
+                 another"
             );
         }
         return Ok(true);
@@ -102,8 +103,8 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
 fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
     if !is_live(db, key, now)? {
         log::warn!(
-            "ADMIN_KEY is ignored: it is read at the first start only, and it is not a key of an \
-             existing user; `keys issue` issues another"
+            "ADMIN_KEY is ignored: it is read on first start only, and it is not an existing \
+             user's key; `keys issue` issues another"
         );
     }
     Ok(())

@@ -62,7 +62,7 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
-        log::warn!("cannot gather statistics, the database will do it later: {error}");
+        log::warn!("cannot gather statistics, so the database will do it later: {error}");
     }
     Ok(report)
 }

@@ -195,7 +195,7 @@ fn load_with(
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
     {
-        log::warn!("cannot gather statistics, the database will do it later: {error}");
+        log::warn!("cannot gather statistics, so the database will do it later: {error}");
     }
     match outcome {
         Err(error) if batches.loaded > 0 && !options.dry_run => Err(error.context(format!(

@@ -25,7 +25,7 @@ pub struct Media {
 /// An image storage error.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
-    #[error("no image of a known format")]
+    #[error("not an image in a known format")]
     UnknownFormat,
     #[error("the media folder cannot be written: {0}")]
     Folder(#[from] io::Error),
@@ -160,7 +160,7 @@ impl Media {
     fn path(&self, file: &str) -> io::Result<PathBuf> {
         let leaves = file.contains(['/', '\0']) || matches!(file, "" | "." | "..");
         match leaves {
-            true => Err(io::Error::new(io::ErrorKind::InvalidInput, "is not the name of a file")),
+            true => Err(io::Error::new(io::ErrorKind::InvalidInput, "is not a file name")),
             false => Ok(self.folder.join(file)),
         }
     }

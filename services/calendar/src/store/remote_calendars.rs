@@ -161,10 +161,14 @@ impl CalendarFetcher {
         if status != 200 {
             let asked = download.header(RETRY_AFTER).and_then(|text| pause(text, now));
             let message = match status {
-                401 | 403 => format!("the address answers {status}: it needs a password or a key"),
-                404 => "the address answers 404: there is no file".to_owned(),
-                410 => "the address answers 410: the file was removed for good".to_owned(),
-                other => format!("the address answers {other}"),
+                401 | 403 => {
+                    format!("the address responded with {status}: it requires a password or a key")
+                }
+                404 => "the address responded with 404: there is no file".to_owned(),
+                410 => {
+                    "the address responded with 410: the file was permanently removed".to_owned()
+                }
+                other => format!("the address responded with {other}"),
             };
             return Err(FetchFailure { message, retry_after: asked, is_gone: status == 410 });
         }
@@ -185,7 +189,9 @@ impl CalendarFetcher {
             "gzip" | "x-gzip" => packed,
             other => {
                 let other: String = other.chars().take(20).collect();
-                return Err(FetchFailure::new(format!("the answer has the encoding {other}")));
+                return Err(FetchFailure::new(format!(
+                    "the response has an unsupported encoding, {other}"
+                )));
             }
         };
         Ok(Some(RemoteFile { bytes, media_type, etag, last_modified }))
@@ -198,18 +204,18 @@ impl CalendarFetcher {
         match read {
             Ok(_) if bytes.len() > self.most => Err(self.failure(FetchError::TooLarge)),
             Ok(_) => Ok(bytes),
-            Err(_) => Err(FetchFailure::new("the answer is damaged or incomplete gzip")),
+            Err(_) => Err(FetchFailure::new("the response is damaged or incomplete gzip")),
         }
     }
 
     fn failure(&self, error: FetchError) -> FetchFailure {
         FetchFailure::new(match error {
             FetchError::Forbidden => "the address is not on a public host".to_owned(),
-            FetchError::UnknownHost => "the host is not known, or is not public".to_owned(),
-            FetchError::CutOff => "the answer ended early or is malformed".to_owned(),
+            FetchError::UnknownHost => "the host is unknown or not public".to_owned(),
+            FetchError::CutOff => "the response is incomplete or malformed".to_owned(),
             error @ (FetchError::NoConnection | FetchError::Redirected) => error.to_string(),
             FetchError::TimedOut => {
-                format!("the file did not arrive within {} seconds", self.timeout.as_secs())
+                format!("the file was not received within {} seconds", self.timeout.as_secs())
             }
             FetchError::TooLarge => format!("the file is larger than {} MiB", self.most >> 20),
         })

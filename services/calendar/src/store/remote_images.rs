@@ -18,16 +18,16 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub enum FetchError {
     #[error("must be an address on a public host")]
     NotPublic,
-    #[error("must be an address that answers with an image in time")]
+    #[error("must be an address that responds with an image in time")]
     Unavailable,
     /// The response has an error status. The number of seconds is the delay requested by the host.
-    #[error("must be an address that answers with an image in time")]
+    #[error("must be an address that responds with an image in time")]
     Refused(u16, Option<u64>),
     #[error("must be the address of a JPEG, PNG, GIF or WebP image")]
     MediaType,
     #[error("must be the address of an image of at most 10 MiB")]
     TooLarge,
-    #[error("must be an address that answers with the length of the image")]
+    #[error("must be an address that responds with the image's length")]
     NoLength,
 }
 

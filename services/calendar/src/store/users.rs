@@ -10,8 +10,8 @@ use crate::model::role::{Role, User};
 type Row = (i64, String, String);
 
 fn user((id, login, role): Row) -> Result<User, DatabaseError> {
-    let role =
-        Role::named(&role).ok_or_else(|| DatabaseError::broken("a user has no known role"))?;
+    let role = Role::named(&role)
+        .ok_or_else(|| DatabaseError::broken("a user does not have a known role"))?;
     Ok(User { id, login, role })
 }
 

@@ -224,7 +224,7 @@ async fn errors_keep_the_order_of_their_keys() {
     assert_eq!(
         double.text,
         format!(
-            r#"{{"code":"term_exists","message":"A term with this name exists already.","data":{{"status":400,"term_id":{id}}},"additional_data":[{id}]}}"#
+            r#"{{"code":"term_exists","message":"A term with this name already exists.","data":{{"status":400,"term_id":{id}}},"additional_data":[{id}]}}"#
         )
     );
 }

@@ -256,7 +256,7 @@ fn failures_of_a_site_are_repeated_and_reported() {
         report["faults"][0]["message"].as_str().unwrap().contains("start_date must be a date"),
         "{report}"
     );
-    assert!(ran.errors.contains("the site answers 429; repeated in 1 s"), "{}", ran.errors);
+    assert!(ran.errors.contains("the site responded with 429; repeated in 1 s"), "{}", ran.errors);
     let requests = peer.requests();
     assert_eq!(requests.iter().filter(|one| one.target.contains("/users/")).count(), 1);
     assert!(requests.iter().all(|one| one.header("authorization").is_empty()));
@@ -287,8 +287,8 @@ fn site_that_loops_or_is_something_else_is_refused() {
         (&looping, "page 2 of the list repeats the items of earlier pages"),
         (&page, "is a page and not the REST API of The Events Calendar"),
         (&other, "does not have the REST API of The Events Calendar: 404 rest_no_route"),
-        (&locked, "the site refuses the user: 401 rest_forbidden"),
-        (&down, "the site answers 500, in 6 attempts"),
+        (&locked, "the site rejected the user: 401 rest_forbidden"),
+        (&down, "the site responded with 500, in 6 attempts"),
     ] {
         let ran = import(&target, &peer.url(""), &[]);
         assert_eq!(ran.code, Some(1), "{}", ran.errors);
@@ -319,7 +319,7 @@ async fn site_that_ignores_the_user_is_refused() {
     let peer = site(&Arc::default());
     let ran = import(&program().with_database(), &peer.url(""), &["--user", "ann"]);
     assert_eq!(ran.code, Some(1), "{}", ran.errors);
-    assert!(ran.errors.contains("the site does not accept the user (401"), "{}", ran.errors);
+    assert!(ran.errors.contains("the site did not accept the user (401"), "{}", ran.errors);
 }
 
 #[test]
@@ -482,7 +482,7 @@ async fn image_requests_are_repeated_too() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["missing_images"], json!(3));
     assert!(
-        ran.errors.contains("late.png: the site answers 503; repeated in 1 s"),
+        ran.errors.contains("late.png: the site responded with 503; repeated in 1 s"),
         "{}",
         ran.errors
     );

@@ -80,7 +80,7 @@ fn scheduled_events_stay_scheduled_and_protected_ones_are_left_out() {
     assert_eq!(source.pipe(&["load", "-"], text.as_bytes()).code, Some(0));
     let ran = source.run(&["export", "--csv", "-"]);
     assert!(
-        ran.errors.contains("1 events; 1 events with a password are left out"),
+        ran.errors.contains("1 events; password-protected events omitted: 1"),
         "{}",
         ran.errors
     );
@@ -338,8 +338,7 @@ fn export_reports_series_whose_first_or_all_events_were_moved() {
     let text = format!("{}\n", moved(3));
     assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
     let ran = export(&source);
-    let warning =
-        "3 events; series whose first events were moved and become events of their own: 1";
+    let warning = "3 events; series whose first events were moved and become separate events: 1";
     assert!(ran.errors.contains(warning), "{}", ran.errors);
     let other = program();
     let (code, report, errors) = load(&other, &ran.out, &[]);
@@ -350,7 +349,7 @@ fn export_reports_series_whose_first_or_all_events_were_moved() {
     let text = format!("{}\n{}\n", moved(10), moved(17));
     assert_eq!(source.pipe(&["load", "-", "--upsert"], text.as_bytes()).code, Some(0));
     let ran = export(&source);
-    let warning = "3 events; series without their rule, because all events were moved: 1";
+    let warning = "3 events; series without their rule, because all their events were moved: 1";
     assert!(
         ran.errors.contains(warning) && !ran.out.contains("RRULE"),
         "{}{}",

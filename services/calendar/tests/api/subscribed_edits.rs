@@ -306,14 +306,14 @@ async fn changed_dates_that_the_file_drops_stay_alone_and_are_named() {
             let (date, single) = (&messages[0], &messages[1]);
             assert_eq!((&date["uid"], &date["line"]), (&json!("s#20270518T160000Z"), &json!(4)));
             let text = format!(
-                "the file no longer has this date; event {} of 2027-05-18 18:00:00 stays as an event of \
-                 its own, because a user changed it",
+                "the file no longer has this date; event {} of 2027-05-18 18:00:00 is kept as a \
+                 separate event, because a user changed it",
                 ids[2]
             );
             assert_eq!(date["message"], text);
             assert_eq!((&single["uid"], &single["line"]), (&json!("t"), &json!(0)));
             assert!(
-                single["message"].as_str().unwrap().contains("stays, because a user changed it")
+                single["message"].as_str().unwrap().contains("is kept, because a user changed it")
             );
             assert!(shown(&club).await.contains(&"05-18 18:00 Mine alone".to_owned()));
             // Feeds have it as an event of its own.

@@ -14,9 +14,9 @@ use testkit::PeerAnswer;
 
 use crate::subscribing::{LIMIT, Subscribing, calendar, counts, event, file_of, ics, message};
 
-const UNKNOWN: &str = "the host is not known, or is not public";
+const UNKNOWN: &str = "the host is unknown or not public";
 
-const CUT: &str = "the answer ended early or is malformed";
+const CUT: &str = "the response is incomplete or malformed";
 
 /// Starts a server that sends the given bytes and closes the connection, or that sends them again and
 /// again with short pauses, until its client leaves.
@@ -65,20 +65,28 @@ async fn unusable_answer_fails_and_changes_nothing() {
     let page = vec![("content-type", "text/html; charset=utf-8".to_owned())];
     let coded = vec![("content-encoding", "br".to_owned())];
     let answers = [
-        ("401", body(401), "the address answers 401: it needs a password or a key"),
-        ("404", body(404), "the address answers 404: there is no file"),
-        ("500", body(500), "the address answers 500"),
+        ("401", body(401), "the address responded with 401: it requires a password or a key"),
+        ("404", body(404), "the address responded with 404: there is no file"),
+        ("500", body(500), "the address responded with 500"),
         (
             "page",
             PeerAnswer::Full(200, page, b"<p>hello".to_vec()),
-            "the address answers with a text/html that is not a calendar",
+            "the address responded with a text/html that is not a calendar",
         ),
-        ("empty body", ics(""), "the address answers with a text/calendar that is not a calendar"),
+        (
+            "empty body",
+            ics(""),
+            "the address responded with a text/calendar that is not a calendar",
+        ),
         ("cut", ics(&cut), "the file ends at line 10 without END:VCALENDAR"),
         ("endless", PeerAnswer::Endless, "the file is larger than 1 MiB"),
         ("large", ics(&"x".repeat(LIMIT + 1)), "the file is larger than 1 MiB"),
         ("close", PeerAnswer::Close, CUT),
-        ("coding", PeerAnswer::Full(200, coded, b"x".to_vec()), "the answer has the encoding br"),
+        (
+            "coding",
+            PeerAnswer::Full(200, coded, b"x".to_vec()),
+            "the response has an unsupported encoding, br",
+        ),
     ];
     for (name, answer, expected) in answers {
         let club = Subscribing::new().await;
@@ -95,7 +103,7 @@ async fn file_that_is_gone_stops_the_subscription() {
     let club = Subscribing::new().await;
     let shown = failure_of(&club, PeerAnswer::Body(410, String::new())).await;
     assert_eq!(shown["state"], "stopped");
-    assert_eq!(message(&shown), "the address answers 410: the file was removed for good");
+    assert_eq!(message(&shown), "the address responded with 410: the file was permanently removed");
 }
 
 #[actix_web::test]

@@ -217,7 +217,11 @@ fn commands_manage_and_run_subscriptions() {
     *answer.lock() = file_of(&[]);
     let stopped = program.run(&["subscriptions", "run", "1"]);
     assert_eq!(stopped.code, Some(1));
-    assert!(stopped.errors.contains("the file lacks 2 of 2 future events"), "{}", stopped.errors);
+    assert!(
+        stopped.errors.contains("2 of 2 future events are missing from the file"),
+        "{}",
+        stopped.errors
+    );
     program.done(&["subscriptions", "accept", "1"]);
     let run = program.json(&["subscriptions", "run", "1"]);
     assert_eq!((&run["outcome"], &run["trashed"]), (&json!("imported"), &json!(2)));

@@ -28,7 +28,7 @@ async fn page_shows_subscriptions_to_editors_who_send_their_key() {
     for text in [
         club.peer.url("/club.ics").as_str(),
         "This subscription has stopped. The file lacks 2 future events.",
-        "the file lacks 2 of 2 future events",
+        "2 of 2 future events are missing from the file",
         "<time datetime=\"2027-03-10 12:00:01Z\">10 March 2027, 12:00</time> · Stopped",
         "value=\"accept\"",
     ] {

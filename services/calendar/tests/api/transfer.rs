@@ -278,7 +278,7 @@ async fn damaged_export_writes_nothing() {
         (whole[..whole.len() / 2].to_owned(), "is damaged or truncated"),
         (
             whole.replace(&image_file(&whole), "../admin-key"),
-            "an image has a file name that the calendar does not give",
+            "an image has a file name that a calendar never assigns",
         ),
         (whole.replace("Event 3", "Event 4"), "counts or checksum differ"),
         (joined(&doubled), "counts or checksum differ"),

@@ -56,15 +56,15 @@ pub fn fill(
             let is_same = |progress: &Progress| progress.digest == digest;
             ensure!(
                 earlier.iter().all(is_same),
-                "an earlier run with another schema, seed or number of rows did not end here. Repeat it to its \
-                 end, or empty its tables and drop the table generator_progress"
+                "an earlier run with a different schema, seed or number of rows did not finish. \
+                 Repeat it to its end, or empty its tables and drop the table generator_progress"
             );
             for Table { name, .. } in &tables {
                 ensure!(
                     fill_progress::has_written_rows(db, name)
                         .with_context(|| format!("cannot read {name}"))?,
-                    "the table {name} does not have the rows that the earlier run wrote. Empty the tables, drop \
-                     the table generator_progress, and begin again"
+                    "the table {name} does not have the rows that the earlier run wrote. Empty the \
+                     tables, drop the table generator_progress, and start again"
                 );
             }
             earlier
@@ -85,7 +85,8 @@ pub fn fill(
     for table in tables {
         let progress = begun.iter().find(|progress| progress.table_name == table.name);
         let done = progress.and_then(|progress| u64::try_from(progress.next_row).ok());
-        let done = done.with_context(|| format!("generator_progress lacks {}", table.name))?;
+        let done =
+            done.with_context(|| format!("generator_progress does not contain {}", table.name))?;
         fill_table(db, schema, table, origin.part, done)?;
     }
     fill_progress::end(db)
@@ -121,10 +122,10 @@ fn fill_table(
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;
         let is_ours = fill_progress::write(db, name, (next, end), sql).with_context(|| {
-            format!("the database refused rows {} to {end} of {name}", next + 1)
+            format!("the database rejected rows {} to {end} of {name}", next + 1)
         })?;
         if !is_ours {
-            bail!("another run writes into {name} now: let it end");
+            bail!("another run is writing to {name}: wait for it to end");
         }
         next = end;
         reporter.set(next);

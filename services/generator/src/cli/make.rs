@@ -189,7 +189,8 @@ fn number(of: Option<&str>, kind: Kind) -> anyhow::Result<Maker> {
     let country = kind_of(of)?;
     let schemes = numbers::find(country, kind).with_context(|| unknown(country))?;
     Ok(Box::new(move |random, out| {
-        let number = schemes.make(random, Wanted::default()).context("no number could be made")?;
+        let number =
+            schemes.make(random, Wanted::default()).context("no number could be generated")?;
         out.push_str(&number);
         Ok(())
     }))

@@ -46,7 +46,7 @@ impl SchemaCommand {
     pub fn run_to(self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         let path = self.file.display();
         let kind = self.kind.or_else(|| by_extension(&self.file));
-        let kind = kind.with_context(|| format!("{path}: say with --kind what it is"))?;
+        let kind = kind.with_context(|| format!("{path}: use --kind to specify its type"))?;
         let text = read(&self.file).with_context(|| format!("cannot read {path}"))?;
         let schema = match kind {
             Kind::Sql => of_sql(&text),
@@ -64,7 +64,7 @@ impl SchemaCommand {
         };
         let (schema, broken) = schema.map_err(|why| anyhow!("{path}: {why}"))?;
         for constraint in broken {
-            eprintln!("the rows may break {constraint}");
+            eprintln!("the rows may violate {constraint}");
         }
         serde_json::to_writer_pretty(&mut *out, &schema)?;
         writeln!(out)?;
@@ -89,7 +89,7 @@ fn read(path: &Path) -> std::io::Result<String> {
         _ => std::fs::File::open(path)?.take(LARGEST + 1).read_to_string(&mut text)?,
     };
     match text.len() as u64 > LARGEST {
-        true => Err(std::io::Error::other("it has more than 16 MiB: leave the data out")),
+        true => Err(std::io::Error::other("it is larger than 16 MiB: omit the data")),
         false => Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned)),
     }
 }

@@ -128,7 +128,9 @@ pub async fn save_schema(
     };
     let length = name.chars().count();
     if !(1..=NAME).contains(&length) || name.chars().any(|c| c.is_control() || c == '/') {
-        let text = format!("The name must have 1 to {NAME} characters, none a control or a slash.");
+        let text = format!(
+            "The name must be 1 to {NAME} characters long, without control characters or slashes."
+        );
         return Err(refuse("name", text));
     }
     let seed = Seed::fresh().map_err(|cause| error::Error::Seed(cause).answered(&request))?;
@@ -137,14 +139,14 @@ pub async fn save_schema(
         .map_err(|faults| Fault::InvalidBody(schema_violations(faults)).into_error(&request))?;
     let body = schema.to_string();
     if body.len() > LONGEST {
-        return Err(refuse("$", format!("The schema must have at most {LONGEST} bytes.")));
+        return Err(refuse("$", format!("The schema must be at most {LONGEST} bytes long.")));
     }
     let saved = app::save_schema(&state, key_id, name, body).await;
     match saved.map_err(|cause| error::Error::from(cause).answered(&request))? {
         true => Ok(HttpResponse::NoContent().finish()),
         false => Err(refuse(
             "name",
-            format!("The key has {} schemas: remove one first.", app::MOST_SCHEMAS),
+            format!("The key already has {} schemas: remove one first.", app::MOST_SCHEMAS),
         )),
     }
 }

@@ -31,7 +31,7 @@ pub struct Seed(String);
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
     /// The seed is empty or longer than [`MAX_SEED`].
-    #[error("a seed has 1 to {MAX_SEED} characters")]
+    #[error("a seed must be 1 to {MAX_SEED} characters long")]
     Length,
     /// The operating system didn't provide any random bytes.
     #[error("the system's random source failed: {0}")]

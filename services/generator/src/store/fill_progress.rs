@@ -108,7 +108,7 @@ pub enum BeginError {
     #[error("the table {0} is not empty: empty it first")]
     NotEmpty(String),
     /// Another run has already started, or the database can't be written.
-    #[error("cannot create the table generator_progress, which another run has, too")]
+    #[error("cannot create the table generator_progress, which another run is using")]
     Database(#[from] DatabaseError),
 }
 

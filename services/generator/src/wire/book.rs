@@ -76,7 +76,7 @@ impl Book {
     /// Returns an error if there are too many rows, or if a string has more than 32,767 characters.
     pub fn push<'a>(&mut self, cells: impl Iterator<Item = (&'a str, bool)>) -> anyhow::Result<()> {
         let row = self.row;
-        ensure!(row < ROWS, "a sheet has at most {} rows: use csv, or --offset", ROWS - 1);
+        ensure!(row < ROWS, "a sheet can have at most {} rows: use csv, or --offset", ROWS - 1);
         let sheet = self.sheet()?;
         for (column, (text, is_number)) in (0..).zip(cells) {
             let number = text.parse::<f64>().ok().filter(|_| is_number && text.len() <= DIGITS);
@@ -91,7 +91,8 @@ impl Book {
     }
 
     fn sheet(&mut self) -> anyhow::Result<&mut Worksheet> {
-        let last = self.sheets.checked_sub(1).context("the workbook has no sheet")?;
+        let last =
+            self.sheets.checked_sub(1).context("the workbook does not contain any sheets")?;
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
@@ -136,7 +137,7 @@ pub fn write_book(
             bytes = cells.iter().fold(bytes, |sum, cell| sum.saturating_add(cell.text.len()));
             ensure!(
                 bytes <= most_bytes,
-                "a workbook has at most {most_bytes} bytes of text here: use csv"
+                "a workbook can have at most {most_bytes} bytes of text here: use csv"
             );
             let cells = cells.iter();
             book.push(

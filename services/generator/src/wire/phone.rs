@@ -131,7 +131,7 @@ impl Request for PhoneRequest {
 fn no_fiction(region: &Region) -> Violation {
     let known: Vec<_> = phone::regions_with_fiction().collect();
     let message = format!(
-        "No numbers of {} are kept free for fiction. There are such in {}.",
+        "No numbers in {} are reserved for fiction. There are such numbers in {}.",
         region.code,
         known.join(", ")
     );

@@ -29,7 +29,7 @@ fn schema(program: &Program, dump: &str) -> (Value, String) {
     let file = program.folder().write("dump.sql", dump);
     let made = program.run(&["schema", file.to_str().unwrap()]);
     assert_eq!(made.code, Some(0), "{}", made.errors);
-    let lines = made.errors.lines().filter(|line| line.starts_with("the rows may break"));
+    let lines = made.errors.lines().filter(|line| line.starts_with("the rows may violate"));
     (serde_json::from_str(&made.out).unwrap(), lines.map(|line| format!("{line}\n")).collect())
 }
 
@@ -110,9 +110,9 @@ fn constraints_that_rows_may_break_are_named() {
     assert_eq!(
         lines,
         [
-            "the rows may break a: CHECK (t * 2 > u)",
-            "the rows may break a: FOREIGN KEY to a later table, because of a cycle",
-            "the rows may break b: UNIQUE (j)",
+            "the rows may violate a: CHECK (t * 2 > u)",
+            "the rows may violate a: FOREIGN KEY to a later table, because of a cycle",
+            "the rows may violate b: UNIQUE (j)",
         ]
     );
 }

@@ -20,7 +20,7 @@ impl Proposal {
         assert_eq!(made.code, Some(0), "{text}: {}", made.errors);
         let records = ["records", "-", "--seed", "demo", "-n", "200", "--format", "json"];
         let rows = program.pipe(&records, made.out.as_bytes()).done();
-        let broken = made.errors.lines().filter(|line| line.starts_with("the rows may break"));
+        let broken = made.errors.lines().filter(|line| line.starts_with("the rows may violate"));
         let broken = broken.map(|line| format!("{line}\n"));
         Self {
             schema: serde_json::from_str(&made.out).unwrap(),
@@ -212,7 +212,7 @@ fn later_changes_of_tables_count_or_are_named() {
     assert_eq!(names(made.fields(0)), ["id", "note", "email", "code"]);
     assert!(made.fields(0)[1]["nulls"].is_null(), "{}", made.schema);
     assert_eq!(made.fields(0)[3]["values"], json!(["a", "b"]));
-    assert_eq!(made.broken, "the rows may break users: ALTER TABLE users RENAME TO people\n");
+    assert_eq!(made.broken, "the rows may violate users: ALTER TABLE users RENAME TO people\n");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn partitions_after_table_options_of_mysql_are_read() {
             (PARTITION p0 VALUES LESS THAN (10));"
         ));
         assert_eq!((made.tables(), names(made.fields(0))), (vec!["t"], vec!["id", "y"]));
-        assert_eq!(made.broken, "the rows may break t: the partitions by y\n");
+        assert_eq!(made.broken, "the rows may violate t: the partitioning by y\n");
     }
     // These words are part of a text.
     let made = Proposal::sql(

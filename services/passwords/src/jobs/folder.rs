@@ -77,7 +77,7 @@ pub fn read<T: Send>(
     let _lock = lock(pass.path)?;
     let (files, side_files) = files_of(pass.path)?;
     for path in side_files {
-        log::info!(target: "notice", "{} is skipped: it has no ranges", path.display());
+        log::info!(target: "notice", "{} was skipped: it contains no ranges", path.display());
     }
     if files.len() < PREFIXES {
         let (folder, count) = (pass.path.display(), files.len());
@@ -167,7 +167,7 @@ fn text_of(path: &Path) -> anyhow::Result<(Stamp, Vec<u8>)> {
     let mut text = Vec::new();
     reader.take(FILE_LIMIT + 1).read_to_end(&mut text).with_context(unreadable)?;
     if text.len() as u64 > FILE_LIMIT {
-        bail!("{} is longer than any answer", path.display());
+        bail!("{} is longer than any response", path.display());
     }
     let head = &text[..text.len().min(first_bytes::LOOKED_AT)];
     let mark = first_bytes::check(&path.display().to_string(), head)?;

@@ -100,7 +100,7 @@ pub fn open_hashes(
     let found = lines::kind_of(&head, Form::Whole);
     match (wanted, found) {
         (Some(wanted), Some(found)) if wanted != found => {
-            bail!("{input} holds {} digests, not {}", found.label(), wanted.label());
+            bail!("{input} contains {} digests, not {}", found.label(), wanted.label());
         }
         (None, None) => no_digest(input, &head)?,
         _ => {}

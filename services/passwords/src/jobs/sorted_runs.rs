@@ -197,7 +197,7 @@ impl Records {
         let file = File::open(path).with_context(|| unreadable(path))?;
         let there = file.metadata().with_context(|| unreadable(path))?.len();
         if there != *bytes {
-            bail!("{} has {there} bytes, but {bytes} were written to it", path.display());
+            bail!("{} has {there} bytes, but {bytes} bytes were written to it", path.display());
         }
         let left = there as usize / RECORD_BYTES;
         Ok(Some(Self { reader: BufReader::with_capacity(READ_BUFFER, file), left }))

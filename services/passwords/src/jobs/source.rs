@@ -110,7 +110,7 @@ impl Source {
             }
         } else {
             if kinds.len() > 1 {
-                bail!("a list of hashes has one kind; give one --kind");
+                bail!("a list of hashes can only have one kind; give one --kind");
             }
             kinds = vec![common_kind(&inputs, kinds.first().copied())?];
         }
@@ -209,8 +209,8 @@ impl Source {
             several => format!("{} inputs", several.len()),
         };
         bail!(
-            "{inputs}: no {} digest in {read}, so nothing was built; check what made the list, or \
-             give --allow-empty if it is meant to be empty",
+            "{inputs}: no {} digest in {read}, so nothing was built; check how the list was \
+             created, or give --allow-empty if it is meant to be empty",
             kind.label()
         )
     }

@@ -107,7 +107,7 @@ fn check_buckets(corpus: &Corpus, findings: &mut Findings, threads: usize) -> an
     let header = corpus.header();
     let stated = (header.entries, header.smallest_bucket, header.largest_bucket);
     if findings.damaged == 0 && stated != (entries, smallest, largest) {
-        findings.add(None, "the totals in the header do not fit the buckets".to_owned());
+        findings.add(None, "the totals in the header do not match the buckets".to_owned());
     }
     Ok(())
 }

@@ -16,19 +16,19 @@ pub const BUCKET_LIMIT: usize = u16::MAX as usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BucketError {
     /// The bucket is too short for its ends or tails.
-    #[error("the bucket is cut off")]
+    #[error("the bucket is truncated")]
     Length,
     /// The ends decrease, or a stored bucket is empty.
-    #[error("the ends are not monotone")]
+    #[error("the ends are not monotonic")]
     Ends,
     /// Two tails are equal or out of order.
     #[error("the tails are not strictly ascending")]
     Tails,
     /// A count is missing, is 0, is above 2147483647, or isn't in its shortest form.
-    #[error("a count is not valid")]
+    #[error("invalid count")]
     Count,
     /// Bytes follow the last count.
-    #[error("spare bytes follow the counts")]
+    #[error("there are extra bytes after the counts")]
     Spare,
 }
 

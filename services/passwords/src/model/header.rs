@@ -50,7 +50,7 @@ pub enum HeaderError {
     #[error("the corpus has format version {0}; this program reads version 1")]
     Version(u32),
     /// A field has a value that we never write.
-    #[error("the header field {0} is not valid")]
+    #[error("invalid header field {0}")]
     Field(&'static str),
 }
 

@@ -33,7 +33,7 @@ pub struct Index(Vec<u8>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The region has the wrong length.
-    #[error("the index is cut off")]
+    #[error("the index is truncated")]
     Length,
     /// The region's digest isn't the one in the header.
     #[error("the index is damaged")]
@@ -43,7 +43,7 @@ pub enum IndexError {
     CorpusId,
     /// Buckets aren't contiguous, or the last one doesn't end at the end of the file. Contains the
     /// first invalid prefix.
-    #[error("the offset of prefix {0:05X} is not valid")]
+    #[error("invalid offset for prefix {0:05X}")]
     Offset(usize),
 }
 

@@ -11,7 +11,7 @@ pub enum LineError {
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
     /// The digest is of the other kind.
-    #[error("the digest is of another kind than those in earlier lines")]
+    #[error("the digest is of a different kind than those in earlier lines")]
     Mixture,
     /// The part after the colon isn't a number.
     #[error("the count must contain only digits")]

@@ -45,7 +45,7 @@ pub enum CorpusError {
         cause: IndexError,
     },
     /// The file's length isn't the one in its header.
-    #[error("{path} has {actual} bytes, but its header says {stated}")]
+    #[error("{path} has {actual} bytes, but its header states {stated}")]
     Length {
         /// The file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum CorpusError {
         stated: u64,
     },
     /// The corpus is of the other kind.
-    #[error("{path} holds {} digests", found.label())]
+    #[error("{path} contains {} digests", found.label())]
     Kind {
         /// The file.
         path: PathBuf,

@@ -72,7 +72,10 @@ impl KindFolder {
         };
         let name = text.strip_suffix('\n').unwrap_or(&text);
         if !is_corpus_name(name) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "CURRENT names no corpus file"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "CURRENT does not contain the name of a corpus file",
+            ));
         }
         Ok(Some(self.path.join(name)))
     }

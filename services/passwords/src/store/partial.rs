@@ -48,8 +48,8 @@ impl PartialCorpus {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
             Some(other) if other != source => bail!(
-                "{} holds an unfinished mirror of {other}; finish that one, or give --restart to \
-                 throw away what it has fetched",
+                "{} contains an unfinished mirror of {other}; finish it, or give --restart to \
+                 discard what it has fetched",
                 folder.path().display()
             ),
             _ => {}

@@ -42,7 +42,7 @@ impl Encoded {
             let begin = encoded.data.len();
             if !bucket::encode(kind, bucket, &mut encoded.data) {
                 bail!(
-                    "prefix {:05X} has {} entries; a bucket holds at most {BUCKET_LIMIT}",
+                    "prefix {:05X} has {} entries; a bucket can contain at most {BUCKET_LIMIT}",
                     first.prefix(),
                     bucket.len()
                 );

@@ -135,7 +135,7 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
     assert_eq!(skipped.code, Some(0), "{}", skipped.errors);
     assert!(skipped.out.contains(&expected), "{}", skipped.out);
     for name in ["sha1.index", "ntlm.index"] {
-        let said = format!("{name} is skipped: it has no ranges");
+        let said = format!("{name} was skipped: it contains no ranges");
         assert_eq!(skipped.errors.matches(&said).count(), 1, "{}", skipped.errors);
     }
     data.write("ranges/ABCDE", body(0xABCDE));
@@ -223,7 +223,7 @@ fn unordered_file_is_sorted_on_a_second_pass() {
     let output = data.pipe(&["build", "--kind", "sha1", "-"], text.as_bytes());
     assert_eq!(output.code, Some(1));
     let message = output.errors;
-    assert!(message.contains("standard input, line 2: not in order of hashes; give --unordered"));
+    assert!(message.contains("standard input, line 2: not sorted by hash; give --unordered"));
     let output = data.pipe(&["build", "--kind", "sha1", "--unordered", "-"], text.as_bytes());
     assert!(output.code == Some(0), "{}", output.errors);
 }

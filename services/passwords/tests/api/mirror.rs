@@ -180,8 +180,11 @@ fn network_faults_are_retried() {
 #[case(&[Fault::Missing], "404 Not Found")]
 #[case(&[Fault::Foreign], "line 1 of the answer: expected 35 hexadecimal characters")]
 #[case(&[Fault::Endless], "responses have no length")]
-#[case(&[Fault::Busy], "asked 2 times: the answer is 429 Too Many Requests")]
-#[case(&[Fault::NotModified], "asked 2 times: the answer is 304 Not Modified, but the request had no tag")]
+#[case(&[Fault::Busy], "after 2 attempts: the response is 429 Too Many Requests")]
+#[case(
+    &[Fault::NotModified],
+    "after 2 attempts: the response is 304 Not Modified, but the request had no tag"
+)]
 #[case(&[Fault::BusyForADay], "asked to pause for 1 d (429); pausing for 1 s (--longest-pause)")]
 fn what_is_no_range_service_is_one_clear_error(
     #[case] faults: &'static [Fault],

@@ -43,7 +43,9 @@ impl Client {
             .pool_idle_timeout(IDLE_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|error| ClusterError::Invalid(format!("no HTTP client: {error}")))?;
+            .map_err(|error| {
+                ClusterError::Invalid(format!("cannot create the HTTP client: {error}"))
+            })?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("cluster")

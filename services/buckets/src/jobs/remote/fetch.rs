@@ -105,7 +105,9 @@ impl Fetcher {
             .redirect(Policy::custom(follow))
             .dns_resolver(Arc::new(ProviderResolver { allows_private: options.allows_private }))
             .build()
-            .map_err(|error| JobError::Invalid(format!("no HTTP client: {error}")))?;
+            .map_err(|error| {
+                JobError::Invalid(format!("cannot create the HTTP client: {error}"))
+            })?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let between = between_requests(options.rate)?;
         let between_of_provider = options.provider_rate.map(between_requests).transpose()?;

@@ -62,13 +62,15 @@ impl Failure {
     pub fn of_status(status: u16, seconds: Option<u64>) -> Option<Failure> {
         let pause = seconds.map(Duration::from_secs);
         matches!(status, 408 | 425 | 429 | 500..=599)
-            .then(|| Failure(format!("the site answers {status}"), pause))
+            .then(|| Failure(format!("the site responded with {status}"), pause))
     }
 
     /// Returns the failure to retry for an image. Returns `None` if retrying would not help.
     pub fn of_image(why: ImageError) -> Option<Failure> {
         match why {
-            ImageError::Unavailable => Some(Failure("the image does not arrive".to_owned(), None)),
+            ImageError::Unavailable => {
+                Some(Failure("the image could not be downloaded".to_owned(), None))
+            }
             ImageError::Refused(status, seconds) => Failure::of_status(status, seconds),
             _ => None,
         }
@@ -185,7 +187,7 @@ impl SiteClient {
                 "{address} is a page and not the REST API of The Events Calendar"
             ))),
             // The body was truncated.
-            (200..=299, Err(_)) => again("the response is not whole JSON"),
+            (200..=299, Err(_)) => again("the response is not complete JSON"),
             (_, body) => {
                 let body = body.unwrap_or_default();
                 let code = body["code"].as_str().unwrap_or_default();

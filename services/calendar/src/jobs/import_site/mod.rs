@@ -118,14 +118,15 @@ impl Site<'_> {
         match self.client.get("wp/v2/users/me")? {
             Reply::Found(_) => {}
             Reply::Refused(status @ (401 | 403), code) => bail!(
-                "the site does not accept the user ({status} {code}); check the login and the \
-                 application password, and that the web server of the site passes on the \
-                 Authorization header"
+                "the site did not accept the user ({status} {code}); check the login and the \
+                 application password, and that the site's web server forwards the Authorization \
+                 header"
             ),
             // Some sites switch this endpoint off. We can continue, because such a site still
             // rejects anonymous requests for lists that include drafts.
             Reply::Refused(status, _) => log::warn!(
-                "the site answers {status} to who the user is, so check that drafts were taken over"
+                "the site responded with {status} when asked who the user is, so check that drafts \
+                 were imported"
             ),
         }
         Ok(())
@@ -141,7 +142,7 @@ impl Site<'_> {
             let before = seen.len();
             for item in &page.items {
                 let Some(id) = id_of(item) else {
-                    self.report.note(kind, 0, "has an item without id".to_owned());
+                    self.report.note(kind, 0, "has an item without an id".to_owned());
                     continue;
                 };
                 if !seen.insert(id) {
@@ -164,7 +165,7 @@ impl Site<'_> {
                 seen.len() > before,
                 "page {number} of the list repeats the items of earlier pages"
             );
-            ensure!(number < MOST_PAGES, "the list has no end");
+            ensure!(number < MOST_PAGES, "the list does not end");
         }
         for (id, item) in parents_first(children) {
             self.take(kind, id, &item)?;
@@ -173,7 +174,7 @@ impl Site<'_> {
         if total.is_some_and(|total| total != seen.len() as u64) {
             let (name, found) = (kind.collection(), seen.len());
             log::warn!(
-                "the site has {} {name} and listed {found}: it changed meanwhile, so run the command again",
+                "the site has {} {name} but listed {found}: it has changed, run the command again",
                 total.unwrap_or(0)
             );
             self.report.incomplete += 1;
@@ -201,11 +202,11 @@ impl Site<'_> {
                 return Ok(None);
             }
             Reply::Refused(status @ (401 | 403), code) => {
-                bail!("the site refuses the user: {status} {code}")
+                bail!("the site rejected the user: {status} {code}")
             }
             Reply::Refused(400, code) if number == 1 && more.contains("&status=") => bail!(
-                "the site does not show its drafts to the user (400 {code}); check the login and the \
-                 application password, and that the web server of the site passes on the \
+                "the site does not show its drafts to the user (400 {code}); check the login and \
+                 the application password, and that the site's web server forwards the \
                  Authorization header"
             ),
             Reply::Refused(status, code) => bail!(
@@ -214,7 +215,7 @@ impl Site<'_> {
             ),
         };
         let Some(Value::Array(items)) = found.get_mut(name).map(Value::take) else {
-            bail!("{} answers without a list of {name}", self.client.root());
+            bail!("{} responded without a list of {name}", self.client.root());
         };
         let pages = found["total_pages"].as_u64().and_then(|pages| usize::try_from(pages).ok());
         Ok(Some(Page { items, total: found["total"].as_u64(), pages: pages.unwrap_or(usize::MAX) }))
@@ -372,7 +373,7 @@ impl Site<'_> {
             Ok(Some(file)) => file,
             Ok(None) | Err(Ok(_)) => {
                 self.lost_hosts.extend(host.filter(|_| fetched.is_err()));
-                log::warn!("the image {url} cannot be fetched; its item is taken over without it");
+                log::warn!("the image {url} cannot be fetched; its item is imported without it");
                 self.report.missing_images += 1;
                 return Ok(ImageHere::Missing);
             }

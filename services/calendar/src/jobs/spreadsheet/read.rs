@@ -28,9 +28,9 @@ pub enum TableError {
     NotUtf8,
     #[error("column {0:?} is unknown; the columns are {columns}", columns = names())]
     Unknown(String),
-    #[error("column {0:?} occurs twice")]
+    #[error("column {0:?} is repeated")]
     Twice(String),
-    #[error("the first line must have the names of the columns: {columns}", columns = names())]
+    #[error("the first line must contain the column names: {columns}", columns = names())]
     NoHeader,
     #[error("line {0}: the row is longer than 4 MiB; a closing quote may be missing")]
     TooLong(u64),
@@ -126,7 +126,7 @@ impl<R: BufRead> TableRows<R> {
     fn params(&self) -> Result<Params, String> {
         let (found, named) = (self.record.len(), self.columns.len());
         if self.record.iter().skip(named).any(|cell| !cell.trim_ascii().is_empty()) {
-            return Err(format!("has {found} cells, and the table has {named} columns"));
+            return Err(format!("has {found} cells, but the table has {named} columns"));
         }
         let mut members = Map::new();
         members.insert("type".to_owned(), "event".into());
@@ -141,7 +141,7 @@ impl<R: BufRead> TableRows<R> {
         // Without a date, a scheduled event would be published immediately.
         let is_scheduled = members.get("status").is_some_and(|status| status == "future");
         if is_scheduled && !members.contains_key("date_utc") {
-            return Err("the status future needs the time of publication in date_utc".to_owned());
+            return Err("the status future requires the publication time in date_utc".to_owned());
         }
         Ok(Params::from_json(Value::Object(members)))
     }

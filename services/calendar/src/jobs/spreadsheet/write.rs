@@ -48,14 +48,14 @@ impl fmt::Display for WrittenTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} events", self.events)?;
         if self.left_out > 0 {
-            write!(f, "; {} events with a password are left out", self.left_out)?;
+            write!(f, "; password-protected events omitted: {}", self.left_out)?;
         }
         if self.begin_moved > 0 {
-            let text = "series whose first events were moved and become events of their own";
+            let text = "series whose first events were moved and become separate events";
             write!(f, "; {text}: {}", self.begin_moved)?;
         }
         if self.without_rule > 0 {
-            let text = "series without their rule, because all events were moved";
+            let text = "series without their rule, because all their events were moved";
             write!(f, "; {text}: {}", self.without_rule)?;
         }
         Ok(())

@@ -16,7 +16,7 @@ pub fn remarks(report: &ImportJson, kept: u64) -> String {
         more => format!("{text} (and {more} other messages)"),
     });
     let kept = (kept > 0).then(|| {
-        format!("events that the file lacks and that stay, because a user changed them: {kept}")
+        format!("events missing from the file and kept, because a user changed them: {kept}")
     });
     problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
 }
@@ -37,7 +37,8 @@ pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage
 pub fn kept(event: Event) -> ImportErrorJson {
     let (id, start) = (event.id, written(event.schedule.start_local));
     let message = format!(
-        "the file no longer has this event; event {id} of {start} stays, because a user changed it"
+        "the file no longer has this event; event {id} of {start} is kept, because a user changed \
+         it"
     );
     ImportErrorJson { uid: event.external_id.unwrap_or_default(), line: 0, message }
 }

@@ -101,7 +101,7 @@ pub async fn run(
             let message = match error {
                 Error::Store(cause) => {
                     log::warn!("the run of subscription {id} failed: {cause}");
-                    "the database did not answer in time".to_owned()
+                    "the database did not respond in time".to_owned()
                 }
                 other => other.to_string(),
             };
@@ -180,7 +180,7 @@ async fn attempt(
     let Some(file) = fetched.file else {
         let now = state.clock.unix();
         if !is_conditional {
-            let message = "the address answers 304 to a request without conditions".to_owned();
+            let message = "the address responded with 304 to an unconditional request".to_owned();
             let failure = FetchFailure { message, ..FetchFailure::default() };
             return Ok(failed(now, subscription, failure));
         }
@@ -204,8 +204,8 @@ async fn attempt(
     if loss.is_great() && !is_accepted {
         let Loss { lost, known } = loss;
         let message = format!(
-            "the file lacks {lost} of {known} future events; nothing was changed. Accept it if \
-             they are gone, or resume once the file is complete"
+            "{lost} of {known} future events are missing from the file; nothing was changed. \
+             Accept it if they are gone, or resume once the file is complete"
         );
         return Ok(stopped(now, subscription, message, lost));
     }

@@ -61,7 +61,7 @@ impl Writer<'_> {
     fn line(&mut self, line: &NewLine<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(line)?;
         // We couldn't load a longer line again.
-        ensure!(text.len() <= LONGEST_LINE, "a row has more than {} MiB", LONGEST_LINE >> 20);
+        ensure!(text.len() <= LONGEST_LINE, "a row is larger than {} MiB", LONGEST_LINE >> 20);
         self.tally.add_text(text.as_bytes());
         let mut write = |bytes: &[u8]| self.out.write_all(bytes).context("cannot be written");
         write(text.as_bytes())?;

@@ -142,12 +142,12 @@ impl<R: BufRead> ExportReader<R> {
         let lines = BoundedLines::new(input, LONGEST_LINE);
         let mut reader = ExportReader { lines, tally: Tally::default(), end: None, length: 0 };
         let Some((_, Line::Head(head))) = reader.next()? else {
-            bail!("is not an export of a calendar");
+            bail!("is not a calendar export");
         };
         ensure!(
             head.version == VERSION,
-            "has version {} of the format, and this program reads version {VERSION}; use the version {} \
-             of the program",
+            "has format version {}, but this program reads version {VERSION}; use version {} of \
+             the program",
             head.version,
             head.service
         );
@@ -163,7 +163,7 @@ impl<R: BufRead> ExportReader<R> {
             ensure!(self.end.is_some(), "is truncated: its last line is missing");
             return Ok(None);
         };
-        ensure!(self.end.is_none(), "line {number}: follows the end of the export");
+        ensure!(self.end.is_none(), "line {number}: is after the end of the export");
         let text = line.text().with_context(|| format!("line {number}"))?;
         let parsed: Line = serde_json::from_str(text)
             .with_context(|| format!("line {number}: is damaged or truncated"))?;
@@ -185,7 +185,7 @@ impl<R: BufRead> ExportReader<R> {
                 // later read or delete that file.
                 ensure!(
                     row.file().is_none_or(media::is_file_name),
-                    "line {number}: an image has a file name that the calendar does not give"
+                    "line {number}: an image has a file name that a calendar never assigns"
                 );
                 self.tally.add_row(row.table());
             }

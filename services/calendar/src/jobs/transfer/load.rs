@@ -66,7 +66,7 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
     let server_lock = state.pools.lock_out_servers();
     ensure!(
         server_lock.is_some() || state.pools.backend() == Backend::Postgres,
-        "a server or another load uses the database; stop it, and run the same command again"
+        "a server or another load is using the database; stop it, and run the same command again"
     );
     let mut queue = writer_queue(&state.pools);
     let start = queue.write(|db| begin(db, &head.id))?;
@@ -78,11 +78,12 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
         line: match start {
             Start::At(line) => line,
             Start::Other => bail!(
-                "the load of another export into this database is not finished; resume that one, or begin \
-                 with an empty database"
+                "the load of another export into this database is not finished; resume that one, \
+                 or start with an empty database"
             ),
             Start::NotEmpty => bail!(
-                "the database is not empty: an export keeps all ids, so it is loaded into an empty database"
+                "the database is not empty: an export keeps all ids, so it can only be loaded into \
+                 an empty database"
             ),
         },
     };
@@ -104,7 +105,7 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
 /// Gathers statistics after a load. If that fails, the error is only logged.
 pub fn gather_statistics(state: &State) {
     if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
-        log::warn!("cannot gather statistics, the database will do it later: {error}");
+        log::warn!("cannot gather statistics, so the database will do it later: {error}");
     }
 }
 
@@ -172,7 +173,7 @@ impl Loading<'_> {
         let stored = stored.with_context(|| {
             format!("the media folder {} cannot be written", self.state.media.folder().display())
         })?;
-        ensure!(stored, "the image {} does not have the content of its name", file.file);
+        ensure!(stored, "the image {} does not have the content that its name states", file.file);
         Ok(())
     }
 
@@ -194,7 +195,7 @@ impl Loading<'_> {
         let is_own = is_own.map_err(|error| {
             anyhow!(error).context(format!("lines {} to {last} cannot be written", before + 1))
         })?;
-        ensure!(is_own, "another program loads into this database at the same time");
+        ensure!(is_own, "another program is loading into this database at the same time");
         self.line = last;
         Ok(())
     }
@@ -238,10 +239,10 @@ fn finish(
     })?;
     match outcome {
         Finish::Done => Ok(()),
-        Finish::Gone => bail!("another program loads into this database at the same time"),
+        Finish::Gone => bail!("another program is loading into this database at the same time"),
         Finish::Differs(table, count) => bail!(
-            "the table {table} has {count} rows and the export {}, because another program wrote to the \
-             database during the load; begin again with an empty database",
+            "the table {table} has {count} rows and the export {}, because another program wrote \
+             to the database during the load; start again with an empty database",
             end.rows.get(table).copied().unwrap_or(0)
         ),
     }

@@ -14,8 +14,8 @@ pub fn require_finished(pools: &Pools) -> anyhow::Result<()> {
     let line = found.map_or(0, |found| found.line);
     ensure!(
         line == 0,
-        "the load of an export into this database has not finished, and ended after line {line}; run \
-         `calendar load FILE` again, or begin with an empty database"
+        "the load of an export into this database has not finished, and ended after line {line}; \
+         run `calendar load FILE` again, or start with an empty database"
     );
     Ok(())
 }

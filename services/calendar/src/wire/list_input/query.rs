@@ -77,7 +77,7 @@ pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
-        errors.fail("status", "must be a list of statuses that the caller may ask for");
+        errors.fail("status", "must be a list of statuses that the caller may request");
         Scope::public()
     })
 }

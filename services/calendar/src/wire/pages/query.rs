@@ -77,7 +77,7 @@ impl PageQuery {
         }
         let search = either(["search", "tribe-bar-search"]);
         if search.chars().count() > LONGEST {
-            return Err(ParameterErrors::one("search", "must have at most 200 characters"));
+            return Err(ParameterErrors::one("search", "must be at most 200 characters long"));
         }
         let page = either(["page", "paged"]);
         let outlook = is_on("outlook-ical");

@@ -19,7 +19,7 @@ use crate::model::random::Random;
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is not a regular expression, or it's too large.
-    #[error("a numbering plan does not compile: {0}")]
+    #[error("a numbering plan could not be compiled: {0}")]
     Build(#[from] Box<dense::BuildError>),
     /// The pattern uses look-around, which numbering plans never do.
     #[error("a numbering plan has no single start")]

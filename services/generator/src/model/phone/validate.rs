@@ -67,7 +67,7 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
             kind: kind(PHONE_NUMBER_UTIL.get_number_type(&number)),
         })),
         (_, None) if default.is_none() => {
-            Validation::Invalid("The telephone number belongs to no country.".into())
+            Validation::Invalid("The telephone number does not belong to any country.".into())
         }
         _ => Validation::Invalid(match region {
             Some(region) => format!("The telephone number is not valid in {}.", region.code),
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn numbers_of_no_country_are_not_valid() {
-        let nowhere = Validation::Invalid("The telephone number belongs to no country.".to_owned());
+        let nowhere =
+            Validation::Invalid("The telephone number does not belong to any country.".to_owned());
         for number in ["+80012345678", "0080012345678", "+870773111632"] {
             assert_eq!(validate(number, None), nowhere, "{number}");
         }

@@ -113,7 +113,7 @@ impl Expression {
     /// Returns a description and the position of the first fault.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
-            return Err(format!("must have at most {LONGEST} bytes"));
+            return Err(format!("must be at most {LONGEST} bytes long"));
         }
         let mut parser = Parser { text, at: 0, names: Vec::new() };
         let root = parser.comparison(0)?;

@@ -119,7 +119,7 @@ impl<'a> Groups<'a> {
         let age = |age: i64| u8::try_from(age).ok();
         let limits = Limits { least: age(least), most: age(most), sex, born };
         let Ok(maker) = Maker::new(culture, bounds.day, limits) else {
-            faults.add(members.at("locale"), "has telephone numbers that cannot be read");
+            faults.add(members.at("locale"), "has telephone numbers that cannot be parsed");
             return None;
         };
         let key = FieldKey::new(&bounds.seed, &table.name, &group);

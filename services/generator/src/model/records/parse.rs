@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
             Some(Built::Done(field)) => return field.clone(),
             Some(Built::Begun) => {
                 let raw = &self.tables[table].fields[place];
-                self.faults.add(&raw.pointer, "is made from itself, through other fields");
+                self.faults.add(&raw.pointer, "is derived from itself, through other fields");
                 return None;
             }
             None => {}
@@ -220,7 +220,7 @@ impl<'a> Builder<'a> {
         let more_cost = make.as_ref().map_or(0, |make| make.more_cost());
         let cost = self.cost.saturating_add(more_cost);
         if cost > COST_OF_A_FIELD {
-            let text = format!("makes more than {COST_OF_A_FIELD} values a row");
+            let text = format!("generates more than {COST_OF_A_FIELD} values per row");
             self.faults.add(&raw.pointer, text);
             return None;
         }
@@ -376,7 +376,7 @@ impl<'a> Builder<'a> {
     fn review(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         let name = members.text("product", &mut self.faults);
         if name.is_some_and(|name| name.chars().count() > 200) {
-            self.faults.add(members.at("product"), "must have at most 200 characters");
+            self.faults.add(members.at("product"), "must be at most 200 characters long");
             return None;
         }
         let product = match members.text("of", &mut self.faults) {

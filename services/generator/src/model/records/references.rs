@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
         for name in ["choose", "nulls", "unique"] {
             if members.value(name).is_some() {
                 self.faults
-                    .add(members.at(name), format!("must be omitted: that of {with} counts"));
+                    .add(members.at(name), format!("must be omitted: the one from {with} is used"));
             }
         }
         let own = own.fields.iter().find(|own| own.name == at.path)?;
@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
         }
         let is_child = own.children.as_ref().is_some_and(|children| children.table == table);
         if at.items.is_some() && (is_child || table == at.table) {
-            let text = "must be of a table that is neither the own one nor its parent, in an array";
+            let text = "must refer to a table other than its own and its parent, in an array";
             self.faults.add(members.at("table"), text);
             return None;
         }

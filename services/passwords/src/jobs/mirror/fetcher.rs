@@ -104,7 +104,7 @@ impl Fetcher {
             };
             if attempt == self.politeness.attempts {
                 let source = self.upstream.source();
-                bail!("{source}, range {prefix}, asked {attempt} times: {cause}");
+                bail!("{source}, range {prefix}, after {attempt} attempts: {cause}");
             }
             self.retries.fetch_add(1, Ordering::Relaxed);
             tokio::time::sleep(wait(attempt)).await;

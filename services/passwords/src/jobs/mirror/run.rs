@@ -131,8 +131,8 @@ impl Mirror {
         if corpus.is_empty() {
             // An empty corpus would report every password as safe.
             bail!(
-                "{source} has no {} digest in {}, so nothing was built; see whether it is the \
-                 service that you mean, and give --restart to fetch them again",
+                "{source} has no {} digest in {}, so nothing was built; check whether it is the \
+                 right service, and give --restart to fetch them again",
                 folder.kind().label(),
                 asked(self.ranges)
             );

@@ -94,7 +94,7 @@ impl Upstream {
             .no_gzip()
             .no_brotli()
             .build()
-            .context("no HTTP client")?;
+            .context("cannot create the HTTP client")?;
         Ok(Self { client, ranges, source })
     }
 
@@ -128,7 +128,7 @@ impl Upstream {
             StatusCode::OK => range(kind, prefix, response).await.map(Answer::Range),
             StatusCode::NOT_MODIFIED if conditional => Ok(Answer::Same),
             StatusCode::NOT_MODIFIED => {
-                Err(broken("the answer is 304 Not Modified, but the request had no tag"))
+                Err(broken("the response is 304 Not Modified, but the request had no tag"))
             }
             status => {
                 let said = response.chunk().await.ok().flatten().unwrap_or_default();
@@ -140,9 +140,9 @@ impl Upstream {
 
 /// Returns the ranges' base URL, and the address to display.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
-    let mut base = Url::parse(url).with_context(|| format!("{url} is not an address"))?;
+    let mut base = Url::parse(url).with_context(|| format!("{url} is not a valid address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-        bail!("{url} is not the address of a service, which begins with https:// or http://");
+        bail!("{url} is not a service address: it must begin with https:// or http://");
     }
     if base.query().is_some() || base.fragment().is_some() {
         bail!("{url} has a query; name the service only, as in https://ranges.example");
@@ -159,7 +159,7 @@ fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
 fn tls(ca_file: Option<&Path>) -> anyhow::Result<ClientConfig> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = ca_file {
-        let unreadable = || format!("{} holds no certificates in PEM form", path.display());
+        let unreadable = || format!("{} does not contain any PEM certificates", path.display());
         let before = roots.len();
         for certificate in CertificateDer::pem_file_iter(path).with_context(unreadable)? {
             roots.add(certificate.with_context(unreadable)?).with_context(unreadable)?;
@@ -180,7 +180,7 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     let packed = match headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
         None | Some(b"identity") => false,
         Some(b"gzip") => true,
-        Some(_) => return Err(Failure::Final("the answer has an unknown coding".to_owned())),
+        Some(_) => return Err(Failure::Final("the response has an unknown encoding".to_owned())),
     };
     let length = response.content_length();
     if !packed && !shows_its_end(response.version(), length, headers) {
@@ -191,7 +191,7 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(of_client)? {
         if body.len() + chunk.len() > TEXT_LIMIT {
-            return Err(Failure::Final("the answer is longer than any range".to_owned()));
+            return Err(Failure::Final("the response is longer than any range".to_owned()));
         }
         body.extend_from_slice(&chunk);
     }
@@ -214,7 +214,7 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut decoder = flate2::read::MultiGzDecoder::new(packed).take(TEXT_LIMIT as u64 + 1);
     decoder.read_to_end(&mut text).map_err(|error| Failure::Broken(format!("gzip: {error}")))?;
     if text.len() > TEXT_LIMIT {
-        return Err(Failure::Final("the answer is longer than any range".to_owned()));
+        return Err(Failure::Final("the response is longer than any range".to_owned()));
     }
     Ok(text)
 }
@@ -222,22 +222,22 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
 fn encoded(kind: Kind, prefix: HashPrefix, text: &[u8]) -> Result<Encoded, Failure> {
     let mut parsed = lines::parse(text, kind, Form::Suffix(prefix.value()), false);
     if let Some((line, cause)) = parsed.error {
-        return Err(Failure::Broken(format!("line {} of the answer: {cause}", line + 1)));
+        return Err(Failure::Broken(format!("line {} of the response: {cause}", line + 1)));
     }
     parsed.entries.sort_unstable_by(Entry::compare);
     if let Some(twice) = parsed.entries.windows(2).find(|two| two[0].hash == two[1].hash) {
         let hash = &twice[0].hash[2..kind.hash_bytes()];
         let suffix: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
         let suffix = &suffix[1..];
-        return Err(Failure::Broken(format!("the answer lists the suffix {suffix} twice")));
+        return Err(Failure::Broken(format!("the response lists the suffix {suffix} twice")));
     }
     Encoded::of(kind, &parsed.entries).map_err(|error| Failure::Final(error.to_string()))
 }
 
 fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     let said = match first_line(body) {
-        Some(line) => format!("the answer is {status} ({line})"),
-        None => format!("the answer is {status}"),
+        Some(line) => format!("the response is {status} ({line})"),
+        None => format!("the response is {status}"),
     };
     match status {
         _ if status == StatusCode::TOO_MANY_REQUESTS
@@ -250,7 +250,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
         _ if status.is_redirection() => {
             let to = headers.get(header::LOCATION).and_then(|to| to.to_str().ok());
             let to = to.unwrap_or("nowhere");
-            Failure::Final(format!("{said}: the service is elsewhere, see {to}"))
+            Failure::Final(format!("{said}: the service has moved, see {to}"))
         }
         _ => Failure::Final(said),
     }

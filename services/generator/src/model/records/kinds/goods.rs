@@ -37,7 +37,10 @@ impl Make for Brands {
 pub fn brands(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let words = members.text("words", faults);
     if words.is_some_and(|words| !brand::possible(words) || words.chars().count() > 200) {
-        faults.add(members.at("words"), "must have a letter or digit, and at most 200 characters");
+        faults.add(
+            members.at("words"),
+            "must contain a letter or digit, and be at most 200 characters long",
+        );
         return None;
     }
     Some(Box::new(Brands { words: words.map(str::to_owned) }))

@@ -60,7 +60,7 @@ fn named<T>(
     let name = members.text(member, faults).unwrap_or(default);
     let found = find(name);
     if found.is_none() {
-        faults.add(members.at(member), format!("{name} is unknown; {list} lists what is known"));
+        faults.add(members.at(member), format!("{name} is unknown; {list} lists the known ones"));
     }
     found
 }
@@ -108,7 +108,7 @@ pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
             None
         }
         Err(_) => {
-            faults.add(members.at("country"), "has a numbering plan that cannot be read");
+            faults.add(members.at("country"), "has a numbering plan that cannot be parsed");
             None
         }
     }

@@ -311,7 +311,7 @@ pub fn lengths(regex: &str) -> Option<(u64, u64)> {
 /// it. Returns a description of the fault, if any.
 fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     if text.len() > LONGEST {
-        return Err(format!("must have at most {LONGEST} bytes"));
+        return Err(format!("must be at most {LONGEST} bytes long"));
     }
     let wrong = |error: String| format!("is wrong: {}", error.lines().last().unwrap_or_default());
     let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(text);
@@ -329,7 +329,7 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     let hir = TranslatorBuilder::new().build().translate(text, &ast);
     let node = Node::of(&hir.map_err(|error| wrong(error.to_string()))?)?;
     if node.longest() > LETTERS {
-        return Err(format!("must give texts of at most {LETTERS} letters"));
+        return Err(format!("must generate texts of at most {LETTERS} letters"));
     }
     Ok(node)
 }

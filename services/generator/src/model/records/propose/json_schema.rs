@@ -42,7 +42,8 @@ pub fn of_json_schema(
             (name, places.into_iter().find_map(|place| place.get(name)))
         }
     };
-    let schema = schema.ok_or_else(|| format!("the document has no component {name}"))?;
+    let schema =
+        schema.ok_or_else(|| format!("the document does not contain a component {name}"))?;
     let reader = Reader { document, nested: Cell::new(0), broken: RefCell::default() };
     let mut schema = schema.clone();
     if reader.resolved(&schema)["type"] == "array" {
@@ -54,7 +55,7 @@ pub fn of_json_schema(
         let known = known.map(|all| all.keys().cloned().collect::<Vec<_>>().join(", "));
         return Err(match known {
             Some(names) => format!("choose a component with properties: {names}"),
-            None => "the schema has no properties".to_owned(),
+            None => "the schema does not have any properties".to_owned(),
         });
     }
     let (whole, _) = reader.split(&schema);
@@ -241,7 +242,7 @@ impl Reader<'_> {
                 };
                 return Stored::Known(json!({"type": "pattern", "regex": regex}));
             }
-            self.note(format!("the pattern {regex} of {name}, which cannot be read"));
+            self.note(format!("the pattern {regex} of {name}, which cannot be parsed"));
         }
         let kind = kind(property);
         let length = property["maxLength"].as_u64().and_then(|length| u32::try_from(length).ok());

@@ -176,7 +176,7 @@ fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String,
         let Some(table) = named(tables, name) else { continue };
         let is_kept = table.find(column).is_some_and(|column| partitions::limit(way, column, &own));
         if !is_kept {
-            table.broken.push(format!("the partitions by {column}"));
+            table.broken.push(format!("the partitioning by {column}"));
         }
     }
 }
