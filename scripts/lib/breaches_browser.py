@@ -146,7 +146,7 @@ def approval(browser):
     browser.type("#domain", "other.example")
     browser.click("main form.card button[type=submit]")
     browser.click("button[value=email]")
-    see(browser, "The mail was sent")
+    see(browser, "The email was sent")
     link = last_link()
     browser.open(link)
     look(browser, "approve")

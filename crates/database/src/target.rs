@@ -100,6 +100,6 @@ mod tests {
     fn plain_paths_are_refused() {
         assert!(refusal("data/a.db").ends_with("it has no scheme"));
         assert!(refusal("sqlite:data/a.db").ends_with("not with sqlite:"));
-        assert!(refusal("sqlite://").contains("names no file"));
+        assert!(refusal("sqlite://").contains("does not contain a path"));
     }
 }

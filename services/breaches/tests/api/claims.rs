@@ -160,9 +160,9 @@ async fn mails_about_a_domain_end_with_their_link_and_return_on_request() {
     browser.sign_in(CORP).await;
     let page = "/account/notifications";
     let shown = browser.get(page).await;
-    assert!(shown.text().contains("Turn on mails about corp.example"), "{}", shown.text());
+    assert!(shown.text().contains("Turn on emails about corp.example"), "{}", shown.text());
     browser.post(page, page, &[("domain", "corp.example")]).await.must(303);
-    assert!(!browser.get(page).await.text().contains("Turn on mails"));
+    assert!(!browser.get(page).await.text().contains("Turn on emails"));
     let before = app.mails().len();
     app.load("Beta", "c@corp.example\n").await;
     app.deliver_notices().await;

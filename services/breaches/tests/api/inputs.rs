@@ -93,7 +93,7 @@ async fn load_stops_if_its_first_rows_are_invalid_or_unusual() {
     let odd: Vec<String> = (0..600).map(|n| format!("odd{n}@under_score{n}.example\n")).collect();
     let secrets = [good.as_str(), &refused, &good].concat();
     for (text, expected) in [
-        (&secrets, "5100 of the first 10000 rows are refused (5100 address)"),
+        (&secrets, "5100 of the first 10000 rows are rejected (5100 address)"),
         (
             &(good.clone() + &odd.concat()),
             "600 of the first 5500 addresses have a domain that is not",

@@ -76,7 +76,7 @@ async fn invalid_manifest_is_refused_before_reading() {
         ("Alpha a.txt\nDelta a.txt\n", "line 2: there is no breach Delta"),
         ("Alpha b.txt\n", "line 1: there is no file "),
         ("Alpha\n", "line 1: a breach and a file are required"),
-        ("# nothing\n", "no line names a file"),
+        ("# nothing\n", "no line contains a file"),
     ] {
         let error = load(&app, manifest).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -289,13 +289,13 @@ async fn website_proves_control_without_foreign_redirects() {
     let verify = format!("{path}/verify");
     for (way, kind, proof, expected) in [
         ("file", "", "something else", "does not carry the expected value"),
-        ("file", "error", &file, "the website answers 500"),
+        ("file", "error", &file, "the website responded with 500"),
         ("file", "large", &file, "too large"),
         ("file", "endless", &file, "too large"),
-        ("file", "other", &file, "gives no answer"),
+        ("file", "other", &file, "did not respond"),
         ("meta", "", "<html></html>", "No breach-verification meta tag"),
         ("meta", "endless", &tag, "No breach-verification meta tag"),
-        ("meta", "other", &tag, "gives no answer"),
+        ("meta", "other", &tag, "did not respond"),
     ] {
         *mode.lock() = (kind.to_owned(), proof.to_owned());
         let answer = browser.post(path, &verify, &[("way", way)]).await.expect(422);
@@ -330,7 +330,7 @@ async fn website_at_a_private_address_is_not_contacted() {
     let path = "/account/domains/example.com";
     for way in ["file", "meta"] {
         let answer = browser.post(path, &format!("{path}/verify"), &[("way", way)]).await;
-        assert!(answer.expect(422).text().contains("gives no answer"));
+        assert!(answer.expect(422).text().contains("did not respond"));
     }
     assert!(app.peers.site.as_ref().unwrap().requests().is_empty());
 }

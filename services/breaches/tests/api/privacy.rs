@@ -195,7 +195,9 @@ async fn logs_errors_and_jobs_contain_no_address_key_or_hash() {
     drop(server);
 
     let text = std::fs::read_to_string(&path).unwrap();
-    for sign in ["/api/v3/breachedAccount/{email}", "line 2: address", "ERROR", "has no column"] {
+    for sign in
+        ["/api/v3/breachedAccount/{email}", "line 2: address", "ERROR", "does not have a column"]
+    {
         assert!(text.contains(sign), "{sign} is not in\n{text}");
     }
     let digest = EmailAddress::parse(ADDRESS).unwrap().sha1();

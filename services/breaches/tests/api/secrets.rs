@@ -175,8 +175,8 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
     };
     assert_eq!(load(&app, &mixed(30, 60), Format::Lines), Ok(30));
     let refused = load(&app, &mixed(40, 60), Format::Lines).unwrap_err();
-    assert!(refused.contains("60 of the first 100 rows are refused (60 address)"), "{refused}");
-    assert!(load(&app, "", Format::Lines).unwrap_err().contains("has no lines"));
+    assert!(refused.contains("60 of the first 100 rows are rejected (60 address)"), "{refused}");
+    assert!(load(&app, "", Format::Lines).unwrap_err().contains("contains no data"));
     // One useless file among several stops the load.
     let options = AccountsOptions {
         breach: "Alpha".into(),

@@ -242,7 +242,7 @@ async fn file_with_invalid_first_rows_is_refused() {
     let (app, _) = app().await;
     let rows: String = (0..1_500).map(|n| format!("user{n},https://shop.example/\n")).collect();
     let text = refusal(&app, &format!("username,url\n{rows}"), None).await;
-    assert!(text.contains("all 1500 rows are refused (1500 address)"), "{text}");
+    assert!(text.contains("all 1500 rows are rejected (1500 address)"), "{text}");
     let half: String =
         (0..1_500).map(|n| format!("user{n}@example.com,https://shop.example/\n")).collect();
     let outcome = app.load_pairs("Logs", &format!("username,url\n{rows}{half}")).await;

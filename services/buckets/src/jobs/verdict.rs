@@ -59,7 +59,7 @@ impl Intake {
             _ => format!("each of the {} sources", sources.len()),
         };
         Err(JobError::Invalid(format!(
-            "{name} is empty, so nothing was loaded; check how the list was created"
+            "{name} contains no data, so nothing was loaded; check how the list was created"
         )))
     }
 

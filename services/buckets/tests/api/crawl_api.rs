@@ -305,7 +305,7 @@ async fn crawl_of_a_key_does_not_keep_others_from_its_bucket() {
     };
     assert_eq!(add_crawls(&fixture.context, vec![of_operator()]).unwrap(), [3]);
     let twice = add_crawls(&fixture.context, vec![of_operator()]).unwrap_err().to_string();
-    assert_eq!(twice, "s3://photos: crawl 3 lists this bucket already");
+    assert_eq!(twice, "s3://photos: crawl 3 already lists this bucket");
 }
 
 /// Adds a crawl of a local bucket by a key. Returns options with which it may be listed.

@@ -188,7 +188,10 @@ fn removed_crawl_publishes_nothing() {
         remove_crawl(&fixture.context, 1).unwrap();
         crawling.join().unwrap()
     });
-    assert_eq!(outcomes[0].outcome, "failed: another process lists crawl 1, or it was removed");
+    assert_eq!(
+        outcomes[0].outcome,
+        "failed: another process is listing crawl 1, or the crawl was removed"
+    );
     assert_eq!((fixture.stored_files(), fixture.crawls().len()), (0, 0));
 }
 
@@ -366,7 +369,7 @@ fn unlistable_and_known_buckets_are_not_added() {
     assert!(fixture.crawls().is_empty(), "none of them is added");
     add_crawls(&fixture.context, vec![public("s3://photos")]).unwrap();
     let known = error(vec![public("gs://photos"), public("https://photos.s3.amazonaws.com/")]);
-    assert!(known.contains("crawl 1 lists this bucket already"), "{known}");
+    assert!(known.contains("crawl 1 already lists this bucket"), "{known}");
     assert_eq!(fixture.crawls().len(), 1);
     let below = CrawlRequest { prefix: "a/".to_owned(), ..public("s3://photos") };
     assert!(add_crawls(&fixture.context, vec![below]).is_ok(), "another prefix is another crawl");

@@ -390,9 +390,9 @@ fn second_load_reports_running_load() {
 }
 
 #[rstest]
-#[case::no_line("", 1, "is empty, so nothing was loaded; check how the list was created")]
-#[case::blank_line("\n", 1, "has no lines")]
-#[case::header_only("bucket,path,size\n", 1, "has no lines")]
+#[case::no_line("", 1, "contains no data, so nothing was loaded; check how the list was created")]
+#[case::blank_line("\n", 1, "contains no data")]
+#[case::header_only("bucket,path,size\n", 1, "contains no data")]
 #[case::bad_lines("{\"a\":1}\nnope\n", 3, "2 of 2 lines are bad: nothing was published")]
 #[case::answer(r#"{"query":{},"files":[{"bucket":"b"}]}"#, 3, "1 of 1 lines are bad")]
 fn source_without_any_file_fails(#[case] content: &str, #[case] code: i32, #[case] why: &str) {

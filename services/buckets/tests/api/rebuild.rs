@@ -300,7 +300,7 @@ fn load_warns_if_most_rows_are_dead() {
     let program = Program::new();
     let told = |mark: usize| {
         let ran = program.run(&["load", text(&program.source(mark, 10))]);
-        ran.errors.contains("20 of 30 rows in the index are of replaced or removed files")
+        ran.errors.contains("20 of 30 rows in the index belong to replaced or removed files")
     };
     assert_eq!([told(1), told(2), told(3)], [false, false, true]);
     assert_eq!(program.status()["dead_rows"], 20);

@@ -327,7 +327,10 @@ fn removal_during_a_listing_ends_it() {
         assert_eq!(remove(&fixture, ""), 0);
         crawling.join().unwrap()
     });
-    assert_eq!(outcomes[0].outcome, "failed: another process lists crawl 1, or it was removed");
+    assert_eq!(
+        outcomes[0].outcome,
+        "failed: another process is listing crawl 1, or the crawl was removed"
+    );
     let left = |db: &mut database::Db| crawl_pages::bytes(db, 1);
     assert_eq!((listed(), fixture.context.pools.read_blocking(left).unwrap()), (0, 0));
 }

@@ -85,8 +85,8 @@ impl LoadCommand {
         let loaded = loaded.with_context(|| name.to_string())?;
         ensure!(
             self.allow_empty || !loaded.is_empty(),
-            "{name} is empty, so nothing was loaded; check how the file was created, or give \
-             --allow-empty if it is meant to be empty"
+            "{name} contains no data, so nothing was loaded; check how the file was created, or \
+             give --allow-empty if it is meant to be empty"
         );
         for fault in &loaded.faults {
             log::info!(target: "notice", "line {}: {}", fault.line, fault.message);

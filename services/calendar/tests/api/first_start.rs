@@ -51,7 +51,7 @@ fn start_fails_with_an_unusable_login_or_key() {
     let start = program.with_database();
     let refused = start.run(&["users", "list"]);
     assert_eq!(refused.code, Some(2), "{}", refused.errors);
-    assert!(refused.errors.contains("ADMIN_KEY: a key has 32"), "{}", refused.errors);
+    assert!(refused.errors.contains("ADMIN_KEY: a key must be 32"), "{}", refused.errors);
     assert!(!refused.errors.contains("secret"), "{}", refused.errors);
     let program = start.setting("ADMIN_KEY", "0".repeat(32));
     for login in ["a b", "a:b", ""] {

@@ -235,12 +235,12 @@ async fn urls_of_other_content_or_private_hosts_are_rejected() {
         ("/text.png", "image must be the address of a JPEG"),
         ("/large.png", "image must be the address of an image of at most 10 MiB"),
         ("/endless.png", "image must be the address of an image of at most 10 MiB"),
-        ("/missing.png", "image must be an address that answers"),
-        ("/loop", "image must be an address that answers"),
-        ("/to-literal", "image must be an address that answers"),
-        ("/to-localhost", "image must be an address that answers"),
-        ("/to-inner", "image must be an address that answers"),
-        ("/to-file", "image must be an address that answers"),
+        ("/missing.png", "image must be an address that responds"),
+        ("/loop", "image must be an address that responds"),
+        ("/to-literal", "image must be an address that responds"),
+        ("/to-localhost", "image must be an address that responds"),
+        ("/to-inner", "image must be an address that responds"),
+        ("/to-file", "image must be an address that responds"),
     ] {
         let answer = app.post("/events", &event(&peer.at(path))).await.expect(400);
         assert_eq!(answer.code(), "rest_invalid_param", "{path}");
@@ -274,7 +274,7 @@ async fn image_without_a_length_is_rejected_because_it_may_be_truncated() {
     let address = format!("http://pictures.example:{port}/a.png");
     let answer = app.post("/events", &event(&address)).await.expect(400);
     let said = answer.json["data"]["params"]["image"].as_str().unwrap();
-    assert!(said.contains("with the length of the image"), "{said}");
+    assert!(said.contains("with the image's length"), "{said}");
     assert_eq!(app.media_files(), 0);
 }
 
@@ -338,7 +338,7 @@ async fn image_fetch_from_a_silent_peer_times_out() {
     let app = peer.app_with(only_the_peer, Duration::from_millis(300)).await;
     let answer = app.post("/events", &event(&peer.at("/silent.png"))).await.expect(400);
     let said = answer.json["data"]["params"]["image"].as_str().unwrap();
-    assert!(said.starts_with("image must be an address that answers"), "{said}");
+    assert!(said.starts_with("image must be an address that responds"), "{said}");
 }
 
 #[actix_web::test]

@@ -171,7 +171,7 @@ async fn zones_of_exchange_and_unknown_zones_are_accepted() {
         })
         .collect();
     let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
-    let message = "the time zone Atlantis is not known; Asia/Tokyo was used instead".to_owned();
+    let message = "the time zone Atlantis is unknown; Asia/Tokyo was used instead".to_owned();
     let line = 5 + 7 + 5 * 6;
     assert_eq!(warnings(&app, calendar(custom, &entries)).await, [(line, message)]);
     for (number, (zone, hour)) in names.iter().enumerate() {
@@ -412,8 +412,8 @@ async fn every_ignored_part_of_a_file_is_named_with_its_line() {
             22,
             "the series has more than 500 occurrences; the first and those nearest to today were imported",
         ),
-        (15, "ORGANIZER occurs again; only its first value is used"),
-        (11, "SUMMARY occurs again; only its first value is used"),
+        (15, "ORGANIZER is repeated; only its first value is used"),
+        (11, "SUMMARY is repeated; only its first value is used"),
         (9, "DURATION is ignored, because there is a DTEND"),
         (18, "LOCATION has more than 1000 characters and was shortened"),
         (12, "GEO is not a latitude and a longitude; it was ignored"),

@@ -325,7 +325,7 @@ async fn site_that_ignores_the_user_is_refused() {
 #[test]
 fn site_without_a_list_of_users_is_judged_by_its_drafts() {
     for (status, code, message) in [
-        (200, 0, "check that drafts were taken over"),
+        (200, 0, "check that drafts were imported"),
         (400, 1, "the site does not show its drafts to the user (400 rest_invalid_param)"),
     ] {
         let peer = HttpPeer::start(move |request| {

@@ -349,7 +349,7 @@ async fn exchange_zones_are_found_by_display_name() {
     let quoted = entry("quoted", &format!("\"{known}\""));
     let unknown = entry("unknown", "\"(UTC+01:00) Atlantis\"");
     let file = calendar("", &[&quoted, &entry("bare", known), &unknown]);
-    let message = "the time zone (UTC+01:00) Atlantis is not known; UTC was used instead";
+    let message = "the time zone (UTC+01:00) Atlantis is unknown; UTC was used instead";
     let report = post(&app, "editor", file).await.expect(200).json;
     assert_eq!(report["warnings"], json!([{"uid": "unknown", "line": 17, "message": message}]));
     assert_eq!((&report["created"], &report["errors"]), (&json!(3), &json!([])));

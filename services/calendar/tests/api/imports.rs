@@ -78,7 +78,7 @@ async fn exports_of_common_programs_are_imported_once() {
         outlook.json,
         json!({"created": 7, "updated": 0, "unchanged": 0, "skipped": 0, "failed": 0, "errors": [],
             "warnings": [{"uid": "lost", "line": 69, "message":
-                "the time zone Nowhere at all is not known; Europe/Berlin was used instead"}]})
+                "the time zone Nowhere at all is unknown; Europe/Berlin was used instead"}]})
     );
     app.clock.advance(3600);
     assert_eq!(counts(&app, GOOGLE).await, [0, 0, 6, 0, 0]);

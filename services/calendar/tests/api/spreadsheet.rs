@@ -96,7 +96,7 @@ fn scheduled_events_stay_scheduled_and_protected_ones_are_left_out() {
     let (code, report, errors) = load(&target, table, &[]);
     assert_eq!((code, counts(&report)), (Some(1), [0, 0, 0, 1]), "{errors}{report}");
     let message = report["faults"][0]["message"].as_str().unwrap();
-    assert!(message.contains("needs the time of publication in date_utc"), "{message}");
+    assert!(message.contains("requires the publication time in date_utc"), "{message}");
 }
 
 /// Returns a program whose calendar has these resources.
@@ -180,7 +180,7 @@ fn reports_faults_by_line(program: &Program, end: &str) {
         faults,
         [
             "4 start_date must be a date",
-            "6 has 5 cells, and the table has 4 columns",
+            "6 has 5 cells, but the table has 4 columns",
             "7 venue \"id:x\" is not a name, or id:, a number and perhaps a name",
             "8 venue must name existing venues",
         ]
@@ -197,9 +197,9 @@ fn other_files_are_refused() {
     for (table, message) in [
         ("title,start_date,colour\n", "column \"colour\" is unknown; the columns are slug, title"),
         ("title,Title\n", "column \"Title\" occurs twice"),
-        ("", "the first line must have the names of the columns"),
-        ("title,start_date\n", "has no lines"),
-        (&"title,".repeat(20_000), "the first line must have the names of the columns"),
+        ("", "the first line must contain the column names"),
+        ("title,start_date\n", "contains no data"),
+        (&"title,".repeat(20_000), "the first line must contain the column names"),
         ("\u{fffe}", "column"),
         (
             "title,start_date,end_date,description\nx,2041-03-01,2041-03-01,\"half of \"\"it",

@@ -128,11 +128,11 @@ async fn body_that_drips_ends_at_the_time_limit() {
     let address = raw_server(head, b"BEGIN:VCALENDAR\r\n", true);
     let id = club.subscribe_to(&format!("http://{address}/"), json!({})).await;
     let shown = club.run(id).await;
-    assert_eq!(message(&shown), "the file did not arrive within 1 seconds");
+    assert_eq!(message(&shown), "the file was not received within 1 seconds");
     club.answers(|_| PeerAnswer::Silence);
     let silent = club.subscribe(json!({})).await;
     let shown = club.run(silent).await;
-    assert_eq!(message(&shown), "the file did not arrive within 1 seconds");
+    assert_eq!(message(&shown), "the file was not received within 1 seconds");
 }
 
 #[actix_web::test]

@@ -390,7 +390,7 @@ async fn load_is_refused_while_a_server_uses_the_database() {
     let server = second.serve(&[]);
     let refused = second.run(&["load", &file]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
-    assert!(refused.errors.contains("uses the database; stop it"), "{}", refused.errors);
+    assert!(refused.errors.contains("is using the database; stop it"), "{}", refused.errors);
     server.stop();
     second.done(&["load", &file]);
 }

@@ -114,7 +114,7 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     // A run with a different number of rows cannot resume the earlier one.
     let other = killed.program.run(&killed.arguments(&["-n", "7"]));
     assert_eq!(other.code, Some(1));
-    assert!(other.errors.contains("an earlier run with another schema"), "{}", other.errors);
+    assert!(other.errors.contains("an earlier run with a different schema"), "{}", other.errors);
     // Rows that were removed meanwhile would be missing in the end.
     let first = killed
         .query::<Number>("SELECT CAST(MIN(id) AS BIGINT) AS number FROM customers")
@@ -163,7 +163,7 @@ fn a_row_that_the_database_refuses_is_named_and_leaves_no_part_of_its_batch() {
     );
     let refused = setup.program.run(&setup.arguments(&["--seed", "demo"]));
     assert_eq!(refused.code, Some(1));
-    assert!(refused.errors.contains("refused rows 1 to 50 of customers"), "{}", refused.errors);
+    assert!(refused.errors.contains("rejected rows 1 to 50 of customers"), "{}", refused.errors);
     assert_eq!(
         setup.query::<Number>("SELECT COUNT(*) AS number FROM customers").unwrap().number,
         0

@@ -99,8 +99,8 @@ async fn fictional_numbers_are_made_or_refused_but_never_ignored() {
     for number in app.ok(path).await.as_array().unwrap() {
         assert_eq!(&number.as_str().unwrap()[5..10], "55501", "{number}");
     }
-    let message = "No numbers of JP are kept free for fiction. There are such in AU, CA, DE, FR, GB, \
-                   IE, SE, US.";
+    let message = "No numbers in JP are reserved for fiction. There are such numbers in AU, CA, \
+                   DE, FR, GB, IE, SE, US.";
     assert_eq!(
         app.errors("/api/Phone/Generate?CountryCode=JP&Quantity=1&fictional=True").await,
         json!({ "fictional": [message] })

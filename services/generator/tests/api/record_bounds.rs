@@ -105,7 +105,7 @@ async fn long_values_count_as_several() {
         let errors = errors(&app, &table([array(items.clone())])).await;
         let found = message(&errors, "/fields/0/items/items");
         let found = found + &message(&errors, "/fields/0/items") + &message(&errors, "/fields/0");
-        assert!(found.contains("more than 10000 values a row"), "{items}: {errors}");
+        assert!(found.contains("more than 10000 values per row"), "{items}: {errors}");
     }
     // As many short values are fine.
     let short = array(json!({"type": "text", "words": 1}));

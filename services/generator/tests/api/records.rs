@@ -333,7 +333,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
         ("/tables/0/fields/1/name", "is the name of another field"),
         ("/tables/0/fields/1/max", "must be at least min, 5"),
         ("/tables/0/fields/2/template", "z is not a field of the table"),
-        ("/tables/0/fields/3", "is made from itself"),
+        ("/tables/0/fields/3", "is derived from itself"),
         ("/tables/0/fields/5/unique", "there are 2 values for 5 rows"),
         ("/tables/0/fields/6/unique", "cannot be promised"),
         ("/tables/0/fields/7/name", "is required"),

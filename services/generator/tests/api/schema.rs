@@ -199,9 +199,9 @@ fn files_that_are_not_understood_are_refused_with_the_reason() {
         ("a.sql", "CREATE TABLE (", "sql parser error"),
         ("b.sql", "SELECT 1", "no CREATE TABLE"),
         ("c.json", "[", "is not JSON"),
-        ("d.json", "{}", "has no properties"),
+        ("d.json", "{}", "does not have any properties"),
         ("e.csv", "", "has no header"),
-        ("f.txt", "x", "say with --kind"),
+        ("f.txt", "x", "use --kind"),
     ] {
         let file = program.folder().write(name, text);
         let refused = program.run(&["schema", file.to_str().unwrap()]);

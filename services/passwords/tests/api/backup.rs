@@ -23,7 +23,7 @@ async fn restored_corpora_answer_as_before() {
     }
     let refused = other.run(&["restore", copy]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
-    assert!(refused.errors.contains("a restore replaces nothing"), "{}", refused.errors);
+    assert!(refused.errors.contains("restoring never replaces files"), "{}", refused.errors);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
 #[case::leading_space(" 5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3", "expected 40 hexadecimal")]
 #[case::other_kind(
     "8846F7EAEE8FB117AD06BDD830B7586C:3",
-    "another kind than those in earlier lines"
+    "different kind than those in earlier lines"
 )]
 fn a_line_that_is_no_entry_is_named_and_can_be_skipped(#[case] line: &str, #[case] reason: &str) {
     let data = Data::new();
@@ -219,7 +219,7 @@ fn unordered_file_is_sorted_on_a_second_pass() {
     let output = data.run(&["build", list.to_str().unwrap()]);
     assert!(output.code == Some(0));
     let message = output.errors;
-    assert!(message.contains("list.txt, line 2: not in order of hashes"), "{message}");
+    assert!(message.contains("list.txt, line 2: not sorted by hash"), "{message}");
     let output = data.pipe(&["build", "--kind", "sha1", "-"], text.as_bytes());
     assert_eq!(output.code, Some(1));
     let message = output.errors;

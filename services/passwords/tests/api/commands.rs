@@ -205,7 +205,7 @@ fn serve_check_describes_the_start_and_exits_2_if_it_would_fail() {
     assert_eq!(usable.code, Some(0), "{}", usable.out);
     assert!(usable.out.contains(&format!("sha1: 9 digests in {}\n", file.display())));
     assert!(usable.out.contains("  TLS_MODE=native\n"), "{}", usable.out);
-    assert!(usable.out.contains("certificate: `serve` makes one in "), "{}", usable.out);
+    assert!(usable.out.contains("certificate: `serve` creates one in "), "{}", usable.out);
     assert!(usable.out.ends_with("`serve` can start\n"), "{}", usable.out);
     let name = ["serve", "--check", "--bind", "name.invalid:1"];
     let unusable = data.run(&name);

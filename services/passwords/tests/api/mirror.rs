@@ -176,9 +176,9 @@ fn network_faults_are_retried() {
 }
 
 #[rstest]
-#[case(&[Fault::Moved], "301 Moved Permanently: the service is elsewhere, see https://new.example/")]
+#[case(&[Fault::Moved], "301 Moved Permanently: the service has moved, see https://new.example/")]
 #[case(&[Fault::Missing], "404 Not Found")]
-#[case(&[Fault::Foreign], "line 1 of the answer: expected 35 hexadecimal characters")]
+#[case(&[Fault::Foreign], "line 1 of the response: expected 35 hexadecimal characters")]
 #[case(&[Fault::Endless], "responses have no length")]
 #[case(&[Fault::Busy], "after 2 attempts: the response is 429 Too Many Requests")]
 #[case(
@@ -234,7 +234,7 @@ fn ca_file_is_trusted_for_https() {
     assert_eq!(current(&data, Kind::Sha1), current(&origin, Kind::Sha1));
     let none = data.write("empty.pem", hash_list(Kind::Sha1, &list));
     let output = data.run(&["mirror", &url, "--ca-file", none.to_str().unwrap()]);
-    assert!(output.errors.contains("holds no certificates"), "{}", output.errors);
+    assert!(output.errors.contains("does not contain any PEM certificates"), "{}", output.errors);
 }
 
 #[test]

@@ -98,5 +98,5 @@ fn stop_ends_a_start_that_waits_for_a_certificate() {
     until_blocking("the server waits", || log().contains("waiting for"));
     process.signal("TERM");
     assert_eq!(process.wait(), Some(0));
-    assert!(log().contains("the start was ended"), "{}", log());
+    assert!(log().contains("stopped during startup"), "{}", log());
 }

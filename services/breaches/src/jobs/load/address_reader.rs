@@ -278,9 +278,16 @@ mod tests {
             let text = b"id, Kontakt \n1,2\n".as_slice();
             read(text, &format, None, &mut |_, _| Ok(())).unwrap_err().to_string()
         };
-        assert!(fail(Some("mail")).contains("no column mail; its first row has 1 id, 2 Kontakt."));
-        assert!(fail(None).contains("no column of addresses; its first row has 1 id, 2 Kontakt."));
-        assert!(fail(Some("0")).contains("no column 0;"));
+        assert!(
+            fail(Some("mail"))
+                .contains("does not have a column mail; its first row has 1 id, 2 Kontakt.")
+        );
+        assert!(
+            fail(None).contains(
+                "does not have a column of addresses; its first row has 1 id, 2 Kontakt."
+            )
+        );
+        assert!(fail(Some("0")).contains("does not have a column 0;"));
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl<'c> JobInput<'c> {
             return Ok(());
         }
         Err(JobError::Rejected(format!(
-            "{input}: is empty, so nothing was loaded; check how it was created"
+            "{input}: contains no data, so nothing was loaded; check how it was created"
         )))
     }
 }

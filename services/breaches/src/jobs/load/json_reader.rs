@@ -322,7 +322,7 @@ mod tests {
             assert_eq!(documents(text, column).unwrap(), expected);
         }
         let missing = documents(text, Some("users.mail")).unwrap_err();
-        assert!(missing.contains("no field users.mail"), "{missing}");
+        assert!(missing.contains("does not contain a field users.mail"), "{missing}");
         for broken in ["[{\"email\":\"a@b.example\"},\n", "[{\"email\":\"a@b.example\"}] x"] {
             let error = documents(broken, None).unwrap_err();
             assert!(error.contains("not JSON at line"), "{error}");

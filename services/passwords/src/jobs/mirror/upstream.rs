@@ -329,7 +329,7 @@ mod tests {
         else {
             panic!("accepted");
         };
-        assert_eq!(said, format!("the answer lists the suffix {a} twice"));
+        assert_eq!(said, format!("the response lists the suffix {a} twice"));
         assert!(encoded(Kind::Ntlm, prefix, format!("{b}:1\r\n{a}:4").as_bytes()).is_ok());
     }
 
@@ -347,9 +347,9 @@ mod tests {
             Failure::Final(said) => said,
             other => panic!("{other:?}"),
         };
-        assert_eq!(said(b"no such range\r\nx"), "the answer is 404 Not Found (no such range)");
+        assert_eq!(said(b"no such range\r\nx"), "the response is 404 Not Found (no such range)");
         for body in [&b""[..], b"<html>", &[b'x'; 200], b"\x1b[2J"] {
-            assert_eq!(said(body), "the answer is 404 Not Found");
+            assert_eq!(said(body), "the response is 404 Not Found");
         }
     }
 
