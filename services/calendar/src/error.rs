@@ -59,7 +59,7 @@ pub enum Error {
     InvalidNamespace,
     #[error("too many requests")]
     TooManyRequests(u64),
-    #[error("the request cannot be read")]
+    #[error("the request could not be processed")]
     Unreadable(StatusCode),
     #[error("the body is too large")]
     PayloadTooLarge(usize),
@@ -241,7 +241,7 @@ impl Error {
             }
             Error::Unreadable(status) => {
                 let reason = status.canonical_reason().unwrap_or("Bad Request");
-                let message = format!("The request cannot be read: {reason}.");
+                let message = format!("The request could not be processed: {reason}.");
                 answer(status.as_u16(), "rest_unreadable_request", message)
             }
             Error::UnsupportedMediaType => answer(

@@ -391,5 +391,5 @@ async fn overlong_url_gets_414() {
     let answer = app.get(&format!("/events?search={}", "a".repeat(60_000))).await.expect(414);
     assert_eq!(answer.code(), "rest_unreadable_request");
     assert_eq!(answer.json["data"]["status"], 414);
-    assert_eq!(answer.json["message"], "The request cannot be read: URI Too Long.");
+    assert_eq!(answer.json["message"], "The request could not be processed: URI Too Long.");
 }
