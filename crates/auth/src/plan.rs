@@ -160,7 +160,7 @@ pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
 
 fn new_plan(db: &mut Db, code: &str, change: &PlanChange) -> Result<Plan, KeyError> {
     let per_minute = change.per_minute.ok_or_else(|| {
-        KeyError::Invalid(format!("there is no plan {code}: to add it, give --per-minute"))
+        KeyError::Invalid(format!("there is no plan {code}: to add it, use --per-minute"))
     })?;
     let last: Option<i64> = plan::table.select(diesel::dsl::max(plan::position)).first(db)?;
     let position = u32::try_from(last.unwrap_or(0) + 1).unwrap_or(u32::MAX);

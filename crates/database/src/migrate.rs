@@ -167,7 +167,8 @@ fn pending_of<'a, DB: Backend>(
                  or to another service; nothing was changed"
             }
             false => {
-                "the database belongs to another service: each needs a DATABASE_URL of its own"
+                "the database belongs to another service: each service requires its own \
+                 DATABASE_URL"
             }
         };
         return Err(DatabaseError::Setup(text.into()));

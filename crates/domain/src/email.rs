@@ -8,7 +8,7 @@ use crate::Sha1Digest;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
     /// The address is shorter than 3 or longer than 254 bytes.
-    #[error("the address must have 3 to 254 bytes")]
+    #[error("the address must be 3 to 254 bytes long")]
     Length,
     /// There is no `@`.
     #[error("the address has no @")]

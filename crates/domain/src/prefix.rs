@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// The string is not exactly 5 bytes long.
-    #[error("the prefix must have exactly 5 characters")]
+    #[error("the prefix must be exactly 5 characters long")]
     Length,
     /// The string has 5 bytes, but they aren't all hex digits.
     #[error("the prefix must be hexadecimal")]

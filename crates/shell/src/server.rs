@@ -219,7 +219,7 @@ impl Running {
         tokio::time::sleep(self.drain).await;
         for listener in &self.listeners {
             if let Err(error) = SockRef::from(listener).attach_filter(&NO_NEW_CONNECTIONS) {
-                log::debug!("a listener accepts until it is closed: {error}");
+                log::debug!("a listener keeps accepting connections until it is closed: {error}");
             }
         }
         self.remove_sockets();
@@ -329,7 +329,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         let limit = Duration::from_secs(settings.drain_seconds + settings.shutdown_timeout + 1);
         end_after(limit + Duration::from_secs(1));
         if tokio::time::timeout(limit, running.stop()).await.is_err() {
-            log::warn!("requests still running after SHUTDOWN_TIMEOUT were cut");
+            log::warn!("requests still running after SHUTDOWN_TIMEOUT were cut off");
         }
         log::info!("stopped");
         logs::flush();

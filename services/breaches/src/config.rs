@@ -77,7 +77,7 @@ fn header_name(text: &str) -> Result<String, String> {
     let name = text.trim().to_ascii_lowercase();
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Err("must be names of headers, separated by commas".to_owned());
+        return Err("must be header names, separated by commas".to_owned());
     }
     Ok(name)
 }

@@ -106,7 +106,7 @@ pub struct Settings {
 /// Parses a request rate, in requests per second.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1_000.0).contains(rate));
-    rate.ok_or_else(|| "give a number from 0.001 to 1000".to_owned())
+    rate.ok_or_else(|| "must be a number from 0.001 to 1000".to_owned())
 }
 
 fn cores() -> usize {

@@ -89,7 +89,7 @@ pub enum Error {
     )]
     AfterExpired,
     /// The package doesn't include a parameter.
-    #[error("{name} needs the package {package}")]
+    #[error("{name} requires the package {package}")]
     Package {
         /// Parameter name.
         name: &'static str,
@@ -219,7 +219,7 @@ fn fault_text(fault: &Fault) -> String {
             return format!("the body is longer than {limit} bytes");
         }
         Fault::Unauthorized(Credentials::Missing) => {
-            "a key is needed: Authorization: Bearer KEY, or access_token=KEY"
+            "a key is required: Authorization: Bearer KEY, or access_token=KEY"
         }
         Fault::Unauthorized(_) => "the key is unknown, revoked or expired",
         Fault::TooManyRequests { retry_after } => {

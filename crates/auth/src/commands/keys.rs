@@ -139,7 +139,7 @@ pub fn parse_until(text: &str) -> Result<i64, String> {
         return Ok(instant.as_second());
     }
     let day = text.parse::<Date>().map_err(|_| {
-        "write a day as 2027-12-31 or an instant as 2027-12-31T12:00:00Z".to_owned()
+        "use a date such as 2027-12-31 or a time such as 2027-12-31T12:00:00Z".to_owned()
     })?;
     // Keys that "never expire" are often given the last day of the calendar, and the midnight after
     // it doesn't fit in an instant.

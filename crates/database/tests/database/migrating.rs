@@ -21,7 +21,8 @@ fn databases_of_another_service_and_of_a_newer_version_are_refused_unchanged() {
     let settings = DatabaseSettings { auto_migrate: true, ..database.settings() };
     let open = |sources: &[&Migrations]| settings.open(database.folder(), "notes", sources);
     open(&[&NOTES]).unwrap();
-    let text = "the database belongs to another service: each needs a DATABASE_URL of its own";
+    let text = "the database belongs to another service: each service requires its own \
+                DATABASE_URL";
     assert_eq!(open(&[&REMARKS]).unwrap_err().to_string(), text);
     let migrated = settings.migrate(database.folder(), "remarks", &[&REMARKS]);
     assert_eq!(migrated.unwrap_err().to_string(), text);

@@ -71,7 +71,7 @@ impl de::Error for Failure {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let message = format!("{variant} is none of {}", expected.join(", "));
+        let message = format!("{variant} is not one of {}", expected.join(", "));
         let limits = vec![(Cow::Borrowed("values"), Value::from(expected))];
         Self { limits, ..Self::new("choice", message) }
     }

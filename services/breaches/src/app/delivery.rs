@@ -41,7 +41,7 @@ pub enum Receiver {
 impl std::fmt::Display for Receiver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Mails => f.write_str("subscribers by mail"),
+            Self::Mails => f.write_str("subscribers by email"),
             Self::Webhook(id) => write!(f, "webhook {id}"),
         }
     }

@@ -136,7 +136,7 @@ pub fn search(
 
 /// Converts an I/O error from sorting on disk.
 pub fn unsorted(error: std::io::Error) -> Error {
-    Error::Internal(format!("the aliases of a domain cannot be sorted: {error}"))
+    Error::Internal(format!("a domain's aliases cannot be sorted: {error}"))
 }
 
 /// Saves the counts from a search.
@@ -158,7 +158,7 @@ pub async fn record_counts(state: &State, found: &Found) {
         domain_controls::set_counts(db, id, counted, now)
     });
     if let Ok(Err(error)) = tokio::time::timeout(WRITE_TIMEOUT, write).await {
-        log::warn!("the counts of a domain search could not be recorded: {error}");
+        log::warn!("a domain search's counts could not be recorded: {error}");
     }
 }
 

@@ -21,7 +21,7 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
             "{owner} wants to see which addresses at {domain} appear in data breaches.\n\n\
              If {owner} may see that, open this link and confirm. It works once and for 24 hours:\n\n\
              {link}\n\n\
-             If you do not know {owner}, ignore this mail.\n"
+             If you do not know {owner}, ignore this email.\n"
         ),
     )
 }
@@ -211,8 +211,8 @@ pub fn domain_report(
         paragraphs.push("There are more breaches.".to_owned());
     }
     if *limited {
-        let text = "The domain is larger than your plan covers. Only breaches that need no \
-                    subscription are counted.";
+        let text = "The domain is larger than your plan covers. Only breaches that do not require \
+                    a subscription are counted.";
         paragraphs.push(text.to_owned());
     }
     let page = format!("{url}/account/domains/{domain}/report?since={}", instant::date(*since));

@@ -107,7 +107,7 @@ async fn captured(
 }
 
 fn unsorted(error: std::io::Error) -> Error {
-    Error::Internal(format!("the pairs of a domain cannot be sorted: {error}"))
+    Error::Internal(format!("a domain's pairs cannot be sorted: {error}"))
 }
 
 /// Checks whether the domain's controllers may see this entry.

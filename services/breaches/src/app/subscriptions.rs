@@ -72,7 +72,8 @@ pub fn set_subscription(
     if until <= now {
         let until = instant::without_zone(until);
         return Err(OperatorError::Rejected(format!(
-            "{until} is in the past; `breaches subscription end {email}` ends a subscription now"
+            "{until} is in the past; to end the subscription now, run `breaches subscription end \
+             {email}`"
         )));
     }
     match auth::plan(db, plan)? {

@@ -50,11 +50,9 @@ fn delimiter(text: &str) -> Result<String, String> {
         _ if (1..=64).contains(&text.len()) && !text.contains(['"', '\r', '\n', '@']) => {
             Ok(text.to_owned())
         }
-        _ => {
-            Err("must be 1 to 64 bytes without @, quotes and line ends, such as ; or ----, or the \
-                  word tab"
-                .to_owned())
-        }
+        _ => Err("must be 1 to 64 bytes without @, quotes and line breaks, such as ; or ----, or \
+                  the word tab"
+            .to_owned()),
     }
 }
 

@@ -50,7 +50,10 @@ impl Migrate {
         let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
             // Without the Citus extension, the call that distributes a table fails before anything else.
             if error.to_string().contains("create_distributed_table") {
-                anyhow!("the database lacks the extension citus; run CREATE EXTENSION citus; on every server")
+                anyhow!(
+                    "the citus extension is not installed; run CREATE EXTENSION citus; on every \
+                     server"
+                )
             } else {
                 error.into()
             }
@@ -59,7 +62,7 @@ impl Migrate {
             let pools = database.open(data_dir, name, &migrations)?;
             ensure!(
                 pools.read_blocking(Layout::of)?.is_distributed(),
-                "the tables of this database are on one server already; use a new database"
+                "this database's tables are already on a single server; use a new database"
             );
         }
         log::info!(target: "notice", "applied {} migrations", applied.len());

@@ -39,7 +39,7 @@ pub enum SubscriptionCommand {
 
 fn until(text: &str) -> Result<i64, String> {
     instant::parse_until(text).ok_or_else(|| {
-        "write a date such as 2027-12-31, at most 9999-12-31, or an instant such as \
+        "use a date such as 2027-12-31 (at most 9999-12-31) or a time such as \
          2027-12-31T12:00:00+02:00"
             .to_owned()
     })

@@ -23,7 +23,7 @@ use crate::wire::Body;
 /// Reads the API key. The operation was looked up by the service's middleware.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
     let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
-        return Err(Error::Internal("the operation needs no key".to_owned()));
+        return Err(Error::Internal("the operation does not require a key".to_owned()));
     };
     let presented = state.gate().present_key(request);
     let presented = presented.map_err(|error| auth_error(error, state))?;

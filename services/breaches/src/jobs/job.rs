@@ -122,15 +122,15 @@ fn changed_input(job: &jobs::Job) -> JobError {
         false => format!("the input of job {id} has changed"),
     };
     JobError::Rejected(format!(
-        "{found}; nothing was loaded. `breaches job cancel {id}` ends the job, and a new load reads \
-         the present input"
+        "{found}; nothing was loaded. `breaches job cancel {id}` cancels the job, and a new load \
+         reads the current input"
     ))
 }
 
 fn begun_otherwise(job: i64) -> JobError {
     JobError::Rejected(format!(
-        "job {job} has begun to load this with the opposite choice of notices: `breaches job resume {job}` \
-         continues it, `breaches job cancel {job}` ends it"
+        "job {job} started to load this with the opposite notice setting: `breaches job resume \
+         {job}` resumes it, `breaches job cancel {job}` cancels it"
     ))
 }
 

@@ -36,7 +36,7 @@ pub enum EntryError {
     #[error("{0} contains control characters")]
     Control(&'static str),
     /// Invalid character in the domain.
-    #[error("Domain contains other characters than letters, digits, hyphens and dots")]
+    #[error("Domain contains characters other than letters, digits, hyphens and dots")]
     Domain,
 }
 

@@ -18,7 +18,7 @@ pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     rows.into_iter()
         .map(|(hash, kind)| {
             let hash = <[u8; 20]>::try_from(hash)
-                .map_err(|_| DatabaseError::broken("an opt-out hash does not have 20 bytes"))?;
+                .map_err(|_| DatabaseError::broken("an opt-out hash is not 20 bytes long"))?;
             Ok((hash, u8::try_from(kind).map_err(DatabaseError::broken)?))
         })
         .collect()

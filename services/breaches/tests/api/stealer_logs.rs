@@ -286,7 +286,7 @@ async fn website_column_of_a_file_without_a_header_is_found_by_its_rows() {
     let mostly = "c@example.com,https://secret.example,x\n".to_owned()
         + &"c@example.com,hunter2,x\n".repeat(3);
     let refused = refusal_of(&app, &mostly, None, 5);
-    assert!(refused.contains("no known column of websites"), "{refused}");
+    assert!(refused.contains("does not have a known website column"), "{refused}");
 }
 
 #[test]

@@ -58,8 +58,8 @@ fn checked_search(query: &str) -> Result<FileSearch, Error> {
             }
             let has_text = GramCondition::of(expression.hir()).is_some();
             if !has_text && !is_narrow {
-                let why = "the expression of an alert needs a text of three characters that every \
-                           name has, or buckets or extensions";
+                let why = "an alert requires buckets, extensions, or an expression whose matches \
+                           all contain three known characters in a row";
                 return Err(Error::Regexp(why.to_owned()));
             }
             has_text

@@ -144,7 +144,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let (address, kind) = address.map_err(|error: AddressError| match error {
         AddressError::WrongType => Error::parameter("type", format!("type: {error}")),
         AddressError::UnknownProvider => {
-            wrong("url is of an unknown provider, which needs format and type")
+            wrong("the provider of url is unknown, so format and type are required")
         }
         other => Error::parameter("url", format!("url: {other}")),
     })?;
@@ -157,7 +157,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
             return Err(Error::parameter("format", "format is only for unknown providers"));
         }
         (false, None) => {
-            return Err(wrong("url is of an unknown provider, which needs format and type"));
+            return Err(wrong("the provider of url is unknown, so format and type are required"));
         }
         _ => {}
     }

@@ -225,7 +225,7 @@ fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> any
     let AddArguments { urls, every, prefix, until, format, bucket, kind, gone_after, json } =
         arguments;
     if bucket.is_some() && urls.len() > 1 {
-        anyhow::bail!("--bucket is for one URL");
+        anyhow::bail!("--bucket can only be used with a single URL");
     }
     if until.is_some_and(|end| end <= context.clock.unix()) {
         anyhow::bail!("--until must be in the future");
@@ -254,7 +254,7 @@ fn add(context: &JobContext, arguments: AddArguments, lists: &CrawlLists) -> any
 
 /// Parses the interval between runs.
 fn every(text: &str) -> Result<i64, String> {
-    let wrong = || "write a time of at least a minute, such as 24h, 30m or 7d".to_owned();
+    let wrong = || "must be at least a minute, such as 24h, 30m or 7d".to_owned();
     let span: Span = text.parse().map_err(|_| wrong())?;
     let days = SpanRelativeTo::days_are_24_hours();
     let seconds = span.total((Unit::Second, days)).map_err(|_| wrong())?;

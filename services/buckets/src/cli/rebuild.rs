@@ -31,7 +31,7 @@ pub fn run(
 ) -> anyhow::Result<ExitCode> {
     let RebuildArguments { reading, paths } = arguments;
     if paths.is_empty() && reading.has_options() {
-        log::error!(target: "notice", "options for sources are given, but no sources");
+        log::error!(target: "notice", "source options were given without any sources");
         return Ok(ExitCode::from(USAGE));
     }
     let json = reading.json;

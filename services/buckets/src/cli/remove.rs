@@ -59,7 +59,8 @@ pub fn unremove(context: &JobContext, arguments: &UnremoveArguments) -> anyhow::
     if lifted == 0 {
         anyhow::bail!("{address} is not on the removal list");
     }
-    let text = format!("{address} is off the removal list; load it again to show its files");
+    let text =
+        format!("{address} is no longer on the removal list; load it again to show its files");
     let done = serde_json::json!({ "address": address, "lifted": lifted });
     Output::from_json_flag(*json).print(&done, text)?;
     Ok(ExitCode::SUCCESS)

@@ -40,7 +40,7 @@ fn as_text(status: &Value, now: i64) -> String {
     if number(&status["dead_rows"]) > 0 {
         let _ = writeln!(
             text,
-            "{} dead rows, of replaced and removed files: buckets rebuild frees their space",
+            "{} dead rows from replaced and removed files: buckets rebuild frees their space",
             status["dead_rows"]
         );
     }
@@ -61,7 +61,8 @@ fn as_text(status: &Value, now: i64) -> String {
     if number(&status["rows_not_compared"]) > 0 {
         let _ = writeln!(
             text,
-            "{} new rows are not compared with alerts yet: a server or the next load does that",
+            "{} new rows have not been compared with alerts yet: a server or the next load will do \
+             so",
             status["rows_not_compared"]
         );
     }

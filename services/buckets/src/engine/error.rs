@@ -15,8 +15,8 @@ pub enum EngineError {
     Missing(String),
     /// The index and the database don't match.
     #[error(
-        "the database and the index do not belong together: {0}; restore copies of both from the same \
-         time, or move the index away and rebuild it: buckets rebuild PATH"
+        "the database and the index do not match: {0}; restore copies of both from the same time, \
+         or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
     /// The publish would remove too many files from these buckets. Nothing was changed.

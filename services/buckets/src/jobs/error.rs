@@ -47,11 +47,12 @@ pub enum JobError {
     },
     /// We would have to abort a stopped run, and we aren't allowed to.
     #[error(
-        "it waits for run {0}, which was stopped: buckets load --resume {0}, or begin another load"
+        "it is waiting for run {0}, which was stopped: buckets load --resume {0}, or start another \
+         load"
     )]
     Stopped(u64),
     /// A key's crawl has had its turn. We keep the pages it has listed so far.
-    #[error("it continues when other crawls have run")]
+    #[error("it will continue after other crawls have run")]
     TurnOver,
     /// The crawl was removed or taken over by another process.
     #[error("another process is listing crawl {0}, or the crawl was removed")]

@@ -135,7 +135,7 @@ impl Loader {
         }
         self.intake.judge()?;
         if self.searched.is_some() && self.intake.state.named.is_empty() {
-            let why = "the sources name no bucket: the index is unchanged";
+            let why = "the sources do not name a bucket: the index is unchanged";
             return Err(JobError::Invalid(why.to_owned()));
         }
         self.intake.refuse_empty(&sources)

@@ -20,7 +20,8 @@ impl std::str::FromStr for MaxErrors {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "give a number of lines, such as 10, or a share, such as 1%".to_owned();
+        let wrong =
+            || "must be a number of lines such as 10, or a percentage such as 1%".to_owned();
         match text.strip_suffix('%') {
             None => text.parse().map(Self::Count).map_err(|_| wrong()),
             Some(share) => {

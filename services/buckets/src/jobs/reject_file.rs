@@ -130,7 +130,7 @@ fn open_at_end(path: &Path) -> io::Result<File> {
 pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError> {
     let refuse = |path: &Path, what: &str| {
         let path = path.display();
-        Err(JobError::Invalid(format!("--reject: {path} is {what}: name another file")))
+        Err(JobError::Invalid(format!("--reject: {path} is {what}: use another file")))
     };
     let outputs = [path.to_owned(), reasons_of(path)];
     for output in &outputs {

@@ -73,7 +73,7 @@ pub enum AddressError {
     #[error("the bucket address is followed by a path")]
     ExtraPath,
     /// We don't know the host, and no type was given.
-    #[error("unknown provider: give the type of the bucket")]
+    #[error("unknown provider: specify the bucket type")]
     UnknownProvider,
     /// There is no such type.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]

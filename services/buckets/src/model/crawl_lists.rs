@@ -16,7 +16,7 @@ impl FromStr for BucketPattern {
         if is_valid {
             Ok(Self(pattern))
         } else {
-            Err("write the address of a bucket, a host or *.DOMAIN".to_owned())
+            Err("must be a bucket address, a host or *.DOMAIN".to_owned())
         }
     }
 }

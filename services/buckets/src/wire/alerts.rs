@@ -11,7 +11,7 @@ use super::files::FileRecord;
 #[schema(example = json!({"name": "Backups of ours", "query": "keywords=example+backup&extensions=sql,gz", "webhook": "https://example.org/hooks/buckets"}))]
 pub struct AlertBody {
     /// Name of the alert.
-    #[validate(length(min = 1, max = 100, message = "must have 1 to 100 characters"))]
+    #[validate(length(min = 1, max = 100, message = "must be 1 to 100 characters long"))]
     #[serde(default)]
     #[schema(required, min_length = 1, max_length = 100)]
     pub name: String,

@@ -265,7 +265,7 @@ fn command_has_exit_statuses_for_cron() {
     let file = program.folder().write("unknown.txt", "files.example.org");
     let ran = program.run(&["audit", text(&file)]);
     assert_eq!(ran.code, Some(1));
-    let invalid = "invalid: files.example.org, line 1: an unknown host needs --endpoint";
+    let invalid = "invalid: files.example.org, line 1: an unknown host requires --endpoint";
     assert!(ran.out.starts_with(invalid), "{}{}", ran.out, ran.errors);
     let empty = program.folder().write("empty.txt", "# none\n");
     assert_eq!(program.run(&["audit", text(&empty)]).code, Some(1));

@@ -136,7 +136,7 @@ async fn crawls_belong_to_live_keys_with_a_package() {
 async fn bad_crawls_are_refused() {
     let fixture = Fixture::new();
     let app = fixture.serve("enterprise").await;
-    let unknown = "url is of an unknown provider, which needs format and type";
+    let unknown = "the provider of url is unknown, so format and type are required";
     for (body, parameter, error) in [
         (json!({}), "url", "url must be the URL of a public bucket"),
         (json!({"url": "ftp://a"}), "url", "url must begin with https://, http://, s3:// or gs://"),
@@ -335,7 +335,7 @@ async fn long_crawl_of_a_key_lets_others_run() {
     options.of_keys.turn = Duration::ZERO;
     for listed in 1..3 {
         let [outcome] = &run_one(&fixture, None, &options)[..] else { panic!("it is due") };
-        assert_eq!(outcome.outcome, "it continues when other crawls have run");
+        assert_eq!(outcome.outcome, "it will continue after other crawls have run");
         assert_eq!(app.get("/api/v2/crawls/1").await.1["pagesListed"], listed);
         assert!(run_one(&fixture, None, &options).is_empty(), "it waits");
         fixture.clock.advance(60);

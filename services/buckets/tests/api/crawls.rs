@@ -211,7 +211,7 @@ fn stopped_load_of_an_operator_is_not_aborted() {
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
     let [waiting] = &fixture.crawl(None).unwrap()[..] else { panic!() };
-    assert!(waiting.outcome.contains(&format!("waits for run {run}")), "{waiting:?}");
+    assert!(waiting.outcome.contains(&format!("is waiting for run {run}")), "{waiting:?}");
     assert_eq!(status(&fixture.context).unwrap()["open_run"], run);
 
     let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
@@ -298,7 +298,7 @@ fn old_listing_that_waits_for_its_publish_is_listed_again() {
     assert!(fixture.run(&load).is_err());
     let run = status(&fixture.context).unwrap()["open_run"].as_u64().unwrap();
     add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
-    assert!(fixture.crawl(None).unwrap()[0].outcome.contains("waits for run"));
+    assert!(fixture.crawl(None).unwrap()[0].outcome.contains("is waiting for run"));
     assert!(fixture.crawls()[0].is_listed);
     fixture.clock.advance(2 * 86_400);
     other.behaviour.broken_from.store(0, Ordering::Relaxed);
@@ -365,7 +365,7 @@ fn unlistable_and_known_buckets_are_not_added() {
         add_crawls(&fixture.context, requests).unwrap_err().to_string()
     };
     let unknown = error(vec![public("s3://photos"), public("https://files.example.org")]);
-    assert!(unknown.contains("an unknown host needs"), "{unknown}");
+    assert!(unknown.contains("an unknown host requires"), "{unknown}");
     assert!(fixture.crawls().is_empty(), "none of them is added");
     add_crawls(&fixture.context, vec![public("s3://photos")]).unwrap();
     let known = error(vec![public("gs://photos"), public("https://photos.s3.amazonaws.com/")]);

@@ -69,7 +69,7 @@ async fn invalid_expressions_are_400() {
     assert_eq!(
         body,
         json!({
-            "error": "the expression cannot be read at character 2: look-around, including look-ahead and look-behind, is not supported",
+            "error": "the expression cannot be parsed at character 2: look-around, including look-ahead and look-behind, is not supported",
             "code": "invalid_regexp",
             "parameter": "keywords",
         })
@@ -77,7 +77,7 @@ async fn invalid_expressions_are_400() {
     let big = "/api/v2/files?regexp=1&keywords=%5Cw%7B1000%7D%5Cw%7B1000%7D";
     let (status, body) = error(&app, big).await;
     assert_eq!((status, &body["code"]), (400, &"invalid_regexp".into()));
-    assert_eq!(body["error"], "the expression is too big");
+    assert_eq!(body["error"], "the expression is too large");
 }
 
 #[actix_web::test]
@@ -115,7 +115,7 @@ async fn what_the_package_excludes_is_403(
     assert_eq!(
         body,
         json!({
-            "error": format!("{name} needs the package {package}"),
+            "error": format!("{name} requires the package {package}"),
             "code": "package_required",
             "parameter": name,
             "package": package,

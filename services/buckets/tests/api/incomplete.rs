@@ -55,7 +55,7 @@ fn rebuild_from_incomplete_source_keeps_index() {
         (vec![whole.clone(), cut], "cut.ndjson.gz: "),
         (vec![torn], "torn.ndjson: line 3 is incomplete"),
         (vec![page, whole.clone()], "ends inside an element"),
-        (vec![empty], "the sources name no bucket"),
+        (vec![empty], "the sources do not name a bucket"),
     ] {
         let refused = rebuild(&fixture, &Fixture::options(&sources)).unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");

@@ -183,7 +183,7 @@ async fn failed_request_is_not_retried_after_the_turn_of_its_key() {
     options.of_keys.turn = Duration::ZERO;
     bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
     let [outcome] = &run_one(&fixture, None, &options)[..] else { panic!("it is due") };
-    assert_eq!(outcome.outcome, "it continues when other crawls have run");
+    assert_eq!(outcome.outcome, "it will continue after other crawls have run");
     assert_eq!(bucket.requests(), 1);
 }
 
@@ -203,7 +203,7 @@ async fn outcomes_for_keys_have_no_internal_causes() {
     broken.context = JobContext { generations, ..fixture.context.clone() };
     let outcome = run_one(&broken, None, &options)[0].outcome.clone();
     assert!(outcome.contains("index: "), "the operator sees the cause: {outcome}");
-    let public = "failed: the index or the database failed; it is tried again";
+    let public = "failed: the index or the database failed; it will be retried";
     assert_eq!(outcome_for_key(&app).await, public);
 
     let mut session = Session::open(&fixture.context, "a test").unwrap();
@@ -211,7 +211,7 @@ async fn outcomes_for_keys_have_no_internal_causes() {
     drop(session);
     let outcome = run_one(&fixture, Some(1), &options)[0].outcome.clone();
     assert!(outcome.contains("run 7"), "{outcome}");
-    let public = "failed: another command is writing; it is tried again";
+    let public = "failed: another command is writing; it will be retried";
     assert_eq!(outcome_for_key(&app).await, public);
 
     options.remote.attempts = 1;
@@ -220,7 +220,7 @@ async fn outcomes_for_keys_have_no_internal_causes() {
     assert_eq!(app.add(missing).await.0, 201);
     run_one(&fixture, Some(2), &options);
     let (_, crawl) = app.get("/api/v2/crawls/2").await;
-    assert_eq!(crawl["outcome"], "failed: the host cannot be reached; it is tried again");
+    assert_eq!(crawl["outcome"], "failed: the host cannot be reached; it will be retried");
 }
 
 #[actix_web::test]
@@ -345,7 +345,7 @@ fn pages_of_a_bucket_with_a_takedown_do_not_wait_for_their_publish() {
     session.writer.begin(7).unwrap();
     drop(session);
     let outcome = fixture.crawl(None).unwrap()[0].outcome.clone();
-    assert!(outcome.contains("waits for run 7"), "{outcome}");
+    assert!(outcome.contains("is waiting for run 7"), "{outcome}");
     let crawl = &list_crawls(&fixture.context).unwrap()[0];
     assert_eq!((crawl.pages, crawl.is_listed), (0, false));
     let bytes = fixture.context.pools.read_blocking(|db| crawl_pages::bytes(db, 1)).unwrap();

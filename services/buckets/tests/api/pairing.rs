@@ -72,7 +72,7 @@ impl Copies {
             [("old", "new", "the database is older"), ("new", "old", "the index is older")]
         {
             self.restore(database, index);
-            let reason = format!("the database and the index do not belong together: {reason}");
+            let reason = format!("the database and the index do not match: {reason}");
             self.all_refuse(&reason);
             let (status, text) = self.readiness().await;
             assert_eq!(status, 503, "{text}");

@@ -107,8 +107,10 @@ fn held_crawl_names_the_command_that_publishes_it() {
     let held = program.run(&run);
     assert_eq!(held.code, Some(1));
     let command = "crawl run 1 --accept-removals --allow-private";
-    let advice =
-        format!("would lose 28 of 30 files: nothing was published; buckets {command} does it\n");
+    let advice = format!(
+        "would lose 28 of 30 files: nothing was published; to publish anyway, run buckets \
+         {command}\n"
+    );
     assert!(held.out.ends_with(&advice), "{}", held.out);
     let words: Vec<&str> = command.split(' ').collect();
     assert!(program.done(&words).ends_with(": 0 new, 0 changed, 28 gone\n"));

@@ -57,7 +57,7 @@ impl Export {
             (ExportFormat::Folder, Some(folder)) => {
                 jobs::export_folder(&corpus, folder, self.compress)?
             }
-            (ExportFormat::Folder, None) => bail!("give the folder to write with --output"),
+            (ExportFormat::Folder, None) => bail!("use --output to specify the output folder"),
         };
         let output = Output::from_json_flag(self.json);
         let (kind, entries, prefixes) = (exported.kind, exported.entries, exported.prefixes);

@@ -105,7 +105,7 @@ pub async fn verify(
             Outcome { method: word, good: false, text: error.to_string() }
         }
         Err(Error::Unavailable) => {
-            let text = "The server did not answer. Try again in a minute.".to_owned();
+            let text = "The server did not respond. Try again in a minute.".to_owned();
             Outcome { method: word, good: false, text }
         }
         Err(error) => return Err(error.into()),

@@ -26,15 +26,15 @@ impl MissingColumn {
 
     /// There is no column that we recognize as the website column.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
-        let hint = ". --website-column names the column of the websites; a file without a header \
-                    needs it unless one column contains URLs with ://. Lines such as \
+        let hint = ". --website-column names the website column; a file without a header needs it \
+                    unless one column contains URLs with ://. Lines such as \
                     https://shop/login:address:secret need --format ulp";
-        Self::new(first, "the CSV file has no known column of websites".to_owned(), hint)
+        Self::new(first, "the CSV file does not have a known website column".to_owned(), hint)
     }
 
     /// The file doesn't have a header, and its URL column might contain passwords.
     pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
-        let hint = ". --website-column names the column of the websites";
+        let hint = ". --website-column names the website column";
         let what = "the columns of the CSV file may contain websites or passwords".to_owned();
         Self::new(first, what, hint)
     }
@@ -78,7 +78,7 @@ impl fmt::Display for MissingColumn {
             return match columns {
                 1 => write!(
                     f,
-                    ". --delimiter sets the separator of the columns; lines such as \
+                    ". --delimiter sets the column separator; lines such as \
                      https://shop/login:address:secret need stealer-logs load --format ulp"
                 ),
                 _ => Ok(()),
@@ -88,7 +88,7 @@ impl fmt::Display for MissingColumn {
         for (place, name) in (1..).zip(&self.seen) {
             write!(f, "{} {place} {name}", if place == 1 { "" } else { "," })?;
         }
-        write!(f, "{hint}. A column may also be given by number; --delimiter sets the separator")
+        write!(f, "{hint}. A column can also be given by number; --delimiter sets the separator")
     }
 }
 

@@ -44,9 +44,9 @@ pub struct SanityCheck {
     advice: &'static str,
 }
 
-const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format combo, other \
-    files may need another --format, --delimiter or --encoding; --dry-run predicts the result, \
-    --unchecked skips this check";
+const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format combo, other files \
+                           may need a different --format, --delimiter or --encoding; --dry-run \
+                           predicts the result, --unchecked skips this check";
 const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and \
     --encoding describe the file; lines such as https://shop/login:address:secret need --format ulp. \
     --unchecked skips this check";

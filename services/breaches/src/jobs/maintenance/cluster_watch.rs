@@ -30,14 +30,14 @@ pub async fn watch_cluster(state: State) {
                 note(&workers);
                 let now = unreachable(&workers);
                 match &now {
-                    Some(text) if missing != now => log::error!("the database lacks {text}"),
+                    Some(text) if missing != now => log::error!("the database is missing {text}"),
                     None if missing.is_some() => log::info!("the database is complete again"),
                     _ => {}
                 }
                 state.set_missing(now.clone());
                 missing = now;
             }
-            Err(error) => log::debug!("the servers of the database were not counted: {error}"),
+            Err(error) => log::debug!("the database servers could not be counted: {error}"),
         }
         tokio::time::sleep(EVERY).await;
     }

@@ -19,7 +19,7 @@ pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {
         if let Err(error) = measure_queues(&state).await {
-            log::debug!("jobs and messages were not measured: {error}");
+            log::debug!("jobs and messages could not be measured: {error}");
         }
         let now = state.clock().unix();
         if counted.is_none_or(|(at, _)| now >= at + COUNT_SECONDS) {
@@ -27,9 +27,9 @@ pub async fn measure_regularly(state: State) {
                 Ok(found) if counted.is_some_and(|(_, last)| last == found) => {}
                 Ok(found) => match measure_accounts(&state).await {
                     Ok(()) => counted = Some((now, found)),
-                    Err(error) => log::debug!("the accounts were not counted: {error}"),
+                    Err(error) => log::debug!("the accounts could not be counted: {error}"),
                 },
-                Err(error) => log::debug!("the versions were not read: {error}"),
+                Err(error) => log::debug!("the versions could not be read: {error}"),
             }
         }
         tokio::time::sleep(EVERY).await;

@@ -55,7 +55,7 @@ pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     let (silent, failed) = (now - ABANDONED.0, now - ABANDONED.1);
     let name = context.write(|db| match jobs::take_over(db, "purge", silent, failed, now)? {
         Some(job) => {
-            log::info!("job {} was interrupted and continues", job.id);
+            log::info!("job {} was interrupted and is continuing", job.id);
             Ok(Some(job.params))
         }
         None => begin_missing(db, now),
@@ -77,7 +77,7 @@ fn begin_missing(db: &mut Db, now: i64) -> Result<Option<String>, JobError> {
     let found = breaches::without_purge(db)?;
     if let Some(name) = &found {
         let id = jobs::begin(db, "purge", "", name, now)?;
-        log::info!("job {id} begins: {name} is retired and has links");
+        log::info!("job {id} is starting: {name} is retired and has links");
     }
     Ok(found)
 }

@@ -18,7 +18,7 @@ const LONGEST_REASON: usize = 400;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClusterError {
     /// The server returned an error.
-    #[error("the cluster answered: {text} (code {code})")]
+    #[error("the cluster responded: {text} (code {code})")]
     Server { code: u32, text: String },
     /// The server didn't respond.
     #[error("the cluster does not respond: {0}")]
@@ -47,7 +47,7 @@ impl From<ClusterError> for EngineError {
                 Self::Stopped
             }
             ClusterError::Server { code: EXPRESSION, .. } => {
-                Self::Unsupported("the expression is too big for the cluster".to_owned())
+                Self::Unsupported("the expression is too large for the cluster".to_owned())
             }
             ClusterError::Server { code: TABLE_UNKNOWN, text } => Self::Missing(text),
             ClusterError::Locked(holder) => Self::Locked(holder),

@@ -32,7 +32,7 @@ impl Target {
         let named = base.query_pairs().find(|(name, _)| name == "database");
         let database = named.map_or_else(|| "default".to_owned(), |(_, value)| value.into_owned());
         if !is_name(&database) {
-            return Err(wrong("the name of the database must consist of letters, digits and _"));
+            return Err(wrong("the database name must consist of letters, digits and _"));
         }
         base.set_query(None);
         base.set_fragment(None);

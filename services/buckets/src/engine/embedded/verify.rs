@@ -37,7 +37,7 @@ pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineEr
             }
             seen.insert(row);
             if view.column.owner(row) != segment.buckets.get_val(document) {
-                faults.push(format!("file {id} belongs to another bucket than its row"));
+                faults.push(format!("file {id} belongs to a different bucket than its row"));
             }
             if view.column.path(row).is_empty() {
                 faults.push(format!("file {id} has no path"));

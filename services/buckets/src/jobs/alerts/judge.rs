@@ -38,7 +38,7 @@ type AllHits = HashMap<usize, Hits>;
 /// fails, a server or the next load will do the rest.
 pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex, generation: u32) {
     if let Err(error) = judge(context, index, generation, &Limits::none()) {
-        log::warn!("new files are not compared with all alerts yet: {error}");
+        log::warn!("new files have not been compared with all alerts yet: {error}");
     }
 }
 
@@ -49,7 +49,7 @@ pub(in crate::jobs) fn judge_published(session: Session) {
     drop((writer, lock));
     match index.refresh() {
         Ok(_) => judge_or_warn(&context, &*index, generation),
-        Err(error) => log::warn!("new files are not compared with alerts yet: {error}"),
+        Err(error) => log::warn!("new files have not been compared with alerts yet: {error}"),
     }
 }
 

@@ -50,7 +50,7 @@ impl Endpoint {
             return Err("it must be like https://s3.example.org, without a path".to_owned());
         }
         if url.host_str().is_some_and(|host| provider_of(host).is_some()) {
-            return Err("this provider is known: write the addresses of its buckets".to_owned());
+            return Err("this provider is known: use its bucket addresses".to_owned());
         }
         Ok(Self { url, kind: BucketType::Aws })
     }
@@ -129,9 +129,9 @@ fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, S
     }
     let host = line.split_once("://").map_or(line, |(_, rest)| rest);
     if provider_of(host.split('/').next().unwrap_or_default()).is_some() {
-        return Err(parsed.err().unwrap_or_else(|| "it names no bucket".to_owned()));
+        return Err(parsed.err().unwrap_or_else(|| "it does not name a bucket".to_owned()));
     }
-    let endpoint = endpoint.ok_or("an unknown host needs --endpoint")?;
+    let endpoint = endpoint.ok_or("an unknown host requires --endpoint")?;
     let url = endpoint.bucket_url(line).ok_or("it is not at the endpoint")?;
     let bucket = Address::parse(&url).map_err(|error| error.to_string())?.to_string();
     Ok(AuditAddress { url, bucket, kind: Some(endpoint.kind) })

@@ -241,8 +241,8 @@ fn finish(
             let losses = losses_text(&buckets);
             let private = if options.remote.allows_private { " --allow-private" } else { "" };
             let command = format!("buckets crawl run {id} --accept-removals{private}");
-            let outcome = failed(format!("{losses}; {command} does it"));
-            let of_key = format!("failed: {losses}; the operator of this service can permit it");
+            let outcome = failed(format!("{losses}; to publish anyway, run {command}"));
+            let of_key = format!("failed: {losses}; the operator of this service can allow it");
             let is_of_key = held.crawl.key_id.is_some();
             let text = if is_of_key { &of_key } else { &outcome.outcome };
             record(held, started, text, Run::Answered)?;
@@ -270,12 +270,12 @@ fn recorded_failure(held: &HeldCrawl, error: &JobError) -> String {
         return format!("failed: {error}");
     }
     let text = match error {
-        JobError::Unreachable { .. } => "the host cannot be reached; it is tried again",
+        JobError::Unreachable { .. } => "the host cannot be reached; it will be retried",
         JobError::Stopped(_) | JobError::Index(EngineError::Locked(_)) => {
-            "another command is writing; it is tried again"
+            "another command is writing; it will be retried"
         }
         JobError::Index(_) | JobError::Store(_) | JobError::Io(_) => {
-            "the index or the database failed; it is tried again"
+            "the index or the database failed; it will be retried"
         }
         other => return format!("failed: {other}"),
     };

@@ -195,7 +195,7 @@ async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(interrupted)? {
         if page.len() + chunk.len() > LARGEST_PAGE {
-            let reason = "a page is longer than 64 MiB".to_owned();
+            let reason = "a page is larger than 64 MiB".to_owned();
             return Err(Failure::Lasting(Refusal { status: None, reason }));
         }
         page.extend_from_slice(&chunk);

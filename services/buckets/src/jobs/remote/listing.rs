@@ -35,7 +35,7 @@ impl Listing {
             (None, None) => return Err(wrong(UNKNOWN_HOST)),
         };
         if !matches!(format, Format::S3 | Format::Azure | Format::Gcs) {
-            return Err(wrong("buckets can only be listed by the interface of s3, azure or gcs"));
+            return Err(wrong("buckets can only be listed through the API of s3, azure or gcs"));
         }
         let bucket = match (&defaults.bucket, &known) {
             (Some(bucket), _) => bucket.clone(),
@@ -86,7 +86,7 @@ impl Listing {
     }
 }
 
-const UNKNOWN_HOST: &str = "an unknown host needs --bucket ADDRESS and --format s3, azure or \
+const UNKNOWN_HOST: &str = "an unknown host requires --bucket ADDRESS and --format s3, azure or \
                             gcs";
 
 /// URL of the list operation, for known providers.
@@ -151,10 +151,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case("http://127.0.0.1:9000/box", None, "needs --bucket")]
+    #[case("http://127.0.0.1:9000/box", None, "requires --bucket")]
     #[case("https://acc.blob.core.windows.net/box?sig=secret", None, "only public buckets")]
     #[case("https://me:secret@box.s3.amazonaws.com", None, "only public buckets")]
-    #[case("https://box.s3.amazonaws.com", Some(Format::Csv), "interface of s3")]
+    #[case("https://box.s3.amazonaws.com", Some(Format::Csv), "API of s3")]
     fn unlistable_addresses_are_rejected(
         #[case] url: &str,
         #[case] format: Option<Format>,

@@ -7,7 +7,7 @@ pub const LARGEST: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
     /// Syntax error.
-    #[error("the expression cannot be read at character {position}: {reason}")]
+    #[error("the expression cannot be parsed at character {position}: {reason}")]
     Syntax {
         /// Error message from the parser.
         reason: String,
@@ -15,6 +15,6 @@ pub enum ExpressionError {
         position: usize,
     },
     /// The compiled expression would be larger than [`LARGEST`].
-    #[error("the expression is too big")]
+    #[error("the expression is too large")]
     TooBig,
 }

@@ -188,7 +188,7 @@ fn publish_with_rows_of_another_writer_is_refused() {
     writer.add(&all_of(&[(2, "own")])).unwrap();
     raw(&format!("INSERT INTO {} (bucket, id) VALUES (2, 2)", files_of(&table)));
     match writer.publish(Mode::Replace, named(&[(2, "")]), 6) {
-        Err(EngineError::Broken(why)) => assert!(why.contains("begin another load"), "{why}"),
+        Err(EngineError::Broken(why)) => assert!(why.contains("start another load"), "{why}"),
         other => panic!("{other:?}"),
     }
     writer.abort().unwrap();

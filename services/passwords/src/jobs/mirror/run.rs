@@ -113,8 +113,8 @@ impl Mirror {
         let (kept, wanted) = (corpus.next(), self.ranges);
         ensure!(
             kept <= wanted,
-            "an unfinished run has {kept} ranges of {} already, more than the first {wanted}: end it without \
-             --first, or discard its ranges with --restart",
+            "an unfinished run already has {kept} ranges of {}, more than the first {wanted}: \
+             finish it without --first, or discard its ranges with --restart",
             folder.kind().label()
         );
         let traffic = Traffic { resumed: corpus.next(), ..Traffic::default() };

@@ -39,7 +39,7 @@ impl RunWriter {
                 .optional()?;
         let run = last.map_or(0, |last| last.seq) + 1;
         if run > MAX_RUN {
-            return Err(DatabaseError::broken("there are no more numbers for runs"));
+            return Err(DatabaseError::broken("there are no more run numbers"));
         }
         Ok(Self {
             run,
