@@ -169,9 +169,11 @@ impl Error {
                 answer(400, "rest_invalid_json", "The body is not valid JSON.")
                     .with(More::InvalidJson { json_error_message: cause })
             }
-            Error::NotAnEventId => {
-                answer(400, "rest-invalid-event-id", "The id belongs to something else.")
-            }
+            Error::NotAnEventId => answer(
+                400,
+                "rest-invalid-event-id",
+                "The id belongs to a different kind of resource.",
+            ),
             Error::EventNotFound => {
                 answer(404, "rest-event-not-found", "There is no event with this id or slug.")
             }

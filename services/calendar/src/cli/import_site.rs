@@ -50,7 +50,7 @@ impl ImportSiteCommand {
         )?;
         ensure!(
             self.user.is_none() || url.scheme() == "https" || self.allow_private,
-            "{url} would get the password without TLS; use https"
+            "the password would be sent to {url} without TLS; use https"
         );
         let credentials = match &self.user {
             Some(user) => Some((user.clone(), self.password()?)),

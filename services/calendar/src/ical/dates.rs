@@ -157,7 +157,7 @@ impl<'a> Series<'a> {
         let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });
         let walls = expanded.map_err(|abandoned| {
             let why = match abandoned {
-                Abandoned::NoMatch => "matches no days",
+                Abandoned::NoMatch => "does not match any days",
                 Abandoned::TooLong => "has too many dates or times",
             };
             format!("the rule {} {why}", shortened(text))

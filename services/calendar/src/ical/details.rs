@@ -190,7 +190,8 @@ fn image(component: &Component, warnings: &mut Vec<Warning>) -> Option<String> {
         let url = address(one.value.trim()).filter(|url| is_image && image_url(url).is_some());
         match url {
             Some(url) if found.is_none() => found = Some(url),
-            Some(_) => warnings.push(Warning::about(one, "an event has one image; it was ignored")),
+            Some(_) => warnings
+                .push(Warning::about(one, "an event can only have one image; it was ignored")),
             None => {
                 let message = format!("{} is not the URL of an image; it was ignored", one.name);
                 warnings.push(Warning::about(one, message));

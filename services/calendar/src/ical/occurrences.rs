@@ -93,7 +93,7 @@ pub fn starts_of(
     let is_near = |start: &Start| start.moment.wall() <= horizon;
     let far = added.iter().filter(|start| !is_near(start)).count();
     if let Some(property) = component.find("RDATE").filter(|_| far > 0) {
-        let message = format!("{far} dates of RDATE are more than {months} months ahead");
+        let message = format!("{far} RDATE dates are more than {months} months ahead");
         warnings.push(Warning::about(property, format!("{message}; they were not imported")));
     }
     let listed: Vec<Start> = added.clone();

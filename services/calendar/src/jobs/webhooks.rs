@@ -38,7 +38,7 @@ pub async fn deliver_due(state: &State) -> Result<usize, OutboxError> {
 pub async fn measure_messages(state: &State) {
     match state.pools.read(webhooks::all_waiting).await {
         Ok(waiting) => metrics::describe_webhooks(waiting),
-        Err(error) => log::debug!("the webhook messages were not counted: {error}"),
+        Err(error) => log::debug!("the webhook messages could not be counted: {error}"),
     }
 }
 

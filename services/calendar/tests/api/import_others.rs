@@ -407,7 +407,7 @@ async fn every_ignored_part_of_a_file_is_named_with_its_line() {
         (20, "ATTENDEE is ignored, here and 1 more times"),
         (24, "VALARM is ignored"),
         (3, "VTODO is ignored"),
-        (23, "1 dates of RDATE are more than 24 months ahead; they were not imported"),
+        (23, "1 RDATE dates are more than 24 months ahead; they were not imported"),
         (
             22,
             "the series has more than 500 occurrences; the first and those nearest to today were imported",

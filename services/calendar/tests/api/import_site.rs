@@ -256,7 +256,7 @@ fn failures_of_a_site_are_repeated_and_reported() {
         report["faults"][0]["message"].as_str().unwrap().contains("start_date must be a date"),
         "{report}"
     );
-    assert!(ran.errors.contains("the site responded with 429; repeated in 1 s"), "{}", ran.errors);
+    assert!(ran.errors.contains("the site responded with 429; retrying in 1 s"), "{}", ran.errors);
     let requests = peer.requests();
     assert_eq!(requests.iter().filter(|one| one.target.contains("/users/")).count(), 1);
     assert!(requests.iter().all(|one| one.header("authorization").is_empty()));
@@ -285,7 +285,7 @@ fn site_that_loops_or_is_something_else_is_refused() {
     let target = program().with_database();
     for (peer, message) in [
         (&looping, "page 2 of the list repeats the items of earlier pages"),
-        (&page, "is a page and not the REST API of The Events Calendar"),
+        (&page, "is a web page, not the REST API of The Events Calendar"),
         (&other, "does not have the REST API of The Events Calendar: 404 rest_no_route"),
         (&locked, "the site rejected the user: 401 rest_forbidden"),
         (&down, "the site responded with 500, in 6 attempts"),
@@ -298,7 +298,7 @@ fn site_that_loops_or_is_something_else_is_refused() {
     let ran = target.run(&["import-site", &page.url(""), "--pause=1"]);
     assert!(ran.errors.contains("--allow-private permits it"), "{}", ran.errors);
     let ran = target.run(&["import-site", "http://old.example", "--user", "ann"]);
-    assert!(ran.errors.contains("would get the password without TLS"), "{}", ran.errors);
+    assert!(ran.errors.contains("without TLS; use https"), "{}", ran.errors);
 }
 
 /// Starts a site with the given lists, which the test may change later.
@@ -482,7 +482,7 @@ async fn image_requests_are_repeated_too() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["missing_images"], json!(3));
     assert!(
-        ran.errors.contains("late.png: the site responded with 503; repeated in 1 s"),
+        ran.errors.contains("late.png: the site responded with 503; retrying in 1 s"),
         "{}",
         ran.errors
     );

@@ -342,7 +342,7 @@ async fn load_that_was_killed_resumes() {
     assert!(refused.errors.contains("the load of another export"), "{}", refused.errors);
     let resumed = target.run(&["load", &file]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.errors);
-    assert!(resumed.errors.contains("resumes after line"), "{}", resumed.errors);
+    assert!(resumed.errors.contains("resuming after line"), "{}", resumed.errors);
     target.done(&["export", &other]);
     let rows = |file: &str| {
         let text = std::fs::read_to_string(file).unwrap();

@@ -57,7 +57,8 @@ pub fn fill(
             ensure!(
                 earlier.iter().all(is_same),
                 "an earlier run with a different schema, seed or number of rows did not finish. \
-                 Repeat it to its end, or empty its tables and drop the table generator_progress"
+                 Run it again until it finishes, or empty its tables and drop the table \
+                 generator_progress"
             );
             for Table { name, .. } in &tables {
                 ensure!(

@@ -146,7 +146,7 @@ impl SiteClient {
                 done => return done,
             };
             let pause = asked.unwrap_or(self.pause * 2_u32.pow(attempt)).min(LONGEST_PAUSE);
-            log::info!(target: "notice", "{address}: {why}; repeated in {} s", pause.as_secs());
+            log::info!(target: "notice", "{address}: {why}; retrying in {} s", pause.as_secs());
             std::thread::sleep(pause);
             attempt += 1;
         }
@@ -175,7 +175,7 @@ impl SiteClient {
             Ok(body) => body,
             Err(FetchError::TooLarge) => {
                 return Err(Err(anyhow::anyhow!(
-                    "{address} has a response over {} MiB",
+                    "the response of {address} is larger than {} MiB",
                     LONGEST >> 20
                 )));
             }
@@ -184,7 +184,7 @@ impl SiteClient {
         match (status, serde_json::from_slice::<Value>(&body)) {
             (200..=299, Ok(value)) => Ok(Reply::Found(value)),
             (200..=299, Err(_)) if media_type == "text/html" => Err(Err(anyhow::anyhow!(
-                "{address} is a page and not the REST API of The Events Calendar"
+                "{address} is a web page, not the REST API of The Events Calendar"
             ))),
             // The body was truncated.
             (200..=299, Err(_)) => again("the response is not complete JSON"),

@@ -212,7 +212,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
     Ok(match column {
         Column::Field(_) | Column::Flag(_) if text.is_empty() => None,
         Column::Flag(name) => {
-            Some(flag(text).ok_or_else(|| format!("{name} is not yes or no"))?.into())
+            Some(flag(text).ok_or_else(|| format!("{name} must be yes or no"))?.into())
         }
         Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
         Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),

@@ -72,7 +72,7 @@ pub async fn measure_subscriptions(state: &State) {
             ("paused", numbers.paused),
             ("stopped", numbers.stopped),
         ]),
-        Err(error) => log::debug!("the subscriptions were not counted: {error}"),
+        Err(error) => log::debug!("the subscriptions could not be counted: {error}"),
     }
 }
 

@@ -178,7 +178,7 @@ impl<R: BufRead> ExportReader<R> {
                 // Nothing may come after the trailer.
                 return self.next();
             }
-            Line::Head(_) => ensure!(number == 1, "line {number}: is a second head"),
+            Line::Head(_) => ensure!(number == 1, "line {number}: is a second header"),
             Line::Media(_) => self.tally.add_file(),
             Line::Row(row) => {
                 // A malicious export could contain the path of any other file here, and we would

@@ -88,7 +88,7 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
         },
     };
     if loading.line > 1 {
-        log::info!(target: "notice", "resumes after line {}", loading.line);
+        log::info!(target: "notice", "resuming after line {}", loading.line);
     }
     let outcome = loading.run(&mut reader);
     loading.progress.finish();
