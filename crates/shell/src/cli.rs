@@ -138,8 +138,8 @@ pub trait Cli: clap::Parser {
 
 /// A service's `main` function. Parses the command line, starts logging and runs the command.
 ///
-/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error. If there
-/// is no error, the command decides.
+/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error.
+/// Otherwise, the command decides.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();

@@ -51,7 +51,7 @@ pub struct Crawl {
     pub listing: i64,
     /// Number of pages stored for the current listing.
     pub pages: i64,
-    /// Where to continue, as JSON. Empty for a new listing.
+    /// The position to continue from, as JSON. Empty for a new listing.
     #[serde(skip)]
     pub place: String,
     /// Unix time at which the last page was stored.

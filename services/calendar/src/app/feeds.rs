@@ -33,7 +33,7 @@ const PIECE: usize = 500;
 const LONGEST_PIECE: usize = 512 << 10;
 
 /// Feeds up to this size in bytes are kept in memory after the first pass over their events. Longer
-/// feeds are generated again as they are sent.
+/// feeds are generated again as the response is sent.
 const KEPT: usize = 1 << 20;
 
 /// How long feeds keep showing trashed events as cancelled, in seconds.
@@ -70,7 +70,7 @@ pub struct FeedContent {
 pub enum FeedText {
     /// The complete file.
     Whole(String),
-    /// Generated as it is sent.
+    /// Generated as the response is sent.
     Pieces(Box<Pieces>),
 }
 

@@ -40,7 +40,7 @@ pub struct Unread {
     pub excluded: bool,
 }
 
-/// The reason why a series' start times can't be determined.
+/// Why a series' start times can't be determined.
 pub enum NoStarts {
     /// All occurrences are excluded.
     Excluded,

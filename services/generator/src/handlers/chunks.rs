@@ -1,4 +1,4 @@
-//! Response bodies that are generated as they are sent.
+//! Response bodies that are generated on the fly.
 
 use std::convert::Infallible;
 use std::pin::Pin;

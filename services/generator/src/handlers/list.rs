@@ -34,7 +34,7 @@ pub struct Sent {
     pub body: BoxBody,
 }
 
-/// A list whose values are generated as it is sent.
+/// A list whose values are generated as the response is sent.
 pub struct Made<F> {
     pub form: Form,
     /// Appends the next value. Returns false after the last one. `None` for `HEAD`.

@@ -34,10 +34,11 @@ const ARCHIVE: &str = "application/zip";
 
 /// Generate records from a schema
 ///
-/// Rows are generated as they are sent. Each row depends only on the seed, the schema and the row
-/// number, so every part of a table is the same in every format. Within a row, fields that describe
-/// the same person match. References can point to any row in the full table. A long response
-/// occupies one of the caller's stream slots. The service's README describes all field types.
+/// Rows are generated as the response is sent. Each row depends only on the seed, the schema and
+/// the row number, so every part of a table is the same in every format. Within a row, fields that
+/// describe the same person match. References can point to any row in the full table. A long
+/// response occupies one of the caller's stream slots. The service's README describes all field
+/// types.
 #[utoipa::path(
     operation_id = "generateRecords",
     tag = "Misc",

@@ -18,8 +18,8 @@ use crate::wire::{
 
 /// Generate placeholder text
 ///
-/// The text is generated as it is sent, so it can have any length. Each caller can have only a
-/// limited number of concurrent long responses.
+/// The text is generated as the response is sent, so it can have any length. Each caller can have
+/// only a limited number of concurrent long responses.
 #[utoipa::path(
     operation_id = "generateLoremIpsum",
     tag = "Text",

@@ -1,4 +1,4 @@
-//! ZIP archives of tables, written as they are sent.
+//! ZIP archives of tables, generated on the fly.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

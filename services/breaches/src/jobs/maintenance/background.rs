@@ -21,8 +21,8 @@ use crate::store::{mail_tokens, messages, sessions, traces};
 /// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
 /// each failure.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// How long to keep delivered messages and expired links, in seconds. During that time, we can tell
-/// whether a link has expired or never existed.
+/// How long to keep delivered messages and expired links, in seconds. During that time, we can
+/// determine whether a link has expired or never existed.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
 /// Seconds between deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;

@@ -166,7 +166,7 @@ fn britain(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Andorra: the letter stands for a resident, a non-resident, or a type of company. Some letters
+/// Andorra: the letter indicates a resident, a non-resident, or a type of company. Some letters
 /// have their own range of numbers.
 pub fn andorran(n: &Number<'_>) -> Outcome {
     let value = n.value(1, 7);
