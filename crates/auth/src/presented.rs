@@ -155,8 +155,7 @@ impl Presented {
         self.digest.ct_eq(&digest(text)).into()
     }
 
-    /// Returns whether the login sent with the key is that of its owner. True if there was no
-    /// login.
+    /// Returns whether the login sent with the key matches its owner's. True if there was no login.
     pub(crate) fn fits_owner(&self, owner: &str) -> bool {
         self.login.as_ref().is_none_or(|login| login.as_bytes().ct_eq(owner.as_bytes()).into())
     }

@@ -168,8 +168,8 @@ fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     Ok(parsed.validity().clone())
 }
 
-/// Returns the certificate in the TLS folder. Creates one if it is missing, expires soon, lacks a
-/// name, doesn't match its key, or wasn't signed by the folder's CA.
+/// Returns the certificate in the TLS folder. Creates one if it is missing, expires soon, doesn't
+/// have all names, doesn't match its key, or wasn't signed by the folder's CA.
 ///
 /// Several servers can share the folder and start at the same time. One of them takes the lock and
 /// creates the certificate, and the others read it.

@@ -15,7 +15,7 @@ use shell::Cli;
 /// ```
 ///
 /// # Panics
-/// Panics and lists all settings that lack a range or accept numbers outside it.
+/// Panics and lists all settings that don't have a range or accept numbers outside it.
 pub fn assert_settings_have_ranges<C: Cli>() {
     let command = C::command();
     let numbers = command.get_arguments().filter(|arg| arg.get_env().is_some() && is_number(arg));

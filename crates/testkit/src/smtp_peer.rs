@@ -64,7 +64,7 @@ struct Post {
 ///
 /// ```no_run
 /// let smtp = testkit::SmtpPeer::start();
-/// // The service sends a mail to smtp.url().
+/// // The service sends an email to smtp.url().
 /// let link = smtp.mails()[0].find("https://").unwrap();
 /// ```
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use domain::Sha1Digest;
 
-/// The first 8 bytes of an address's SHA-1 with the top bit flipped. Databases lack unsigned 64-bit
-/// columns, and flipping that bit makes signed order match hash order.
+/// The first 8 bytes of an address's SHA-1 with the top bit flipped. Databases don't have unsigned
+/// 64-bit columns, and flipping that bit makes signed order match hash order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountKey(pub i64);
 

@@ -76,8 +76,8 @@ pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Read this before opening the index. In the reverse order, the index could lack the latest
-    // publish.
+    // Read this before opening the index. In the reverse order, the latest publish could be missing
+    // from the index.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };

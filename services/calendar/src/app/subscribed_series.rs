@@ -61,8 +61,8 @@ pub fn moving_along(
     Ok(members)
 }
 
-/// Adds the new events of a subscription's series to the subscription. Those that a user's change
-/// made stay, although the file lacks them.
+/// Adds the new events of a subscription's series to the subscription. Events that a user's change
+/// created are kept, even though they are missing from the file.
 pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseError> {
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let new = subscribed_events::unknown_of_series(db, of.id)?;
