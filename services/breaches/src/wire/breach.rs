@@ -57,7 +57,7 @@ pub struct Breach {
     pub data_classes: Vec<String>,
     /// Whether the breach has been verified as authentic.
     pub is_verified: bool,
-    /// Whether the data are considered fabricated.
+    /// Whether the data is considered fabricated.
     pub is_fabricated: bool,
     /// Whether the breach is sensitive. Searches by address do not return sensitive breaches.
     pub is_sensitive: bool,
@@ -66,7 +66,7 @@ pub struct Breach {
     pub is_retired: bool,
     /// Whether the data comes from a spam list rather than from a compromised service.
     pub is_spam_list: bool,
-    /// Whether the data were collected by malware.
+    /// Whether the data was collected by malware.
     pub is_malware: bool,
     /// Whether domain searches return the breach even if the subscription does not cover the
     /// domain's size.
@@ -147,7 +147,7 @@ pub struct AccountBreach {
     /// Whether the breach has been verified as authentic.
     #[schema(nullable = false)]
     is_verified: Option<bool>,
-    /// Whether the data are considered fabricated.
+    /// Whether the data is considered fabricated.
     #[schema(nullable = false)]
     is_fabricated: Option<bool>,
     /// Whether the breach is sensitive. Only callers who have verified the address's domain can see
@@ -160,14 +160,14 @@ pub struct AccountBreach {
     /// Whether the data comes from a spam list rather than from a compromised service.
     #[schema(nullable = false)]
     is_spam_list: Option<bool>,
-    /// Whether the data were collected by malware.
+    /// Whether the data was collected by malware.
     #[schema(nullable = false)]
     is_malware: Option<bool>,
     /// Whether domain searches return the breach even if the subscription does not cover the
     /// domain's size.
     #[schema(nullable = false)]
     is_subscription_free: Option<bool>,
-    /// Whether the data come from stealer logs.
+    /// Whether the data comes from stealer logs.
     #[schema(nullable = false)]
     is_stealer_log: Option<bool>,
 }

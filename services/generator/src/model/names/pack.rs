@@ -11,7 +11,7 @@ const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 /// Weights are quarter powers of two. These are the first four, in units of 1/16.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// Returns the `nth` culture's unpacked text. It would be empty if the data were damaged, but a
+/// Returns the `nth` culture's unpacked text. It would be empty if the data was damaged, but a
 /// test rules that out.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
