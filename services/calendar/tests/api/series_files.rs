@@ -315,7 +315,7 @@ async fn change_of_a_series_sends_one_message() {
 async fn split_of_a_series_announces_the_old_and_the_new_one() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;
-    let third = crate::series::events(&app, id).await[2]["id"].as_i64().unwrap();
+    let third = events(&app, id).await[2]["id"].as_i64().unwrap();
     app.state
         .pools
         .write_blocking(|db| add_webhook(db, "https://mirror.example/hook", "whsec_x", 0))

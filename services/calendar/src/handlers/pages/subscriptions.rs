@@ -61,7 +61,7 @@ fn finished(
 ) -> HttpResponse {
     outcome.unwrap_or_else(|error| {
         let frame = frame(&Urls { base: base_url(http), ..Urls::default() }, http, state);
-        let mut response = failure(&error, &state.site.settings.site_name, &frame);
+        let mut response = failure(&error, &state.site.settings.site_name, &frame, None);
         if matches!(error, Error::Unauthorized | Error::InvalidCredentials) {
             response.headers_mut().insert(WWW_AUTHENTICATE, ASKS);
         }
