@@ -271,7 +271,7 @@ async fn new_rule_for_a_series_of_a_subscription_is_400() {
         assert!(text.contains(&format!("subscription {id} takes the rule")), "{text}");
     }
     assert_eq!(shown(&club).await, (ids.clone(), before));
-    // Other fields change, also with the rule as it was read.
+    // Other fields change, also if the rule is sent back unmodified.
     let path = format!("/events/{}", ids[0]);
     let own = club.app.get_as("editor", &path).await.expect(200).json;
     let rule = &own["series"]["recurrence"];

@@ -97,7 +97,7 @@ pub fn records<R: Record + Serialize>(
     })
 }
 
-/// Where a value goes.
+/// The output for a value.
 enum Target<'a> {
     /// A JSON or NDJSON body.
     Json(&'a mut Vec<u8>),
