@@ -454,7 +454,7 @@ async fn page_describes_yearly_rules_and_additional_dates() {
         (json!("FREQ=MONTHLY;BYSETPOS=3;BYDAY=TU"), "Every month on the third Tuesday"),
         (
             json!({"rrule": "FREQ=WEEKLY", "until": "2027-05-01", "rdates": ["2027-04-01"]}),
-            "Every Tuesday until 1 May 2027, also on 1 April 2027",
+            "Every Tuesday until 27 April 2027, also on 1 April 2027",
         ),
     ] {
         let id = course(&app, json!({"recurrence": recurrence})).await;

@@ -196,7 +196,7 @@ fn other_files_are_refused() {
     let endless = format!("title,start_date,end_date\n\"{}", "x".repeat(5 << 20));
     for (table, message) in [
         ("title,start_date,colour\n", "column \"colour\" is unknown; the columns are slug, title"),
-        ("title,Title\n", "column \"Title\" occurs twice"),
+        ("title,Title\n", "column \"Title\" is repeated"),
         ("", "the first line must contain the column names"),
         ("title,start_date\n", "contains no data"),
         (&"title,".repeat(20_000), "the first line must contain the column names"),

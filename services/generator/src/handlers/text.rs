@@ -95,7 +95,7 @@ pub async fn humanize_text(
     reply::fresh(reply::json(&humanize(&text)))
 }
 
-/// Change a text's letter case, or replace parts of it
+/// Change the letter case of a text, or replace parts of it
 ///
 /// A long response is streamed and occupies one of the caller's stream slots.
 #[utoipa::path(

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
-use testkit::{Exchange, Program};
+use testkit::{Exchange, Folder, Program};
 
 use crate::app::App;
 
@@ -156,7 +156,7 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
         ("5/weights", "must be omitted"),
         ("6/fields/1/type", "must be one of"),
         ("7/unique", "cannot be promised"),
-        ("8", "is made from itself"),
+        ("8", "is derived from itself"),
     ] {
         let message = found[format!("/fields/{place}")][0].as_str().unwrap_or_default();
         assert!(message.contains(text), "{place}: {found}");
@@ -172,8 +172,8 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
 
 /// Returns the proposal for a JSON Schema, its rows, and what they may break.
 fn proposed(document: &Value, more: &[&str]) -> (Value, Vec<Value>, String) {
-    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
-    let file = program.folder().write("a.json", document.to_string());
+    let (program, folder) = (Program::new(env!("CARGO_BIN_EXE_generator")), Folder::new());
+    let file = folder.write("a.json", document.to_string());
     let made = program.run(&[&["schema", file.to_str().unwrap()], more].concat());
     assert_eq!(made.code, Some(0), "{}", made.errors);
     let records = ["records", "-", "--seed", "demo", "-n", "300", "--format", "json"];
@@ -260,7 +260,7 @@ fn unique_items_differ_or_are_named() {
         }
         assert!(row["words"][0].as_str().unwrap().len() <= 6, "{row}");
     }
-    assert_eq!(broken, "the rows may break the distinct items of objects\n");
+    assert_eq!(broken, "the rows may violate the distinct items of objects\n");
     let few = json!({"properties": {"x": {"type": "array", "uniqueItems": true, "minItems": 3,
         "items": {"enum": ["a", "b"]}}}});
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
