@@ -184,7 +184,7 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
         ..AccountsOptions::default()
     };
     let refused = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
-    assert!(refused.contains("bad: its only row is refused (1 address)"), "{refused}");
+    assert!(refused.contains("bad: its only row is rejected (1 address)"), "{refused}");
 }
 
 #[actix_web::test]

@@ -52,8 +52,8 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
-        let text = "the catalogue is empty, so nothing was imported; check how the file was \
-                    created";
+        let text = "the catalogue contains no data, so nothing was imported; check how the file \
+                    was created";
         return Err(JobError::Rejected(text.to_owned()));
     }
     let wrong = |error: serde_json::Error| {

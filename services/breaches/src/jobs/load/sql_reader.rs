@@ -453,7 +453,10 @@ mod tests {
             (format!("{insert} ('a@b.example'),\n('c@d.ex"), "begins at line 2 is not closed"),
             (format!("{insert} ('a@b.example'); /* x"), "comment that begins at line 1"),
             (format!("{copy}\na@b.example\n"), "does not end with \\.; the dump is incomplete"),
-            (format!("{copy}\na@b.example\nc@d.ex"), "does not end with \\.; the dump is incomplete"),
+            (
+                format!("{copy}\na@b.example\nc@d.ex"),
+                "does not end with \\.; the dump is incomplete",
+            ),
             (format!("{one};\nCREATE TABLE u (id int,"), "the last CREATE statement is not closed"),
             (format!("{one};\nINSERT INTO u (id, na"), "the last list of columns is not closed"),
             (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
