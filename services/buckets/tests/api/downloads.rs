@@ -117,7 +117,7 @@ async fn downloads_end_at_the_limit_of_the_package() {
     set(0);
     app.refresh();
     let (status, _, body) = app.download("", CSV).await;
-    let expected = "{\"error\":\"Accept needs the package free\",\"code\":\"package_required\",\
+    let expected = "{\"error\":\"Accept requires the package free\",\"code\":\"package_required\",\
         \"parameter\":\"Accept\",\"package\":\"free\"}";
     assert_eq!((status, body.as_str()), (403, expected));
     assert_eq!(app.get("/api/v2/files").await.0, 200);
