@@ -285,7 +285,7 @@ async fn damaged_export_writes_nothing() {
         (whole.replace("Event 3", "Event 4"), "counts or checksum differ"),
         (joined(&doubled), "counts or checksum differ"),
         (format!("{whole}{}\n", lines[3]), "is after the end of the export"),
-        (whole.replacen("\"version\":1", "\"version\":2", 1), "has version 2 of the format"),
+        (whole.replacen("\"version\":1", "\"version\":2", 1), "has format version 2"),
     ];
     let target = program().with_database();
     for (text, message) in damaged {

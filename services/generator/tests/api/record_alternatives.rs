@@ -179,7 +179,10 @@ fn proposed(document: &Value, more: &[&str]) -> (Value, Vec<Value>, String) {
     let records = ["records", "-", "--seed", "demo", "-n", "300", "--format", "json"];
     let rows = program.pipe(&records, made.out.as_bytes()).done();
     let schema = serde_json::from_str(&made.out).unwrap();
-    (schema, serde_json::from_str(&rows).unwrap(), made.errors)
+    // The first use of a folder is logged.
+    let broken = made.errors.lines().filter(|line| !line.starts_with('['));
+    let broken = broken.map(|line| format!("{line}\n")).collect();
+    (schema, serde_json::from_str(&rows).unwrap(), broken)
 }
 
 #[test]
