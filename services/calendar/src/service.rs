@@ -105,8 +105,13 @@ impl Service for Calendar {
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         metrics::show();
         let state = self.state.clone();
+        let reviewing = async move {
+            while !review_series(&state).await {
+                tokio::time::sleep(PUBLISH_INTERVAL).await;
+            }
+        };
+        let state = self.state.clone();
         let publishing = async move {
-            review_series(&state).await;
             loop {
                 publish_due(&state).await;
                 extend_series(&state).await;
@@ -127,7 +132,13 @@ impl Service for Calendar {
         };
         let delivering = deliver_forever(self.state.clone());
         let subscribing = run_subscriptions_forever(self.state.clone());
-        vec![Box::pin(publishing), Box::pin(indexing), Box::pin(delivering), Box::pin(subscribing)]
+        vec![
+            Box::pin(reviewing),
+            Box::pin(publishing),
+            Box::pin(indexing),
+            Box::pin(delivering),
+            Box::pin(subscribing),
+        ]
     }
 }
 

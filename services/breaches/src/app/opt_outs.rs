@@ -165,6 +165,10 @@ pub async fn choose_opt_out(
     link: &str,
     choice: OptOut,
 ) -> Result<Option<String>, Error> {
+    // An invented link must not wait for the lock below, because anyone can send one.
+    if opt_out_link(state, link).await?.is_none() {
+        return Ok(None);
+    }
     let (link, now) = (link.to_owned(), state.clock().unix());
     let choose = move |db: &mut Db| -> Result<Option<String>, Error> {
         // Before the link is locked: another choice for the same address deletes all of its links.

@@ -367,9 +367,9 @@ fn written(
     let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
     // Skip events that were hidden after the list was read.
-    let shown = rows.iter().filter(|event| {
-        let is_asked = listed.unlisted == Some(event.id) && event.status.is_published();
-        event.is_public() || event.status.is_trashed() || is_asked
+    let shown = rows.iter().filter(|event| match listed.unlisted {
+        Some(_) => event.status.is_published(),
+        None => event.is_public() || event.status.is_trashed(),
     });
     shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
     let linked = included.venues.values().chain(included.organizers.values());

@@ -33,9 +33,9 @@ pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
 }
 
 /// Builds the template of a series. For each field, it takes the value from the last event that did
-/// not change the field for itself. Texts that every event changed for itself come from the last
-/// event that does not hide them from those who see the template. Returns `None` if the series has
-/// no events.
+/// not change the field for itself. Texts come only from events that do not hide them from those who
+/// see the template, even if all of these changed them for themselves. Returns `None` if the series
+/// has no events.
 pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
@@ -45,6 +45,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     let members = series::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();
     let (mut found, mut sources): (Option<Shared>, Vec<i64>) = (None, Vec::new());
+    let mut taken: Vec<(&str, Event)> = Vec::new();
     for chunk in members.rchunks(AT_ONCE) {
         for member in chunk.iter().rev() {
             let is_own = |field: &&str| member.changed.iter().any(|one| one == field);
@@ -63,6 +64,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
                     DATES => base.event.schedule.zone = other.event.schedule.zone.clone(),
                     field => base.take(field, &other),
                 }
+                taken.push((*field, other.event.clone()));
                 false
             });
         }
@@ -75,9 +77,16 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
         let previous = template.event.previous.take();
         template.event.status = previous.unwrap_or_else(|| Status::of(Stage::Publish));
     }
+    let hidden = taken.iter().filter(|(_, source)| !is_visible(source, &template.event));
+    missing.extend(hidden.map(|(field, _)| *field));
     missing.retain(|field| !WITHOUT_TEXT.contains(field));
-    if !missing.is_empty() {
-        let source = match last_visible(db, &members, &template.event)? {
+    for field in missing {
+        let shared = last_visible(db, &members, &template.event, Some(field))?;
+        let source = match shared {
+            Some(source) => Some(source),
+            None => last_visible(db, &members, &template.event, None)?,
+        };
+        let source = match source {
             Some(source) => source,
             None => {
                 let name = series::find(db, series)?.map(|series| series.slug);
@@ -85,27 +94,35 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
             }
         };
         sources.extend(Some(source.event.id).filter(|id| *id > 0));
-        missing.iter().for_each(|field| template.take(field, &source));
+        template.take(field, &source);
     }
     Ok(Some((template, sources)))
 }
 
-/// Finds the last event of a series that everyone can see who sees the template.
+/// Returns whether everyone who sees the template can see an event.
+fn is_visible(event: &Event, template: &Event) -> bool {
+    let is_open = event.is_public() && event.password.is_none();
+    let is_alike = event.status == template.status
+        && event.listed == template.listed
+        && event.password == template.password;
+    is_open || is_alike
+}
+
+/// Finds the last event of a series that everyone can see who sees the template, among those that
+/// did not change the field for themselves if one is given.
 fn last_visible(
     db: &mut Db,
     members: &[Membership],
     template: &Event,
+    field: Option<&str>,
 ) -> Result<Option<Shared>, DatabaseError> {
-    let is_visible = |event: &Event| {
-        let is_open = event.is_public() && event.password.is_none();
-        let is_alike = event.status == template.status
-            && event.listed == template.listed
-            && event.password == template.password;
-        is_open || is_alike
+    let shares = |member: &&Membership| {
+        field.is_none_or(|field| !member.changed.iter().any(|one| one == field))
     };
-    for chunk in members.rchunks(AT_ONCE) {
-        let ids: Vec<i64> = chunk.iter().map(|member| member.event).collect();
-        if let Some(found) = events::by_ids(db, &ids)?.into_iter().rev().find(is_visible) {
+    let members: Vec<i64> = members.iter().filter(shares).map(|member| member.event).collect();
+    for ids in members.rchunks(AT_ONCE) {
+        let found = events::by_ids(db, ids)?;
+        if let Some(found) = found.into_iter().rev().find(|event| is_visible(event, template)) {
             return shared(db, found.id);
         }
     }

@@ -140,6 +140,7 @@ impl Subscriber {
         let is_unknown = |one: &Occurrence| !self.has(&one.external_id);
         self.imported_utc > 0
             && entry.is_complete
+            && !entry.occurrences.is_empty()
             && entry.occurrences.iter().all(|one| is_over(one) && is_unknown(one))
     }
 

@@ -31,21 +31,21 @@ pub async fn extend_series(state: &State) {
 const AT_ONCE: i64 = 50;
 
 /// Makes series due that lack events now, because SERIES_AHEAD was raised after it was decided when
-/// they are due. Runs once, when the process starts.
-pub async fn review_series(state: &State) {
+/// they are due. Returns false if the database failed, so that some series were not looked at.
+pub async fn review_series(state: &State) -> bool {
     let mut last = 0;
     loop {
         let (site, now, from) = (state.site.clone(), state.clock.now(), last);
         let find = move |db: &mut Db| lacking_events(db, &site, from, now);
         let found = match state.pools.read(find).await {
-            Ok((_, None)) => return,
+            Ok((_, None)) => return true,
             Ok((lacking, Some(id))) => {
                 last = id;
                 lacking
             }
             Err(error) => {
                 log::warn!("cannot find series that need more events: {error}");
-                return;
+                return false;
             }
         };
         if found.is_empty() {
@@ -57,7 +57,7 @@ pub async fn review_series(state: &State) {
         };
         if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, make_due).await {
             log::warn!("cannot make series due: {error}");
-            return;
+            return false;
         }
     }
 }

@@ -80,6 +80,20 @@ async fn longer_rule_does_not_copy_the_texts_of_a_hidden_last_date() {
 }
 
 #[actix_web::test]
+async fn shared_text_that_only_a_protected_date_still_has_is_not_in_the_open_series() {
+    let app = App::new().await;
+    let fields = json!({"description": "The code is 1234.", "recurrence": weekly(2, &[])});
+    let id = course(&app, fields).await;
+    let ids = events(&app, id).await;
+    let ids: Vec<i64> = ids.iter().map(|event| event["id"].as_i64().unwrap()).collect();
+    patch(&app, ids[0], json!({"password": "secret"})).await.expect(200);
+    patch(&app, ids[1], json!({"description": "Open to all."})).await.expect(200);
+    let feed = app.get(FEED).await.expect(200).text;
+    assert!(feed.contains("RRULE:FREQ=WEEKLY") && feed.contains("Open to all."), "{feed}");
+    assert!(!feed.contains("1234"), "{feed}");
+}
+
+#[actix_web::test]
 async fn extended_series_does_not_copy_the_texts_of_a_hidden_last_date() {
     let app = App::with(&["--series-ahead=1"]).await;
     let ids = lectures(&app, json!({"rrule": "FREQ=WEEKLY"})).await;

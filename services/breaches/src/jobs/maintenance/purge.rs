@@ -141,10 +141,10 @@ fn strip_table(
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let mut took = Duration::ZERO;
         let removed = connection.transaction(|db| {
-            // Don't count the time spent waiting for the lock.
-            let begin = Instant::now();
             accounts::prepare_strip(db)?;
             versions::lock_accounts(db)?;
+            // Don't count the time spent waiting for the lock.
+            let begin = Instant::now();
             let removed = accounts::strip_between(db, layout, breach.id, (low, high))?;
             note_removed(context, db, breach, running.id, high, removed)?;
             took = begin.elapsed();
