@@ -118,7 +118,7 @@ fn migrate_distributes_by_key_if_the_extension_exists() {
     let run = |arguments: &[&str]| command(&single, &folder, arguments).output().unwrap();
     assert!(run(&["migrate"]).status.success());
     let refused = run(&["migrate", "--distributed"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("are on one server already"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("are already on a single server"));
 }
 
 #[actix_web::test]
