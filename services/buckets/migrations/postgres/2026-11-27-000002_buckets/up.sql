@@ -124,7 +124,8 @@ CREATE TABLE crawl (
 -- Each key has its own crawls, and so has the operator.
 CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix, (coalesce(key_id, 0)));
 CREATE INDEX crawl_key ON crawl (key_id);
--- When the crawls of each key were last claimed, also those that were removed since. Rows are kept for a day.
+-- When the crawls of each key were last claimed, including those removed since.
+-- A later claim of the key deletes rows older than a day.
 CREATE TABLE crawl_turn (
     key_id BIGINT NOT NULL REFERENCES api_key (id),
     bucket TEXT NOT NULL,
