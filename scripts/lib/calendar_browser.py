@@ -134,6 +134,11 @@ def href(browser, selector):
 def month_page(browser):
     browser.open(base + "/events/month/")
     look(browser, "month")
+    this = browser.text("h1")
+    browser.click("a[rel=next]")
+    assert browser.text("h1") != this
+    look(browser, "next-month")
+    # The samples start today, so at the end of a month only the next one is sure to have events.
     browser.look_as(390, 844, "light")
     browser.scripts(True)
     display = "return getComputedStyle(document.querySelector('{}')).display"
@@ -142,10 +147,6 @@ def month_page(browser):
     browser.look_as(1280, 900, "light")
     assert browser.run(display.format(".month td:not(.outside)")) == "table-cell"
     browser.scripts(False)
-    this = browser.text("h1")
-    browser.click("a[rel=next]")
-    assert browser.text("h1") != this
-    look(browser, "next-month")
     browser.click("a[rel=prev]")
     see(browser, this, "h1")
 
