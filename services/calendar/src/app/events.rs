@@ -8,7 +8,7 @@ use super::list_permit::{ListPermit, ReadList};
 use super::passwords::is_shown;
 use super::request::Request;
 use super::transactions::{read, write};
-use super::{erasure, event_writes, series_creation, series_writes};
+use super::{erasure, event_writes, series_creation, series_removal, series_writes};
 use crate::error::Error;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
@@ -206,7 +206,7 @@ pub async fn remove(state: &State, request: Request, key: EventKey) -> Result<Ev
         let reach = reach_of(params)?;
         if let Some(place) = place.filter(|_| reach != Reach::This) {
             let json = render(context, &old)?;
-            series_writes::remove(context.db, &user, (&place, reach, is_forced), now)?;
+            series_removal::remove(context.db, &user, (&place, reach, is_forced), now)?;
             return match events::find(context.db, old.id)? {
                 Some(event) => Ok((render(context, &event)?, is_forced)),
                 None => Ok((json, true)),

@@ -78,10 +78,19 @@ pub fn whole(
         if is_public && has_all {
             whole.push(id);
             left_out.extend(events);
+            left_out.extend(former_first(db, id)?);
         }
     }
     ids.retain(|id| !left_out.contains(id));
     Ok(whole)
+}
+
+/// Returns the id of a trashed event that has the UID of a series but has left it. Its cancellation
+/// would cancel the series.
+fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
+    let Some(Series { uid, .. }) = stored::find(db, series)? else { return Ok(None) };
+    let found = events::find_by_external_id(db, &uid)?;
+    Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
 /// Returns whether the filter restricts nothing but dates.

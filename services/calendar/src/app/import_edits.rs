@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use database::{DatabaseError, Db};
 
-use super::series::{self, span_in};
+use super::series;
+use super::series_dates::{Moved, bases};
 use crate::model::change::TakenFields;
-use crate::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
+use crate::model::schedule::Schedule;
 use crate::model::series::{FIELDS, Membership, STATUS, Series, Shared};
 use crate::model::subscription::{Part, Parts};
-use crate::model::when::PointInTime;
 use crate::store::{events, series as stored, subscribed_events};
+
+/// Parts whose values may come from events that readers of the series cannot see.
+const WITHOUT_TEXT: [Part; 2] = [Part::Dates, Part::Status];
 
 /// The values for a series' new dates.
 #[derive(Clone, Debug)]
@@ -21,8 +24,8 @@ pub struct SeriesEdits {
     template: Shared,
     /// The parts, other than dates, that users changed for all events.
     parts: Parts,
-    /// The distance by which users moved the events from their dates in the file.
-    moved: Option<Moved>,
+    /// The place of most events relative to the plan, if users changed their dates.
+    dates: Option<Moved>,
 }
 
 /// The values of those series that have overrides in the file. A series can have many overrides.
@@ -53,15 +56,6 @@ impl KnownEdits {
     }
 }
 
-/// A move of most events of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Moved {
-    /// Seconds from the local start in the file to the new one.
-    distance: i64,
-    /// Difference between the local start and the local end, in seconds.
-    length: i64,
-}
-
 impl SeriesEdits {
     /// Reads the values shared by a series' events. Returns `None` if it has no events.
     pub fn of(db: &mut Db, series: i64) -> Result<Option<SeriesEdits>, DatabaseError> {
@@ -70,7 +64,9 @@ impl SeriesEdits {
         let held = subscribed_events::changed_in_series(db, series)?;
         let members = stored::members(db, series)?;
         let mut parts = Vec::new();
-        for part in Part::ALL.into_iter().filter(|part| *part != Part::Dates) {
+        // The status decides who sees the others.
+        let texts = Part::ALL.into_iter().filter(|part| !WITHOUT_TEXT.contains(part));
+        for part in std::iter::once(Part::Status).chain(texts) {
             let is_shared = |one: &&Membership| !one.changed.iter().any(|name| is_of(name, part));
             let is_held = |one: &&Membership| held.get(&one.event).is_some_and(|it| it.has(part));
             let (holding, others): (Vec<&Membership>, Vec<&Membership>) =
@@ -78,7 +74,14 @@ impl SeriesEdits {
             let Some(last) = holding.last().filter(|_| holding.len() >= others.len()) else {
                 continue;
             };
-            if let Some(source) = series::shared(db, last.event)? {
+            let source = match part {
+                Part::Status => series::shared(db, last.event)?,
+                _ => {
+                    let holding: Vec<Membership> = holding.into_iter().cloned().collect();
+                    series::last_visible(db, &holding, &template.event, None)?
+                }
+            };
+            if let Some(source) = source {
                 FIELDS.iter().filter(|name| is_of(name, part)).for_each(|name| {
                     if !(part == Part::Status && source.event.status.is_trashed()) {
                         template.take(name, &source);
@@ -92,8 +95,20 @@ impl SeriesEdits {
         let dated: Vec<&Membership> = members.iter().filter(has_dates).collect();
         // A single date is moved for itself.
         let is_moved = dated.len() > 1 && dated.len() * 2 > members.len();
-        let moved = if is_moved { moved(db, &of, &dated)? } else { None };
-        Ok(Some(SeriesEdits { template, parts: Parts::of(parts), moved }))
+        let dates = if is_moved { common_dates(db, &of, &dated)? } else { None };
+        Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))
+    }
+
+    /// Returns the fields that the events of the series share.
+    pub fn template(&self) -> &Shared {
+        &self.template
+    }
+
+    /// Returns where most events take place, relative to the plan, if users changed their dates.
+    /// They may be at the dates of the plan nevertheless, for example before the next import, as users
+    /// moved the plan too.
+    pub fn dates(&self) -> Option<&Moved> {
+        self.dates.as_ref()
     }
 
     /// Returns whether users changed a part for all events of the series.
@@ -132,31 +147,14 @@ impl SeriesEdits {
     /// Returns the parts of a new date that count as changed by users. `is_planned` is whether the
     /// date takes place at the rule's time.
     pub fn parts(&self, is_planned: bool, is_private: bool) -> Parts {
-        let is_moved = |part| part == Part::Dates && is_planned && self.moved.is_some();
+        let has_dates = |part| part == Part::Dates && is_planned && self.dates.is_some();
         let parts = Part::ALL.into_iter();
-        Parts::of(parts.filter(|part| is_moved(*part) || self.decides(*part, is_private)))
+        Parts::of(parts.filter(|part| has_dates(*part) || self.decides(*part, is_private)))
     }
 
     /// Returns the schedule and the slug of a new date, if users moved the events of the series.
-    pub fn moved(&self, of: &Series, occurrence: i64) -> Option<(ScheduleChange, String)> {
-        let Moved { distance, length } = self.moved?;
-        let zone = &self.template.event.schedule.zone;
-        let planned = span_in(zone, of, occurrence)?;
-        let local = planned.start_local + distance;
-        let (start, end) = (wall_from_seconds(local), wall_from_seconds(local + length));
-        let schedule = ScheduleChange {
-            start: Some(PointInTime::Wall(start)),
-            end: Some(PointInTime::Wall(end)),
-            zone: Some(zone.clone()),
-            all_day: Some(planned.all_day),
-        };
-        let mut series = of.clone();
-        series.plan.start_local += distance;
-        let moment = match planned.all_day {
-            true => local,
-            false => zone.instant(start)?.as_second(),
-        };
-        Some((schedule, series.slug_of(moment)))
+    pub fn moved(&self, of: &Series, occurrence: i64) -> Option<(Schedule, String)> {
+        self.dates.as_ref()?.place(of, occurrence)
     }
 }
 
@@ -164,32 +162,26 @@ fn is_of(field: &str, part: Part) -> bool {
     Part::of_field(field) == Some(part)
 }
 
-/// Returns the move shared by more than half of the events whose dates users changed.
-fn moved(
+/// Returns the distance from the plan that is shared by more than half of the events whose dates users
+/// changed.
+fn common_dates(
     db: &mut Db,
     of: &Series,
     members: &[&Membership],
 ) -> Result<Option<Moved>, DatabaseError> {
     let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
-    let move_of = |member: &Membership, own: &Schedule| {
-        let planned = span_in(&own.zone, of, member.occurrence)?;
-        let is_alike = planned.all_day == own.all_day;
-        let distance = own.start_local - planned.start_local;
-        let length = own.end_local - own.start_local;
-        let is_moved = distance != 0 || length != planned.end_local - planned.start_local;
-        (is_alike && is_moved).then_some(Moved { distance, length })
-    };
-    let mut moves: Vec<(Moved, usize)> = Vec::new();
+    let mut votes: Vec<(Moved, usize)> = Vec::new();
     for event in events::by_ids(db, &ids)? {
-        let member = members.iter().find(|member| member.event == event.id);
-        let Some(found) = member.and_then(|member| move_of(member, &event.schedule)) else {
-            continue;
-        };
-        match moves.iter_mut().find(|(known, _)| *known == found) {
-            Some((_, number)) => *number += 1,
-            None => moves.push((found, 1)),
+        let Some(member) = members.iter().find(|member| member.event == event.id) else { continue };
+        for base in bases(of, &event.schedule) {
+            let found = Moved::of(of, member.occurrence, base, &event.schedule);
+            let Some(found) = found else { continue };
+            match votes.iter_mut().find(|(known, _)| *known == found) {
+                Some((_, number)) => *number += 1,
+                None => votes.push((found, 1)),
+            }
         }
     }
-    let most = moves.into_iter().max_by_key(|(_, number)| *number);
+    let most = votes.into_iter().max_by_key(|(_, number)| *number);
     Ok(most.filter(|(_, number)| *number > 1 && number * 2 > members.len()).map(|(found, _)| found))
 }

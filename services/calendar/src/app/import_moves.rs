@@ -68,6 +68,8 @@ pub fn rename(
         return Ok(());
     }
     let subscription = subscriber.as_ref().map(|subscriber| subscriber.id());
+    // Feeds have the names, so each event continues the revisions of its new one.
+    let revisions = events::revisions(db, &entry.uid)?;
     // All names become free first.
     for (number, (one, _)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &one.name), &format!("#{number}"))?;
@@ -79,6 +81,9 @@ pub fn rename(
             && events::find_by_external_id(db, name)?.is_none()
         {
             events::rename(db, id, name)?;
+            if let Some(least) = revisions.get(name) {
+                events::raise_revisions(db, id, *least)?;
+            }
         }
     }
     let first = renamed.iter().find(|(_, name)| *name == entry.uid);

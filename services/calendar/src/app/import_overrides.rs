@@ -2,7 +2,7 @@
 //! by its day, first events of series, and events that share a UID.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use database::Db;
 
@@ -114,6 +114,23 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
         }
     }
     Ok(None)
+}
+
+/// Returns the parent of an entry's events, if known. `series` are those in the file that have
+/// overrides, and `parents` the parents of their events.
+pub fn known_parent(
+    db: &mut Db,
+    entry: &Entry,
+    (series, parents): (&HashMap<String, Series>, &HashMap<String, i64>),
+) -> Result<Option<i64>, Error> {
+    if !entry.is_series && entry.replaces.is_none() {
+        return Ok(None);
+    }
+    if entry.replaces.is_some() && series.contains_key(&entry.uid) {
+        return Ok(parents.get(&entry.uid).copied());
+    }
+    let first = events::find_by_external_id(db, &entry.uid)?;
+    Ok(first.map(|first| first.parent.unwrap_or(first.id)))
 }
 
 /// Returns the id of a series' parent, given one of its events. Returns `None` if the event no

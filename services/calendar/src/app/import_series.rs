@@ -6,18 +6,22 @@ use database::Db;
 
 use super::import_edits::SeriesEdits;
 use super::series;
-use super::series_plans::from_on;
+use super::series_dates::span_of;
+use super::series_plans::{ended_before, from_on};
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
 use crate::model::event::Event;
 use crate::model::included::InSeries;
-use crate::model::schedule::{Schedule, ScheduleChange};
+use crate::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 use crate::model::series::{DATES, FIELDS, Membership, Plan, Series};
 use crate::model::slug;
 use crate::model::subscription::Part;
+use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::{events, slugs, subscribed_events};
+use crate::store::{events, imported, slugs, subscribed_events};
+
+const DAY_SECONDS: i64 = 24 * 3600;
 
 /// A stored series that events are written to.
 #[derive(Clone, Copy)]
@@ -30,11 +34,11 @@ pub struct Written {
 /// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
 /// Our own feeds contain less than the database, and may list occurrences as single events without
-/// a rule.
+/// a rule. If users ended the series, `ended_at` is the key of its last known date.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
-    entry: &Entry,
+    (entry, ended_at): (&Entry, Option<&str>),
     (is_author, is_partial): (bool, bool),
 ) -> Result<Option<Written>, Error> {
     if entry.has_unknown_occurrences
@@ -47,7 +51,7 @@ pub fn of_entry(
             let known = stored::find_by_uid(db, &entry.uid)?;
             Ok(known.map(|known| Written { id: known.id, is_new: false }))
         }
-        (None, true) => keep(db, entry, state.site.settings.imported_series().most),
+        (None, true) => keep(db, (entry, ended_at), state.site.settings.imported_series().most),
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
     }
@@ -55,13 +59,21 @@ pub fn of_entry(
 
 /// Stores the rule of a repeating entry and returns the series. If one rule can't describe the entry,
 /// this removes the series stored earlier.
-fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<Written>, Error> {
+fn keep(
+    db: &mut Db,
+    (entry, ended_at): (&Entry, Option<&str>),
+    most: usize,
+) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
         if let Some(known) = known {
             stored::remove(db, known.id)?;
         }
         return Ok(None);
+    };
+    let plan = &match ended_at {
+        Some(key) => ended_after(plan, key),
+        None => plan.clone(),
     };
     let Some(known) = known else {
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
@@ -74,18 +86,28 @@ fn keep(db: &mut Db, entry: &Entry, most: usize) -> Result<Option<Written>, Erro
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until: *made_until,
             due_utc: *due_utc,
-            sequence: 0,
+            sequence: events::most_revisions(db, &entry.uid)?,
         };
         return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
     };
     let plan = Plan { exdates: with_removed(db, &known, plan)?, ..plan.clone() };
-    let sequence = known.sequence + i64::from(plan != known.plan);
+    let sequence = match plan == known.plan {
+        true => known.sequence,
+        false => stored::sequence(db, &known)? + 1,
+    };
     let is_planned = plan == known.plan && known.made_until >= *made_until;
     if !is_planned {
         let (made_until, due_utc) = (*made_until, *due_utc);
         stored::update(db, &Series { plan, made_until, due_utc, sequence, ..known.clone() })?;
     }
     Ok(Some(Written { id: known.id, is_new: false }))
+}
+
+/// Returns a plan that ends after the date with this key, or after the first one if it is empty.
+fn ended_after(plan: &Plan, key: &str) -> Plan {
+    let last = if key.is_empty() { Some(plan.first()) } else { plan.moment(key) };
+    let next = last.map(|last| if plan.all_day { last + DAY_SECONDS } else { last + 1 });
+    next.map_or_else(|| plan.clone(), |next| ended_before(plan, next))
 }
 
 /// Returns the file's excluded dates, plus the dates of trashed events and of events that users
@@ -113,12 +135,31 @@ fn with_removed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>,
     Ok(excluded)
 }
 
-/// Removes the stored rule of an entry that does not repeat.
+/// Removes the stored rule of an entry that no longer repeats. If no file had the rule, a user made a
+/// series of the event, which stays.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
-    if let Some(known) = stored::find_by_uid(db, &entry.uid)? {
+    let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
+    let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
+        Some(first) => imported::find(db, first.id)?.moment.is_some(),
+        None => true,
+    };
+    if was_in_file {
         stored::remove(db, known.id)?;
     }
     Ok(())
+}
+
+/// Marks the fields of an event that differ from its series, after a file changed the event that does
+/// not have the series.
+pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
+    if entry.is_series || entry.replaces.is_some() {
+        return Ok(());
+    }
+    let Some(InSeries { series, mut membership }) = stored::of_event(db, event)? else {
+        return Ok(());
+    };
+    membership.changed = changed(db, &series, &membership)?;
+    Ok(stored::join(db, &membership)?)
 }
 
 /// Adds an imported event to its series.
@@ -162,7 +203,7 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     // A later rule may not have the excluded dates, so the series starts with its first remaining
     // event.
     let plan = from_on(&plan, next.occurrence).unwrap_or(plan);
-    let sequence = known.sequence + 1;
+    let sequence = stored::sequence(db, &known)? + 1;
     Ok(stored::update(db, &Series { plan, sequence, ..known })?)
 }
 
@@ -203,9 +244,20 @@ pub fn placed(
     let Some(moment) = moment else { return Ok(None) };
     let edits = edits.filter(|_| entry.replaces.is_none());
     Ok(Some(match edits.and_then(|edits| edits.moved(&known, moment)) {
-        Some((schedule, slug)) => Placed { slug, schedule: Some(schedule) },
+        Some((schedule, slug)) => Placed { slug, schedule: Some(change_to(schedule)) },
         None => Placed { slug: known.slug_of(moment), schedule: None },
     }))
+}
+
+/// Returns the schedule fields of a write that lead to this schedule.
+fn change_to(schedule: Schedule) -> ScheduleChange {
+    let local = |seconds: i64| Some(PointInTime::Wall(wall_from_seconds(seconds)));
+    ScheduleChange {
+        start: local(schedule.start_local),
+        end: local(schedule.end_local),
+        zone: Some(schedule.zone),
+        all_day: Some(schedule.all_day),
+    }
 }
 
 /// Returns the fields that belong to this event only. These are fields that files don't have and,
@@ -232,11 +284,15 @@ fn own_fields(
         }
     }
     if let Some(edits) = edits
-        && parts().any(|part| edits.has(part) && !held.has(part))
+        && parts().any(|part| edits.has(part))
         && let Some(event) = series::shared(db, place.event)?
     {
-        let released = parts().filter(|part| edits.has(*part) && !held.has(*part));
-        fields.extend(released.flat_map(|part| edits.differing(&event, part)).map(str::to_owned));
+        let shared = parts().filter(|part| edits.has(*part));
+        for field in shared.flat_map(|part| edits.differing(&event, part)) {
+            if !fields.iter().any(|own| own == field) {
+                fields.push(field.to_owned());
+            }
+        }
     }
     fields.retain(|field| field != DATES);
     if held.has(Part::Dates)
@@ -277,21 +333,73 @@ fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String
 
 /// Returns the dates that the rule gives an event.
 fn expected(place: &InSeries) -> Option<Schedule> {
-    series::span_of(&place.series, place.membership.occurrence)
+    span_of(&place.series, place.membership.occurrence)
 }
 
 /// Removes events from a series that are no longer part of its rule or of the file. Trashed events
-/// whose dates are excluded remain part of it.
-pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<(), Error> {
-    let Some(series) = stored::find(db, id)? else { return Ok(()) };
+/// whose dates are excluded remain part of it. Returns whether an event has another external id now.
+pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
+    let Some(series) = stored::find(db, id)? else { return Ok(false) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();
     let plan = &series.plan;
+    let mut is_renamed = false;
     for member in stored::dated(db, id)? {
         let moment = member.occurrence;
         let is_excluded = !member.is_trashed() && plan.exdates.contains(&plan.key(moment));
         if !named.contains(&moment) && (is_excluded || !plan.has(moment)) {
+            if let Some(place) = place_ahead(db, entry, (&series, member.id))? {
+                stored::join(db, &place)?;
+                continue;
+            }
             stored::leave(db, member.id)?;
+            is_renamed |= give_up_uid(db, &series, (member.id, moment))?;
         }
     }
-    Ok(())
+    Ok(is_renamed)
+}
+
+/// Returns the date that an external id has in a file, if the rule has it and it is later than the
+/// dates that were created. Users can move a series to earlier days, which adds dates at its end.
+pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
+    let Repetition { plan, made_until, .. } = entry.repetition.as_ref()?;
+    let moment = plan.moment(Entry::moment_of(&entry.uid, name)?)?;
+    let is_excluded = plan.exdates.contains(&plan.key(moment));
+    (moment > *made_until && !is_excluded && plan.has(moment)).then_some(moment)
+}
+
+/// Returns the place of an event in its series whose date is later than those of this import.
+fn place_ahead(
+    db: &mut Db,
+    entry: &Entry,
+    (series, event): (&Series, i64),
+) -> Result<Option<Membership>, Error> {
+    let Some(old) = events::find(db, event)? else { return Ok(None) };
+    let moment = old.external_id.as_ref().and_then(|name| date_ahead(entry, name));
+    let (Some(occurrence), Some(before)) = (moment, stored::of_event(db, event)?) else {
+        return Ok(None);
+    };
+    let membership = Membership { occurrence, ..before.membership };
+    let mut place = InSeries { series: series.clone().into(), membership };
+    let has_dates = place.membership.changed.iter().any(|field| field == DATES);
+    if !has_dates && is_moved(&place, &old) {
+        place.membership.changed.push(DATES.to_owned());
+    }
+    Ok(Some(place.membership))
+}
+
+/// If an event that leaves a series has its UID as external id, gives it the id of its date instead.
+/// Otherwise feeds would have both under one UID, and cancel the series along with the event. Returns
+/// whether the id changed.
+fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
+    let Some(old) = events::find(db, event)? else { return Ok(false) };
+    let name = Entry::occurrence_id(&series.uid, &series.plan.key(moment));
+    let is_of_series = old.external_id.as_ref() == Some(&series.uid);
+    if !is_of_series || events::find_by_external_id(db, &name)?.is_some() {
+        return Ok(false);
+    }
+    let sequence = stored::sequence(db, series)?;
+    stored::update(db, &Series { sequence, ..series.clone() })?;
+    events::rename(db, event, &name)?;
+    subscribed_events::rename(db, event, &name)?;
+    Ok(true)
 }

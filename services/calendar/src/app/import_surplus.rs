@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use database::Db;
 
 use super::import_overview::Overview;
-use super::import_progress::Progress;
+use super::import_progress::{Progress, TimeSlice};
+use super::import_series::date_ahead;
 use super::import_writes::{call_off, trash};
 use super::subscriber::Subscriber;
 use crate::error::Error;
@@ -15,6 +16,9 @@ use crate::model::event::Event;
 use crate::store::{events, subscribed_events};
 use crate::wire::dates::written;
 use crate::wire::import::ImportErrorJson;
+
+/// Number of surplus occurrences to trash before checking the time slice again.
+const SURPLUS: usize = 20;
 
 /// Finds the future occurrences that are no longer part of an entry.
 pub struct Surplus<'a> {
@@ -37,9 +41,31 @@ struct Missing {
 }
 
 impl Surplus<'_> {
+    /// Cancels or trashes the surplus occurrences until the time slice ends. Returns whether all of
+    /// them are gone. `line` is the entry's line number.
+    pub fn remove_all(
+        &self,
+        db: &mut Db,
+        (line, slice): (u64, TimeSlice),
+        so_far: &mut Progress,
+    ) -> Result<bool, Error> {
+        let is_trashing = self.subscriber.is_some() && !self.entry.is_cancelled;
+        loop {
+            if slice.is_over(so_far.done) {
+                return Ok(false);
+            }
+            let removed = self.remove(db, SURPLUS)?;
+            so_far.count_dropped(removed, is_trashing);
+            if removed < SURPLUS {
+                self.note_staying(db, line, so_far)?;
+                return Ok(true);
+            }
+        }
+    }
+
     /// Cancels or trashes up to `most` of the surplus occurrences, and returns how many it
     /// processed.
-    pub fn remove(&self, db: &mut Db, most: usize) -> Result<usize, Error> {
+    fn remove(&self, db: &mut Db, most: usize) -> Result<usize, Error> {
         let surplus = self.find(db)?.into_iter().filter(|one| !one.is_changed);
         let ids: Vec<i64> = surplus.map(|one| one.id).take(most).collect();
         for event in events::by_ids(db, &ids)? {
@@ -53,7 +79,7 @@ impl Surplus<'_> {
 
     /// Counts the surplus occurrences that are kept because a user changed them, and adds messages
     /// about them. `line` is the entry's line number.
-    pub fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
+    fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
         if self.subscriber.is_none() || self.entry.is_cancelled {
             return Ok(());
         }
@@ -100,6 +126,7 @@ impl Surplus<'_> {
             false => replaced.contains(name) && self.first != Some(name),
         };
         let is_named = self.kept.contains(name) || listed.contains(name);
-        !self.entry.has_occurrence(name) || is_named || is_replaced
+        let is_ahead = !self.entry.is_cancelled && date_ahead(self.entry, name).is_some();
+        !self.entry.has_occurrence(name) || is_named || is_replaced || is_ahead
     }
 }

@@ -51,6 +51,8 @@ pub struct Source<'a> {
     pub series: Option<(i64, &'a Entry)>,
     /// The values that new dates of that series get.
     pub edits: Option<&'a SeriesEdits>,
+    /// Whether users ended the series, so that it gets no new dates.
+    pub has_ended: bool,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
     /// is unreadable.
     pub has_unknown_exclusions: bool,
@@ -90,7 +92,7 @@ pub fn write(
         let known = find(context.db, source.own, name)?;
         let is_refused = match &known {
             Some(event) => !subscriber.owns(context.db, event.id)?,
-            None => subscriber.was_erased(context.db, name)?,
+            None => source.has_ended || subscriber.was_erased(context.db, name)?,
         };
         if is_refused {
             return Ok((None, Outcome::Skipped));

@@ -12,7 +12,9 @@ use super::import_adoption::Adopted;
 use super::import_edits::KnownEdits;
 use super::import_moves;
 use super::import_notices::Notices;
-use super::import_overrides::{later_overrides, note_first, parent_of, stored_name, tell_apart};
+use super::import_overrides::{
+    known_parent, later_overrides, note_first, parent_of, stored_name, tell_apart,
+};
 use super::import_overview::{Cut, Overview};
 use super::import_progress::{
     EntryProgress, ImportLimits, Pass, Progress, Series, Step, TIME_SLICE, TimeSlice, Work,
@@ -22,6 +24,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, OwnEvents, Source, find};
 use super::loading::Undone;
+use super::subscribed_series::ended_at;
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
 use crate::error::Error;
@@ -33,9 +36,6 @@ use crate::state::State;
 use crate::store::{events, imported, sql, subscribed_events};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 use crate::wire::params::Params;
-
-/// Number of surplus occurrences to trash before checking the time slice again.
-const SURPLUS: usize = 20;
 
 /// An import in progress.
 pub struct Import {
@@ -262,21 +262,31 @@ impl Import {
                     let listed = &self.overview.listed;
                     import_moves::rename(db, (entry, listed), self.subscriber.as_mut(), now)?;
                 }
-                let parent = self.parent(db, entry)?;
+                let known = (&self.series, &self.so_far.parents);
+                let parent = known_parent(db, entry, known)?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
                 let is_partial = self.overview.is_own || self.overview.cut.is_some();
                 let origin = (self.is_author, is_partial);
-                let series = import_series::of_entry(state, db, entry, origin)?;
-                let has_edits = series.is_some_and(|series| !series.is_new)
-                    && match &entry.replaces {
-                        Some(name) => events::find_by_external_id(db, name)?.is_none(),
-                        None => true,
-                    };
-                let known = series.filter(|_| has_edits).map(|series| series.id);
+                let has_new = match &entry.replaces {
+                    Some(name) => events::find_by_external_id(db, name)?.is_none(),
+                    None => entry.is_series,
+                };
+                let ended_at = match &self.subscriber {
+                    Some(one) if has_new && one.has_removed() => {
+                        ended_at(db, one.id(), &entry.uid, state.clock.unix())?
+                    }
+                    _ => None,
+                };
+                let ends = ended_at.as_deref();
+                let series = import_series::of_entry(state, db, (entry, ends), origin)?;
+                let known = series.filter(|series| has_new && !series.is_new);
+                let known = known.map(|series| series.id);
                 let edits = self.edits.of(db, known, entry.replaces.is_some())?;
-                EntryProgress { kept: HashSet::new(), parent, repeated, overridden, series, edits }
+                let has_ended = ended_at.is_some();
+                let kept = HashSet::new();
+                EntryProgress { kept, parent, repeated, overridden, series, edits, has_ended }
             }
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
@@ -350,8 +360,14 @@ impl Import {
                 }
             }
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
-            if let (Some(id), Some(series)) = (id, so_far.series) {
-                import_series::join(db, (series.id, entry), edits, (&occurrence, id))?;
+            match (id, so_far.series) {
+                (Some(id), Some(series)) => {
+                    import_series::join(db, (series.id, entry), edits, (&occurrence, id))?;
+                }
+                (Some(id), None) if outcome == Outcome::Updated && !self.is_author => {
+                    import_series::mark_own(db, entry, id)?;
+                }
+                _ => {}
             }
             if let Some(id) = id {
                 so_far.repeated |= note_first(db, &self.overview, entry, &occurrence, id)?;
@@ -380,8 +396,11 @@ impl Import {
         let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
         // Our own feeds leave out events that aren't public.
         let is_whole = is_whole && !entry.has_unknown_occurrences && !self.is_author;
-        if let Some(series) = so_far.series.filter(|_| is_whole) {
-            import_series::tidy(db, series.id, entry)?;
+        if let Some(series) = so_far.series.filter(|_| is_whole)
+            && import_series::tidy(db, series.id, entry)?
+            && let Some(subscriber) = &mut self.subscriber
+        {
+            subscriber.read_names(db)?;
         }
         if so_far.repeated
             && is_whole
@@ -428,18 +447,6 @@ impl Import {
         Ok(is_outdated)
     }
 
-    /// Returns the parent of a series' events, if known.
-    fn parent(&self, db: &mut Db, entry: &Entry) -> Result<Option<i64>, Error> {
-        if !entry.is_series && entry.replaces.is_none() {
-            return Ok(None);
-        }
-        if entry.replaces.is_some() && self.series.contains_key(&entry.uid) {
-            return Ok(self.so_far.parents.get(&entry.uid).copied());
-        }
-        let first = events::find_by_external_id(db, &entry.uid)?;
-        Ok(first.map(|first| first.parent.unwrap_or(first.id)))
-    }
-
     /// Writes the event of one occurrence within a savepoint. Returns the event's id, or `None` if
     /// an incomplete cancellation refers to an unknown event.
     fn write_one(
@@ -460,6 +467,7 @@ impl Import {
             parent: so_far.parent,
             series: so_far.series.map(|series| (series.id, entry)),
             edits: so_far.edits.as_deref(),
+            has_ended: so_far.has_ended,
             has_unknown_exclusions,
             subscriber,
         };
@@ -484,17 +492,6 @@ impl Import {
         let (overview, subscriber) = (&self.overview, self.subscriber.as_ref());
         let now = state.clock.unix();
         let surplus = Surplus { entry, overview, kept, first, subscriber, now };
-        let is_trashing = subscriber.is_some() && !entry.is_cancelled;
-        loop {
-            if slice.is_over(self.so_far.done) {
-                return Ok(false);
-            }
-            let removed = surplus.remove(db, SURPLUS)?;
-            self.so_far.count_dropped(removed, is_trashing);
-            if removed < SURPLUS {
-                surplus.note_staying(db, component.line, &mut self.so_far)?;
-                return Ok(true);
-            }
-        }
+        surplus.remove_all(db, (component.line, slice), &mut self.so_far)
     }
 }

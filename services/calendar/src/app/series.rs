@@ -5,18 +5,16 @@ use database::{DatabaseError, Db};
 use jiff::Timestamp;
 
 use super::event_writes;
-use super::subscribed_series::{name_for, note_new};
-use crate::ical::{self, Expansion, Moment};
+use super::series_dates::{Moved, schedule, span_in, times};
+use super::subscribed_series::FileNames;
+use crate::ical::{self, Expansion};
 use crate::model::event::Event;
 use crate::model::included::InSeries;
-use crate::model::notice::series_body;
-use crate::model::schedule::{Schedule, wall_seconds};
+use crate::model::schedule::Schedule;
 use crate::model::series::{DATES, FIELDS, Membership, STATUS, Series, SeriesLimits, Shared};
 use crate::model::status::{Stage, Status};
-use crate::model::when::PointInTime;
-use crate::model::zone::Zone;
 use crate::state::Site;
-use crate::store::{event_statuses, events, links, series, slugs, webhooks};
+use crate::store::{event_statuses, events, links, series, slugs};
 
 /// Number of events to read at once while looking for the shared fields.
 const AT_ONCE: usize = 20;
@@ -110,7 +108,7 @@ fn is_visible(event: &Event, template: &Event) -> bool {
 
 /// Finds the last event of a series that everyone can see who sees the template, among those that
 /// did not change the field for themselves if one is given.
-fn last_visible(
+pub fn last_visible(
     db: &mut Db,
     members: &[Membership],
     template: &Event,
@@ -136,36 +134,26 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
     ical::expand(series, (&site.settings.site_timezone, now), limits)
 }
 
-/// Returns the schedule of an occurrence shown in this time zone. Returns `None` for times that we
-/// don't support.
-fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
-    let point = |moment: &Moment| match moment {
-        Moment::Day(_) => PointInTime::Wall(moment.wall()),
-        Moment::Time(at, _) => PointInTime::Instant(*at),
-    };
-    let all_day = matches!(start, Moment::Day(_));
-    Schedule::new(zone.clone(), all_day, point(start), point(end)).ok()
-}
-
-/// Returns an occurrence's schedule according to the series plan, in the time zone of the plan.
-pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
-    span_in(&series.plan.zone, series, occurrence)
-}
-
-/// Returns an occurrence's schedule according to the series plan, shown in this time zone.
-pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule> {
-    let (start, end) = ical::span(&series.plan, occurrence)?;
-    schedule(zone, &start, &end)
+/// Values for the new events of a series.
+pub struct NewEvents<'a> {
+    /// The fields that they share.
+    pub template: &'a Shared,
+    /// The place of the series' events relative to its plan, which is that of a file, if users moved
+    /// them.
+    pub moved: Option<&'a Moved>,
+    /// The form of their external ids, if that is not the form of the series.
+    pub names: Option<FileNames>,
 }
 
 /// Creates the missing events for occurrences after a given time. Returns how many it created.
 pub fn make_missing(
     db: &mut Db,
     series: &Series,
-    template: &Shared,
+    new_events: &NewEvents<'_>,
     expansion: &Expansion,
     (after, now): (i64, i64),
 ) -> Result<usize, DatabaseError> {
+    let template = new_events.template;
     let members = series::members(db, series.id)?;
     let first = members.iter().find(|one| one.occurrence == series.plan.first());
     let parent = first.map(|first| first.event);
@@ -176,36 +164,56 @@ pub fn make_missing(
         if *moment <= after || known.binary_search(moment).is_ok() {
             continue;
         }
-        let external_id = name_for(db, series, *moment)?;
-        let place = |event: i64| Membership {
+        let place = |event: i64, changed: Vec<String>| Membership {
             event,
             series: series.id,
             occurrence: *moment,
-            changed: Vec::new(),
+            changed,
         };
-        let Some(schedule) = schedule(zone, start, end) else { continue };
-        // An event that left the series still has this name. Its date may be in the trash.
-        if let Some(name) = &external_id
-            && let Some(event) = named(db, series, *moment)?
-        {
-            if series::of_event(db, event.id)?.is_none() {
-                events::rename(db, event.id, name)?;
+        let Some(planned) = schedule(zone, start, end) else { continue };
+        let name = match &new_events.names {
+            Some(names) => names.name(series, *moment),
+            None => series.external_id(*moment),
+        };
+        let other = named(db, series, (&name, *moment))?;
+        let other_place = match &other {
+            Some(other) => series::of_event(db, other.id)?,
+            None => None,
+        };
+        let external_id = match (other, other_place) {
+            (None, _) => Some(name),
+            // A file gave this name to an event that was moved.
+            (Some(_), Some(place)) if place.series.id == series.id => None,
+            (Some(_), Some(_)) => continue,
+            // An event that left the series still has this name. Its date may be in the trash.
+            (Some(event), None) => {
+                events::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
-                let changed = bring_back(db, event.id, (template, &schedule, parent), now)?;
-                series::join(db, &Membership { changed, ..place(event.id) })?;
+                let changed = bring_back(db, event.id, (template, &planned, parent), now)?;
+                series::join(db, &place(event.id, changed))?;
+                continue;
             }
-            continue;
-        }
+        };
+        let moved = new_events.moved.and_then(|moved| moved.place(series, *moment));
+        let (schedule, slug, changed) = match moved {
+            Some((schedule, slug)) => {
+                let is_own = times(&schedule) != times(&planned);
+                (schedule, slug, is_own.then(|| DATES.to_owned()).into_iter().collect())
+            }
+            None => (planned, series.slug_of(*moment), Vec::new()),
+        };
         let mut new = template.clone();
         let event = &mut new.event;
         event.id = events::allocate(db)?;
-        event.slug = slugs::free(db, "events", &series.slug_of(*moment), "", event.id)?;
+        event.slug = slugs::free(db, "events", &slug, "", event.id)?;
         slugs::forget_former(db, "events", &event.slug)?;
         (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
-        (event.modified_utc, event.sequence, event.previous) = (now, 0, None);
+        (event.modified_utc, event.previous) = (now, None);
+        // An erased event may have had revisions under this name.
+        event.sequence = series.sequence;
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
-        series::join(db, &place(new.event.id))?;
+        series::join(db, &place(new.event.id, changed))?;
         made += 1;
     }
     Ok(made)
@@ -213,8 +221,12 @@ pub fn make_missing(
 
 /// Finds the event with an occurrence's external id. If the series used to start with an earlier
 /// date, the event may still have the id from then.
-fn named(db: &mut Db, of: &Series, occurrence: i64) -> Result<Option<Event>, DatabaseError> {
-    let found = events::find_by_external_id(db, &of.external_id(occurrence))?;
+fn named(
+    db: &mut Db,
+    of: &Series,
+    (name, occurrence): (&str, i64),
+) -> Result<Option<Event>, DatabaseError> {
+    let found = events::find_by_external_id(db, name)?;
     let former = of.former_id(occurrence).filter(|_| found.is_none());
     let Some(former) = former else { return Ok(found) };
     let Some(event) = events::find_by_external_id(db, &former)? else { return Ok(None) };
@@ -237,50 +249,12 @@ fn bring_back(
         new.event.sequence += 1;
         events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
     }
-    let dates = |one: &Schedule| match one.all_day {
-        true => (true, one.start_local, one.end_local),
-        false => (false, one.start_utc, one.end_utc),
-    };
     let mut fields = template.differing(&new);
     fields.retain(|field| *field != DATES);
-    if dates(&new.event.schedule) != dates(expected) {
+    if times(&new.event.schedule) != times(expected) {
         fields.push(DATES);
     }
     Ok(fields.into_iter().map(str::to_owned).collect())
-}
-
-/// Creates more events for a series if they are due. Returns how many it created.
-///
-/// Another replica may have been faster, so this checks again whether they are due.
-pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
-    let seconds = now.as_second();
-    let Some(mut series) = series::find(db, id)? else { return Ok(0) };
-    if series.due_utc.is_none_or(|due| due > seconds) {
-        return Ok(0);
-    }
-    let Some(mut template) = template(db, id)? else {
-        series::remove(db, id)?;
-        return Ok(0);
-    };
-    let Some(expansion) = expand(site, &series, now) else {
-        series.due_utc = None;
-        series::update(db, &series)?;
-        return Ok(0);
-    };
-    if template.event.status.stage() != Stage::Future {
-        template.event.published_utc = seconds;
-        template.event.published_local = wall_seconds(site.settings.site_timezone.wall(now));
-    }
-    let messages = webhooks::last_message(db)?;
-    let made = make_missing(db, &series, &template, &expansion, (series.made_until, seconds))?;
-    note_new(db, &series, false)?;
-    let known = &expansion.repetition;
-    series.made_until = known.made_until.max(series.made_until);
-    series.due_utc = known.due_utc;
-    series::update(db, &series)?;
-    let body = series_body("series.changed", id, template.event.id, seconds);
-    webhooks::combine_after(db, messages, &body, seconds)?;
-    Ok(made)
 }
 
 /// Records how an event differs from its series after these fields were changed for this event only.

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
+use super::event_writes;
 use super::interrupt::Interrupt;
+use super::series::{self, NewEvents, make_missing};
 use super::series_plans::{invalid, plan_of};
 use super::subscribed_series::note_new;
-use super::{event_writes, series};
 use crate::error::Error;
 use crate::ical::Expansion;
 use crate::model::change::EventChange;
@@ -18,6 +19,7 @@ use crate::model::role::{self, User};
 use crate::model::series::{Membership, Plan, Series, Shared};
 use crate::model::series_ids::occurrence_of;
 use crate::model::slug;
+use crate::model::subscription::{Part, Parts};
 use crate::state::Site;
 use crate::store::series as stored;
 use crate::store::{events, slugs, sql, webhooks};
@@ -99,8 +101,9 @@ pub fn begin(
     events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
     let (event, occurrence) = (first.id, series.plan.first());
     stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
-    series::make_missing(db, &series, &new, &expansion, (i64::MIN, seconds))?;
-    note_new(db, &series, true)?;
+    let new_events = NewEvents { template: &new, moved: None, names: None };
+    make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
+    note_new(db, &series, &Parts::of([Part::Dates]))?;
     let body = series_body("series.created", series.id, event, seconds);
     webhooks::combine_after(db, messages, &body, seconds)?;
     Ok(new.event)

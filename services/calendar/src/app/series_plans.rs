@@ -240,6 +240,12 @@ impl Shift {
             _ => wall_from_seconds(schedule.start_local),
         };
         let was = written(&from, occurrence);
+        // Whole days move by whole days, whatever the times of other dates.
+        let of_day = |wall: DateTime| match new.all_day && old != new {
+            true => wall.date().to_datetime(Time::midnight()),
+            false => wall,
+        };
+        let was = of_day(was);
         let delta = match (old == new, recurrence) {
             (true, None) => return Ok(None),
             (true, Some(_)) => SignedDuration::ZERO,
@@ -253,7 +259,7 @@ impl Shift {
         let start = by_month
             .and_then(|shift| shift.moved(from.start()))
             .or_else(|| from.start().checked_add(delta).ok())
-            .unwrap_or(from.start());
+            .map_or(from.start(), of_day);
         let mut plan = match old == new {
             true => from.clone(),
             false => with_dates(new, start)?,

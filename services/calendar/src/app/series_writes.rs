@@ -1,30 +1,34 @@
-//! Changes or removes several events in a series at once.
+//! Changes several events in a series at once.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use database::Db;
 
 use super::context::RequestContext;
+use super::event_writes;
 use super::interrupt::Interrupt;
+use super::series::{self, NewEvents, make_missing};
 use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
+use super::series_dates::{span_in, span_of};
 use super::series_notices::announce_split;
-use super::series_plans::{Shift, ended_before, invalid, plan_of, split};
+use super::series_plans::{Shift, invalid, plan_of, split};
+use super::series_removal::{reached, remove};
 use super::slugs::remember;
 use super::subscribed_rules::refuse_other_rule;
-use super::subscribed_series::{is_named_by_file, moving_along, note_new};
-use super::{erasure, event_writes, series};
+use super::subscribed_series::{FileNames, is_named_by_file, moving_along, note_new};
 use crate::error::Error;
 use crate::ical::Entry;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::included::InSeries;
 use crate::model::notice::series_body;
-use crate::model::role::{self, User};
+use crate::model::role::User;
 use crate::model::schedule::Schedule;
 use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series, Shared};
 use crate::model::slug::TRASHED;
 use crate::model::status::Status;
-use crate::model::subscription::Parts;
+use crate::model::subscription::{Part, Parts};
 use crate::store::series as stored;
 use crate::store::{event_statuses, events, slugs, sql, subscribed_events, webhooks};
 
@@ -75,7 +79,7 @@ pub fn update(
 /// Returns whether the recurrence differs from the current one.
 fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     let (series, occurrence) = (&place.series, place.membership.occurrence);
-    let dates = series::span_of(series, occurrence).ok_or(Error::EventNotFound)?;
+    let dates = span_of(series, occurrence).ok_or(Error::EventNotFound)?;
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
@@ -99,29 +103,6 @@ fn update_one(
         series::mark(context.db, place, (&after, &differing))?;
     }
     Ok(event)
-}
-
-/// Returns the events that a write applies to. Fails if the caller may not change all of them.
-fn reached(
-    db: &mut Db,
-    user: &User,
-    (place, reach): (&InSeries, Reach),
-) -> Result<Vec<Membership>, Error> {
-    let mut members = stored::members(db, place.series.id)?;
-    if reach == Reach::Following {
-        members.retain(|member| member.occurrence >= place.membership.occurrence);
-    }
-    let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
-    for ids in ids.chunks(500) {
-        let all = events::by_ids(db, ids)?;
-        let may_edit = |event: &Event| {
-            role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
-        };
-        if !all.iter().all(may_edit) {
-            return Err(Error::Forbidden);
-        }
-    }
-    Ok(members)
 }
 
 /// Changes several events in a series.
@@ -165,7 +146,7 @@ fn update_several(
         return Ok(event);
     }
     let members = match is_moved {
-        true => moving_along(db, &place, before.event.schedule.start_local, members)?,
+        true => moving_along(db, &place, &before.event.schedule, members)?,
         false => members,
     };
     let old_dates = match is_moved {
@@ -188,7 +169,13 @@ fn update_several(
     let mut series = Series::clone(&place.series);
     let work = Work { series: series.clone(), own: event.id, after: &after, differing: &differing };
     match shift {
-        None => work.copy_fields(db, &members, seconds)?,
+        None => {
+            if differing.contains(&"event_status") {
+                series.sequence = stored::sequence(db, &series)? + 1;
+                stored::update(db, &series)?;
+            }
+            work.copy_fields(db, &members, seconds)?;
+        }
         Some(shift) => {
             series.plan = shift.plan.clone();
             series.sequence = stored::sequence(db, &series)? + 1;
@@ -200,8 +187,11 @@ fn update_several(
             work.move_events(db, members, &shift, seconds)?;
             exclude_forbidden(db, user, &mut series, &mut expansion)?;
             if let Some(template) = series::template(db, series.id)? {
-                series::make_missing(db, &series, &template, &expansion, (i64::MIN, seconds))?;
-                note_new(db, &series, true)?;
+                // The later part of a split series names its new events itself.
+                let names = FileNames::of(db, &series)?.filter(|it| it.uid() == series.uid);
+                let new_events = NewEvents { template: &template, moved: None, names };
+                make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
+                note_new(db, &series, &Parts::of([Part::Dates]))?;
             }
         }
     }
@@ -314,6 +304,9 @@ impl Work<'_> {
         let is_named_by_file = is_named_by_file(db, &was)?;
         let is_renaming = shift.is_moving() && !is_named_by_file;
         let former = if is_renaming { former_events(db, &was, &members)? } else { Vec::new() };
+        // Feeds have the names, so each event continues the revisions of its new one.
+        let revisions = events::revisions(db, &was.uid)?;
+        let places = self.places(db, &members, shift)?;
         stored::clear(db, self.series.id)?;
         if is_renaming {
             for member in members.iter().chain(&former) {
@@ -327,11 +320,11 @@ impl Work<'_> {
             let mut new = self.with_fields(&member, &old);
             let (plan, was_trashed) = (&self.series.plan, old.event.status.is_trashed());
             let is_excluded = plan.exdates.contains(&plan.key(occurrence));
-            let is_kept = plan.has(occurrence) && (!is_excluded || was_trashed);
             // Events beyond the horizon move too.
             let zone = &self.after.event.schedule.zone;
-            let schedule = series::span_in(zone, &self.series, occurrence);
-            let Some(schedule) = schedule.filter(|_| is_kept) else {
+            let schedule = span_in(zone, &self.series, occurrence);
+            let is_first = places.get(&occurrence) == Some(&member.event);
+            let Some(schedule) = schedule.filter(|_| is_first && plan.has(occurrence)) else {
                 if !was_trashed {
                     event_writes::trash(db, &old.event, now)?;
                 }
@@ -353,6 +346,8 @@ impl Work<'_> {
                 {
                     events::forget_external_id(db, other.id)?;
                 }
+                let least = revisions.get(&name).copied().unwrap_or_default();
+                new.event.sequence = new.event.sequence.max(least);
                 new.event.external_id = Some(name);
             }
             let mut place = self.place(&member, occurrence, &new);
@@ -367,11 +362,38 @@ impl Work<'_> {
             }
             rewrite(db, &old, new, now)?;
             stored::join(db, &place)?;
+            if is_excluded && !was_trashed {
+                // It stays in the series, so feeds exclude the date and do not cancel an event.
+                let excluded = require(db, member.event)?.event;
+                event_writes::trash(db, &excluded, now)?;
+            }
         }
         for member in dropped.iter().chain(&former).filter(|_| is_renaming) {
-            self.move_in_trash(db, (&was, member.occurrence), (member.event, shift), now)?;
+            self.move_in_trash(db, (&was, &revisions), (member, shift), now)?;
         }
         Ok(())
+    }
+
+    /// Returns the events that get the occurrences of the new plan. Of several events that would have
+    /// the same one, such as two on a day that becomes a whole day, the one in the request, or else
+    /// the first that is not trashed.
+    fn places(
+        &self,
+        db: &mut Db,
+        members: &[Membership],
+        shift: &Shift,
+    ) -> Result<HashMap<i64, i64>, Error> {
+        let all = stored::dated(db, self.series.id)?.into_iter();
+        let trashed: HashSet<i64> = all.filter(|one| one.is_trashed()).map(|one| one.id).collect();
+        let mut places: HashMap<i64, i64> = HashMap::new();
+        for member in members {
+            let place = places.entry(shift.moved(member.occurrence)).or_insert(member.event);
+            let is_better = trashed.contains(place) && !trashed.contains(&member.event);
+            if is_better || member.event == self.own {
+                *place = member.event;
+            }
+        }
+        Ok(places)
     }
 
     /// Moves a trashed event that has left the series along with it, so that a later rule finds it
@@ -379,21 +401,23 @@ impl Work<'_> {
     fn move_in_trash(
         &self,
         db: &mut Db,
-        (was, occurrence): (&Series, i64),
-        (event, shift): (i64, &Shift),
+        (was, revisions): (&Series, &HashMap<String, i64>),
+        (member, shift): (&Membership, &Shift),
         now: i64,
     ) -> Result<(), Error> {
+        let (event, occurrence) = (member.event, member.occurrence);
         let old = require(db, event)?;
         let (mut new, moment) = (old.clone(), shift.moved(occurrence));
         let name = self.series.external_id(moment);
         if events::find_by_external_id(db, &name)?.is_none() {
+            let least = revisions.get(&name).copied().unwrap_or_default();
+            new.event.sequence = new.event.sequence.max(least);
             new.event.external_id = Some(name);
         }
         let times = |one: &Schedule| (one.all_day, one.start_utc, one.end_utc);
-        let planned = series::span_in(&old.event.schedule.zone, was, occurrence);
+        let planned = span_in(&old.event.schedule.zone, was, occurrence);
         if planned.is_some_and(|planned| times(&planned) == times(&old.event.schedule))
-            && let Some(schedule) =
-                series::span_in(&self.after.event.schedule.zone, &self.series, moment)
+            && let Some(schedule) = span_in(&self.after.event.schedule.zone, &self.series, moment)
         {
             new.event.schedule = schedule;
         }
@@ -456,40 +480,4 @@ fn rewrite(db: &mut Db, old: &Shared, mut new: Shared, now: i64) -> Result<(), E
         subscribed_events::note_changed(db, new.event.id, &changed)?;
     }
     Ok(())
-}
-
-/// Trashes or erases several events in a series. If any events are left, the series now ends before
-/// the removed ones.
-pub fn remove(
-    db: &mut Db,
-    user: &User,
-    (place, reach, is_forced): (&InSeries, Reach, bool),
-    now: i64,
-) -> Result<(), Error> {
-    let members = reached(db, user, (place, reach))?;
-    let messages = webhooks::last_message(db)?;
-    let mut series = Series::clone(&place.series);
-    let moment = place.membership.occurrence;
-    let is_all = reach == Reach::All || moment <= series.plan.first();
-    if is_all {
-        stored::remove(db, series.id)?;
-    } else {
-        (series.plan, series.due_utc) = (ended_before(&series.plan, moment), None);
-        series.sequence = stored::sequence(db, &series)? + 1;
-        stored::update(db, &series)?;
-        for member in &members {
-            stored::leave(db, member.event)?;
-        }
-    }
-    for member in &members {
-        let Some(event) = events::find(db, member.event)? else { continue };
-        if is_forced {
-            erasure::event(db, event, now)?;
-        } else if !event.status.is_trashed() {
-            event_writes::trash(db, &event, now)?;
-        }
-    }
-    let kind = if is_all { "series.deleted" } else { "series.changed" };
-    let body = series_body(kind, series.id, place.membership.event, now);
-    Ok(webhooks::combine_after(db, messages, &body, now)?)
 }

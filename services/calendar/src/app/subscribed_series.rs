@@ -1,12 +1,22 @@
 //! Series whose events come from a file, and the effects of a user's change of several events.
 
+use std::collections::BTreeMap;
+
 use database::{DatabaseError, Db};
 
+use super::series_dates::{Moved, bases};
 use crate::model::included::InSeries;
-use crate::model::schedule::wall_seconds;
-use crate::model::series::{DATES, Membership, Series};
+use crate::model::schedule::{Schedule, wall_from_seconds, wall_seconds};
+use crate::model::series::{DATES, Membership, Plan, Series};
+use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{Part, Parts};
 use crate::store::{events, imported, series, sql, subscribed_events};
+
+/// Number of events whose external ids show the form of the others.
+const RECENT: i64 = 20;
+
+/// Length of a key that only contains a date.
+const DAY: usize = 8;
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
 /// them to recognise the events, wherever they were moved.
@@ -23,17 +33,57 @@ pub fn is_named_by_file(db: &mut Db, of: &Series) -> Result<bool, DatabaseError>
     Ok(name.is_some_and(|name| !name.starts_with(&of.uid)))
 }
 
-/// Returns the external id for a new event of a series, or `None` if a file gave it to an event that
-/// was moved.
-pub fn name_for(
-    db: &mut Db,
-    of: &Series,
-    occurrence: i64,
-) -> Result<Option<String>, DatabaseError> {
-    let name = of.external_id(occurrence);
-    let Some(other) = events::find_by_external_id(db, &name)? else { return Ok(Some(name)) };
-    let place = series::of_event(db, other.id)?;
-    Ok(Some(name).filter(|_| place.is_none_or(|place| place.series.id != of.id)))
+/// The form of the external ids that a file gave the events of a series. Users may have moved the
+/// events since, or split the series.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileNames {
+    uid: String,
+    /// Seconds from the local start in the file to that of the plan.
+    distance: i64,
+    /// Whether the file has whole days.
+    is_day: bool,
+}
+
+impl FileNames {
+    /// Finds the form that most of the last events of a series have. Returns `None` if no file named
+    /// them.
+    pub fn of(db: &mut Db, of: &Series) -> Result<Option<FileNames>, DatabaseError> {
+        if !is_named_by_file(db, of)? {
+            return Ok(None);
+        }
+        let mut votes: BTreeMap<FileNames, usize> = BTreeMap::new();
+        for (occurrence, name) in series::last_names(db, of.id, RECENT)? {
+            if let Some(found) = FileNames::read(of, occurrence, &name) {
+                *votes.entry(found).or_default() += 1;
+            }
+        }
+        let most = votes.into_iter().max_by_key(|(found, number)| (*number, found.distance == 0));
+        Ok(most.map(|(found, _)| found))
+    }
+
+    fn read(of: &Series, occurrence: i64, name: &str) -> Option<FileNames> {
+        let (uid, key) = occurrence_of(name)?;
+        let is_day = key.len() == DAY;
+        let form = Plan { all_day: is_day, ..of.plan.clone() };
+        let in_file = wall_seconds(form.wall(form.moment(key)?));
+        let distance = wall_seconds(of.plan.wall(occurrence)) - in_file;
+        Some(FileNames { uid: uid.to_owned(), distance, is_day })
+    }
+
+    /// Returns the UID in the file.
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// Returns the external id of an occurrence's event.
+    pub fn name(&self, of: &Series, occurrence: i64) -> String {
+        if occurrence == of.plan.first() {
+            return of.external_id(occurrence);
+        }
+        let form = Plan { all_day: self.is_day, ..of.plan.clone() };
+        let wall = wall_from_seconds(wall_seconds(of.plan.wall(occurrence)) - self.distance);
+        format!("{}#{}", self.uid, form.key(form.at(wall)))
+    }
 }
 
 /// When a user moves the events of a series again, those that are as far from their dates in the
@@ -41,67 +91,69 @@ pub fn name_for(
 pub fn moving_along(
     db: &mut Db,
     place: &InSeries,
-    start_local: i64,
+    before: &Schedule,
     mut members: Vec<Membership>,
 ) -> Result<Vec<Membership>, DatabaseError> {
     let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
     if !has_own_dates(&place.membership) || !is_named_by_file(db, &place.series)? {
         return Ok(members);
     }
-    let plan = &place.series.plan;
-    let planned = |member: &Membership| wall_seconds(plan.wall(member.occurrence));
-    let distance = start_local - planned(&place.membership);
+    let of = &place.series;
+    let moves = |member: &Membership, own: &Schedule| -> Vec<Option<Moved>> {
+        let bases = bases(of, own).into_iter();
+        bases.map(|base| Moved::of(of, member.occurrence, base, own)).collect()
+    };
+    let wanted = moves(&place.membership, before);
     for member in members.iter_mut().filter(|member| has_own_dates(member)) {
-        if let Some(event) = events::find(db, member.event)?
-            && event.schedule.start_local - planned(member) == distance
-        {
+        let Some(event) = events::find(db, member.event)? else { continue };
+        let found = moves(member, &event.schedule);
+        let is_alike = wanted.iter().zip(&found).any(|pair| match pair {
+            (Some(wanted), Some(found)) => found.has_distance_of(wanted),
+            _ => false,
+        });
+        if is_alike {
             member.changed.retain(|field| field != DATES);
         }
     }
     Ok(members)
 }
 
-/// Adds the new events of a subscription's series to the subscription. Events that a user's change
-/// created are kept, even though they are missing from the file.
-pub fn note_new(db: &mut Db, of: &Series, by_user: bool) -> Result<(), DatabaseError> {
+/// Adds the new events of a subscription's series to the subscription. `changed` are the parts that
+/// count as changed by users. An event with changed dates is kept, even if the file lacks it.
+pub fn note_new(db: &mut Db, of: &Series, changed: &Parts) -> Result<(), DatabaseError> {
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let new = subscribed_events::unknown_of_series(db, of.id)?;
-    let shared = match by_user {
-        true => Parts::default(),
-        false => shared_parts(db, of, new.len())?,
-    };
     for event in events::by_ids(db, &new)? {
-        let is_named = event.external_id.is_some();
-        let name = match event.external_id {
-            Some(name) => name,
-            // A file gave this name to an event that was moved.
+        let (name, changed) = match event.external_id {
+            Some(name) => (name, changed.clone()),
+            // A file gave this name to an event that was moved, and never contains the ids that we
+            // choose.
             None => {
                 let own = sql::random_id(db)?;
                 events::rename(db, event.id, &own)?;
-                own
+                (own, changed.with(&Parts::of([Part::Dates])))
             }
         };
         subscribed_events::note(db, subscription, &name, event.id)?;
-        // Files never contain the ids that we choose.
-        if by_user || !is_named {
-            subscribed_events::note_changed(db, event.id, &Parts::of([Part::Dates]))?;
-        }
-        subscribed_events::note_changed(db, event.id, &shared)?;
+        subscribed_events::note_changed(db, event.id, &changed)?;
     }
     Ok(())
 }
 
-/// Returns the parts, other than dates, that users changed for at least half of a series' events.
-/// `new` is the number of events that are not in the subscription yet.
-fn shared_parts(db: &mut Db, of: &Series, new: usize) -> Result<Parts, DatabaseError> {
-    let held = subscribed_events::changed_in_series(db, of.id)?;
-    if held.is_empty() {
-        return Ok(Parts::default());
-    }
-    let known = series::members(db, of.id)?.len().saturating_sub(new);
-    let is_shared = |part: &Part| {
-        let holding = held.values().filter(|parts| parts.has(*part)).count();
-        *part != Part::Dates && holding * 2 >= known
-    };
-    Ok(Parts::of(Part::ALL.into_iter().filter(is_shared)))
+/// Finds out whether users ended a series of a subscription: they removed its last dates, and these
+/// are more than half of those to come. The file's later dates are not created then. Returns the key
+/// of the last date that was created, or an empty string for the one with the UID.
+pub fn ended_at(
+    db: &mut Db,
+    subscription: i64,
+    uid: &str,
+    now: i64,
+) -> Result<Option<String>, DatabaseError> {
+    let mut known = subscribed_events::dates_of(db, subscription, uid)?;
+    known.sort_by(|a, b| a.key(uid).cmp(b.key(uid)));
+    let now = wall_from_seconds(now).strftime("%Y%m%dT%H%M%SZ").to_string();
+    let to_come = known.iter().filter(|date| date.key(uid) > now.as_str()).count();
+    let removed = known.iter().rev().take_while(|date| date.is_removed()).count();
+    let has_ended = removed * 2 > to_come && (removed > 1 || removed == known.len());
+    Ok(known.last().filter(|_| has_ended).map(|date| date.key(uid).to_owned()))
 }

@@ -45,6 +45,8 @@ pub struct Subscriber {
     imported_utc: i64,
     /// The zone of events that last whole days.
     zone: Zone,
+    /// Whether users had trashed or erased some of its events when the import started.
+    has_removed: bool,
 }
 
 impl Subscriber {
@@ -69,6 +71,7 @@ impl Subscriber {
             names,
             imported_utc: subscription.imported_utc,
             zone: zone.clone(),
+            has_removed: subscribed_events::has_removed(db, subscription.id)?,
         })
     }
 
@@ -80,6 +83,11 @@ impl Subscriber {
 
     pub fn id(&self) -> i64 {
         self.id
+    }
+
+    /// Returns whether users had trashed or erased some of its events when the import started.
+    pub fn has_removed(&self) -> bool {
+        self.has_removed
     }
 
     /// Returns whether it takes over events that an earlier import created.

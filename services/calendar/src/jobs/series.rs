@@ -3,7 +3,8 @@
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
 
-use crate::app::series::{expand, extend};
+use crate::app::series::expand;
+use crate::app::series_extension::extend;
 use crate::model::series::Series;
 use crate::state::{Site, State};
 use crate::store::{series, sql, transfer};

@@ -49,6 +49,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
         site_items::forget(db, "events", id)?;
     }
     let series = series::of_event(db, id)?;
+    series::keep_revisions(db, event)?;
     series::leave(db, id)?;
     if let Some(of) = series {
         series::remove_empty(db, of.series.id)?;

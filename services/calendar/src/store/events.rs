@@ -195,6 +195,29 @@ pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, Databas
     Ok(rows.into_iter().map(|row| (row.id, row.text, row.start_utc)).collect())
 }
 
+/// Returns the revisions of the event with a UID and of its occurrences, by external id.
+pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, DatabaseError> {
+    let mut sql =
+        Sql::new(db, "select sequence as id, ical_uid as text from events where (ical_uid = ");
+    sql.bind(uid.to_owned()).push(" or ");
+    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
+    sql.push(")");
+    let rows: Vec<TextRow> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.text, row.id)).collect())
+}
+
+/// Returns the most revisions that the event with a UID or one of its occurrences has.
+pub fn most_revisions(db: &mut Db, uid: &str) -> Result<i64, DatabaseError> {
+    Ok(revisions(db, uid)?.into_values().max().unwrap_or(0))
+}
+
+/// Raises the number of an event's revisions to a minimum.
+pub fn raise_revisions(db: &mut Db, id: i64, least: i64) -> Result<(), DatabaseError> {
+    let found = events::table.find(id).filter(events::sequence.lt(least));
+    diesel::update(found).set(events::sequence.eq(least)).execute(db)?;
+    Ok(())
+}
+
 #[derive(QueryableByName)]
 struct StartRow {
     #[diesel(sql_type = BigInt)]

@@ -50,6 +50,15 @@ pub struct MemberRow {
     changed: String,
 }
 
+/// An occurrence, and the external id of its event.
+#[derive(QueryableByName)]
+struct NamedOccurrence {
+    #[diesel(sql_type = BigInt)]
+    occurrence: i64,
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
 /// The UID of a series.
 #[derive(QueryableByName)]
 struct Named {
@@ -192,12 +201,26 @@ pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> 
 }
 
 /// Returns the `SEQUENCE` of a series in feeds. Some feeds contain only its first event under its
-/// UID.
+/// UID. It never decreases: see [`keep_revisions`].
 pub fn sequence(db: &mut Db, of: &Series) -> Result<i64, DatabaseError> {
     let text = "select coalesce(max(sequence), 0) as n from events where ical_uid = ";
     let mut sql = Sql::new(db, text);
     sql.bind(of.uid.clone());
     Ok(sql.number(db)?.max(of.sequence))
+}
+
+/// Before an event is erased, its series takes over the number of its revisions. Otherwise the
+/// `SEQUENCE` of the UID could decrease in feeds, and subscribers would ignore later changes.
+pub fn keep_revisions(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "update series set sequence = ");
+    sql.value(event.sequence).push(" where sequence < ").value(event.sequence);
+    sql.push(" and (id in (select series_id from series_events where event_id = ");
+    sql.value(event.id).push(")");
+    if let Some(uid) = &event.external_id {
+        sql.push(" or uid = ").bind(uid.clone());
+    }
+    sql.push(")");
+    sql.execute(db).map(drop)
 }
 
 /// Inserts a new series and returns it with its id.
@@ -234,12 +257,21 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in members(db, id)? {
         log_change(db, member.event, None)?;
     }
-    // The first event keeps the UID in feeds, so its revisions follow those of the series.
+    // The first event keeps the UID in feeds, so its revisions follow those of the series. If it was
+    // erased, the others do, because they may be stored as a series with this UID again.
     if let Some(Series { uid, sequence, .. }) = find(db, id)? {
-        let text = "update events set sequence = ";
-        let mut sql = Sql::new(db, text);
-        sql.value(sequence + 1).push(" where ical_uid = ").bind(uid);
-        sql.push(" and sequence <= ").value(sequence);
+        let mut first = Sql::new(db, "select count(*) as n from events where ical_uid = ");
+        first.bind(uid.clone());
+        let has_first = first.number(db)? > 0;
+        let mut sql = Sql::new(db, "update events set sequence = ");
+        sql.value(sequence + 1).push(" where sequence <= ").value(sequence).push(" and ");
+        match has_first {
+            true => sql.push("ical_uid = ").bind(uid),
+            false => {
+                sql.push("id in (select event_id from series_events where series_id = ");
+                sql.value(id).push(")")
+            }
+        };
         sql.execute(db)?;
     }
     Sql::new(db, &format!("delete from series_events where series_id = {id}")).execute(db)?;
@@ -254,6 +286,16 @@ pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
         .order(series_events::occurrence);
     let rows: Vec<MemberRow> = found.load(db)?;
     Ok(rows.into_iter().map(Membership::from).collect())
+}
+
+/// Returns the last occurrences of a series, with the external ids of their events.
+pub fn last_names(db: &mut Db, id: i64, most: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
+    let text = "select m.occurrence as occurrence, e.ical_uid as name from series_events m \
+        join events e on e.id = m.event_id where e.ical_uid is not null and m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(id).push(" order by m.occurrence desc limit ").value(most);
+    let rows: Vec<NamedOccurrence> = sql.load(db)?;
+    Ok(rows.into_iter().map(|row| (row.occurrence, row.name)).collect())
 }
 
 /// Adds an event to a series, or changes which occurrence it is.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use database::{DatabaseError, Db, on_backend};
+use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Text};
 
@@ -218,6 +218,66 @@ pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, Da
     sql.push("is_vanished = false and subscription_id = ").value(subscription);
     let rows: Vec<NameRow> = sql.load(db)?;
     Ok(rows.into_iter().map(|row| row.name).collect())
+}
+
+/// A date of a series in a subscription's file that has or had an event.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct KnownDate {
+    /// The external id.
+    #[diesel(sql_type = Text)]
+    name: String,
+    /// 1 if a user trashed or erased the event.
+    #[diesel(sql_type = Integer)]
+    removed: i32,
+}
+
+impl KnownDate {
+    /// Returns the key of the date, or an empty string for the one that has the UID itself.
+    pub fn key(&self, uid: &str) -> &str {
+        let rest = self.name.strip_prefix(uid).unwrap_or_default();
+        rest.strip_prefix('#').unwrap_or_default()
+    }
+
+    /// Returns whether a user trashed or erased the event.
+    pub fn is_removed(&self) -> bool {
+        self.removed == 1
+    }
+}
+
+/// The events of subscriptions, including erased ones.
+const KNOWN: &str = "from subscribed_events s left join events e on e.id = s.event_id \
+    left join imported_events i on i.event_id = s.event_id where s.subscription_id = ";
+
+/// Condition that a user trashed or erased an event.
+const REMOVED: &str = "((s.event_id is null and not s.is_vanished) \
+    or (e.status = 'trash' and not coalesce(i.is_trashed, false)))";
+
+/// Returns the dates of a series that has or had events of a subscription.
+pub fn dates_of(
+    db: &mut Db,
+    subscription: i64,
+    uid: &str,
+) -> Result<Vec<KnownDate>, DatabaseError> {
+    let text = format!("select s.name, case when {REMOVED} then 1 else 0 end as removed {KNOWN}");
+    let mut sql = Sql::new(db, &text);
+    sql.value(subscription).push(" and (s.name = ").bind(uid);
+    // An occurrence's external id is the UID, `#`, and the start. `$` is the next character after
+    // `#`.
+    let (is_from, is_below) = match db.backend() {
+        Backend::Sqlite => (">= ", "< "),
+        Backend::Postgres => ("~>=~ ", "~<~ "),
+    };
+    sql.push(" or (s.name ").push(is_from).bind(format!("{uid}#"));
+    sql.push(" and s.name ").push(is_below).bind(format!("{uid}$")).push("))");
+    sql.load(db)
+}
+
+/// Returns whether users trashed or erased events of a subscription.
+pub fn has_removed(db: &mut Db, subscription: i64) -> Result<bool, DatabaseError> {
+    let text = format!("select count(*) as n from (select 1 {KNOWN}{subscription} and {REMOVED} ");
+    let mut sql = Sql::new(db, &text);
+    sql.push("limit 1) removed");
+    Ok(sql.number(db)? > 0)
 }
 
 /// Deletes the record of an erased event.

@@ -6,7 +6,7 @@ use crate::imports;
 use crate::subscribing::{Subscribing, calendar, counts, event, message};
 
 /// Builds a weekly series from 4 May 2027 on.
-fn series(count: u8, hour: u8, more: &str) -> String {
+pub fn series(count: u8, hour: u8, more: &str) -> String {
     calendar(&[entry(count, hour, more)])
 }
 
@@ -19,17 +19,17 @@ fn entry(count: u8, hour: u8, more: &str) -> String {
 }
 
 /// Returns all public events.
-async fn public(club: &Subscribing) -> Vec<Value> {
+pub async fn public(club: &Subscribing) -> Vec<Value> {
     let list = club.app.get("/events?start_date=2020-01-01&per_page=50").await.expect(200).json;
     list["events"].as_array().unwrap().clone()
 }
 
-async fn ids(club: &Subscribing) -> Vec<i64> {
+pub async fn ids(club: &Subscribing) -> Vec<i64> {
     public(club).await.iter().map(|one| one["id"].as_i64().unwrap()).collect()
 }
 
 /// Returns the starts and titles of all public events, and the fields that are their own.
-async fn shown(club: &Subscribing) -> Vec<String> {
+pub async fn shown(club: &Subscribing) -> Vec<String> {
     let summary = |event: &Value| {
         let start = &event["start_date"].as_str().unwrap()[5..16];
         let changed = match &event["series"]["changed"] {
@@ -42,17 +42,17 @@ async fn shown(club: &Subscribing) -> Vec<String> {
 }
 
 /// Returns the parts of the events of a subscription that users changed.
-async fn changed(club: &Subscribing, id: i64) -> Vec<Value> {
+pub async fn changed(club: &Subscribing, id: i64) -> Vec<Value> {
     let path = format!("/subscriptions/{id}/events?per_page=50");
     let list = club.app.get_as("editor", &path).await.expect(200).json;
     list["events"].as_array().unwrap().iter().map(|one| one["changed"].clone()).collect()
 }
 
-async fn feed(club: &Subscribing) -> String {
+pub async fn feed(club: &Subscribing) -> String {
     club.app.get("/ical?start_date=2020-01-01").await.expect(200).text
 }
 
-async fn patch(club: &Subscribing, id: i64, body: Value) -> Value {
+pub async fn patch(club: &Subscribing, id: i64, body: Value) -> Value {
     club.app.call("editor", "PATCH", &format!("/events/{id}"), &body).await.expect(200).json
 }
 

@@ -1,0 +1,84 @@
+//! Creates the next events of a series that has no end, or ends beyond SERIES_AHEAD.
+
+use database::{DatabaseError, Db};
+use jiff::Timestamp;
+
+use super::import_edits::SeriesEdits;
+use super::series::{self, NewEvents, expand, make_missing};
+use super::subscribed_series::{FileNames, ended_at, note_new};
+use crate::model::notice::series_body;
+use crate::model::schedule::wall_seconds;
+use crate::model::series::Shared;
+use crate::model::status::{Stage, Status};
+use crate::state::Site;
+use crate::store::series as stored;
+use crate::store::{imported, subscribed_events, webhooks};
+
+/// Creates more events for a series if they are due. Returns how many it created.
+///
+/// Another replica may have been faster, so this checks again whether they are due.
+pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
+    let seconds = now.as_second();
+    let Some(mut series) = stored::find(db, id)? else { return Ok(0) };
+    if series.due_utc.is_none_or(|due| due > seconds) {
+        return Ok(0);
+    }
+    let subscription = subscribed_events::of_series(db, id)?;
+    let edits = match subscription {
+        Some(_) => SeriesEdits::of(db, id)?,
+        None => None,
+    };
+    let template = match &edits {
+        Some(edits) => Some(edits.template().clone()),
+        None => series::template(db, id)?,
+    };
+    let Some(mut template) = template else {
+        stored::remove(db, id)?;
+        return Ok(0);
+    };
+    let Some(expansion) = expand(site, &series, now) else {
+        series.due_utc = None;
+        stored::update(db, &series)?;
+        return Ok(0);
+    };
+    let known = &expansion.repetition;
+    let names = FileNames::of(db, &series)?;
+    if let Some(subscription) = subscription {
+        let uid = names.as_ref().map_or(&*series.uid, FileNames::uid);
+        if ended_at(db, subscription, uid, seconds)?.is_some() {
+            series.due_utc = known.due_utc;
+            stored::update(db, &series)?;
+            return Ok(0);
+        }
+    }
+    let is_private = hide_if_private(db, &mut template)?;
+    if template.event.status.stage() != Stage::Future {
+        template.event.published_utc = seconds;
+        template.event.published_local = wall_seconds(site.settings.site_timezone.wall(now));
+    }
+    let messages = webhooks::last_message(db)?;
+    let moved = edits.as_ref().and_then(SeriesEdits::dates);
+    let new_events = NewEvents { template: &template, moved, names };
+    let span = (series.made_until, seconds);
+    let made = make_missing(db, &series, &new_events, &expansion, span)?;
+    if let Some(edits) = &edits {
+        note_new(db, &series, &edits.parts(true, is_private))?;
+    }
+    series.made_until = known.made_until.max(series.made_until);
+    series.due_utc = known.due_utc;
+    stored::update(db, &series)?;
+    let body = series_body("series.changed", id, template.event.id, seconds);
+    webhooks::combine_after(db, messages, &body, seconds)?;
+    Ok(made)
+}
+
+/// Hides new events whose file is private, although users published the others. Returns whether it
+/// is private.
+fn hide_if_private(db: &mut Db, template: &mut Shared) -> Result<bool, DatabaseError> {
+    let event = &mut template.event;
+    let is_private = imported::find(db, event.id)?.is_private;
+    if is_private && matches!(event.status.stage(), Stage::Publish | Stage::Future) {
+        event.set_status(Status::of(Stage::Private));
+    }
+    Ok(is_private)
+}
