@@ -176,9 +176,7 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     if found.state != SubscriptionState::Active {
         subscriptions::set_state(db, id, SubscriptionState::Active)?;
     }
-    // The run in progress may have been due at this second. It recognises a request by another time.
-    let is_same = found.lease_until > now && found.next_utc == now;
-    Ok(subscriptions::make_due(db, id, if is_same { now + 1 } else { now })?)
+    Ok(subscriptions::make_due(db, id, now)?)
 }
 
 /// Releases parts of an event that users have changed, so the next run overwrites them.

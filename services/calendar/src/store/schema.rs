@@ -315,6 +315,7 @@ diesel::table! {
         failures -> BigInt,
         lease -> Nullable<Text>,
         lease_until -> BigInt,
+        requests -> BigInt,
         etag -> Nullable<Text>,
         last_modified -> Nullable<Text>,
         imported_utc -> BigInt,

@@ -23,6 +23,7 @@ struct Row {
     next_utc: i64,
     failures: i64,
     lease_until: i64,
+    requests: i64,
     etag: Option<String>,
     last_modified: Option<String>,
     imported_utc: i64,
@@ -93,6 +94,7 @@ pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
                 subscriptions::next_utc.eq(now),
                 subscriptions::failures.eq(0_i64),
                 subscriptions::lease_until.eq(0_i64),
+                subscriptions::requests.eq(0_i64),
                 subscriptions::imported_utc.eq(0_i64),
                 subscriptions::accepted_loss.eq(0_i64),
             ),
@@ -130,11 +132,11 @@ pub fn set_state(db: &mut Db, id: i64, state: SubscriptionState) -> Result<(), D
     Ok(())
 }
 
-/// Makes a subscription due. A run in progress continues.
+/// Makes a subscription due. A run in progress continues, and another one follows it.
 pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    let found = subscriptions::table.find(id);
-    diesel::update(found).set(subscriptions::next_utc.eq(now)).execute(db)?;
-    Ok(())
+    let mut sql = Sql::new(db, "update subscriptions set requests = requests + 1, next_utc = ");
+    sql.value(now).push(" where id = ").value(id);
+    sql.execute(db).map(drop)
 }
 
 /// Makes the next run read the whole file, even if the file hasn't changed. A run in progress loses
@@ -179,8 +181,8 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
 pub struct Lease {
     pub subscription: i64,
     token: String,
-    /// When the run was due.
-    due_utc: i64,
+    /// The number of requests when the run began.
+    requests: i64,
 }
 
 /// Leases the subscription that has been due the longest. Returns `None` if none is due. If
@@ -228,7 +230,7 @@ fn lease(
     diesel::update(subscriptions::table.find(row.id))
         .set((subscriptions::lease.eq(&token), subscriptions::lease_until.eq(until)))
         .execute(db)?;
-    let lease = Lease { subscription: row.id, token, due_utc: row.next_utc };
+    let lease = Lease { subscription: row.id, token, requests: row.requests };
     Ok(Some((Subscription { lease_until: until, ..Subscription::from(row) }, lease)))
 }
 
@@ -260,9 +262,12 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
         return Ok(false);
     }
     let id = lease.subscription;
-    let due: i64 = subscriptions::table.find(id).select(subscriptions::next_utc).first(db)?;
+    let (due, requests): (i64, i64) = subscriptions::table
+        .find(id)
+        .select((subscriptions::next_utc, subscriptions::requests))
+        .first(db)?;
     // An editor may have requested another run during this one.
-    let is_requested = due != lease.due_utc;
+    let is_requested = requests != lease.requests;
     let next_utc = if is_requested { due.min(finish.next_utc) } else { finish.next_utc };
     let run = serde_json::to_string(&finish.run).map_err(DatabaseError::broken)?;
     let stops = finish.run.outcome == RunOutcome::Stopped;

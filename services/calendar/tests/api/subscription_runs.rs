@@ -282,8 +282,8 @@ async fn slow_answer_of_one_site_does_not_delay_others() {
 
 #[actix_web::test]
 async fn run_requested_during_another_one_follows_it() {
-    // The request comes in the second in which the run in progress was due, or later.
-    for later in [0, 1] {
+    // The requests come in the second in which the run in progress was due, or later.
+    for (later, requests) in [(0, 1), (0, 2), (0, 3), (1, 1), (1, 3)] {
         let club = Subscribing::new().await;
         let (release, released) = mpsc::channel::<()>();
         let (gate, asked) = (Mutex::new(released), Arc::new(AtomicUsize::new(0)));
@@ -301,13 +301,16 @@ async fn run_requested_during_another_one_follows_it() {
                 tokio::task::yield_now().await;
             }
             club.app.clock.advance(later);
-            assert_eq!(club.step(id, "run").await["state"], "running");
+            for _ in 0..requests {
+                assert_eq!(club.step(id, "run").await["state"], "running");
+            }
             drop(release);
         };
         join!(run_due_subscriptions(&club.state), watch);
         club.app.clock.advance(1);
         run_due_subscriptions(&club.state).await;
-        assert_eq!((asked.load(Ordering::SeqCst), club.titles().await.len()), (2, 2), "{later}");
+        let runs = (asked.load(Ordering::SeqCst), club.titles().await.len());
+        assert_eq!(runs, (2, 2), "{later} {requests}");
         // It is done once.
         club.app.clock.advance(1);
         assert_eq!(run_due_subscriptions(&club.state).await, 0);

@@ -393,6 +393,8 @@ CREATE TABLE subscriptions (
     -- The run in progress, and when another replica may take over.
     lease TEXT,
     lease_until BIGINT NOT NULL,
+    -- The number of requests to run. If it rises during a run, another one follows.
+    requests BIGINT NOT NULL,
     -- Validators of the last imported file, and when it was imported.
     etag TEXT,
     last_modified TEXT,

@@ -117,6 +117,7 @@ carried!(SubscriptionRow in subscriptions by (id) {
     // Runs in progress end with their server.
     #[serde(skip)] lease: Option<String>,
     #[serde(skip)] lease_until: i64,
+    #[serde(skip)] requests: i64,
     etag: Option<String>, last_modified: Option<String>, imported_utc: i64, accepted_loss: i64,
     last_run: Option<String>,
 });
