@@ -32,6 +32,8 @@ struct Listed {
 pub struct Loss {
     pub lost: usize,
     pub known: usize,
+    /// Number of other future events. They don't count, because users have changed them.
+    pub changed: usize,
 }
 
 impl Loss {
@@ -112,14 +114,15 @@ impl FileContent {
         names.into_iter().chain(apart).flatten().find(|uid| self.entries.contains_key(*uid))
     }
 
-    /// Counts the future events that are missing from the file. Events that users have changed
-    /// don't count.
-    pub fn loss(&self, known: &[FutureEvent]) -> Loss {
-        let mut missing = 0;
+    /// Counts the future events that are missing from the file.
+    pub fn loss<'e>(&self, known: impl Iterator<Item = &'e FutureEvent>) -> Loss {
+        let (mut missing, mut total, mut changed) = (0, 0, 0);
         let mut by_uid: HashMap<&str, usize> = HashMap::new();
-        let counted = known.iter().filter(|event| event.changed.is_empty());
-        let mut total = 0;
-        for event in counted {
+        for event in known {
+            if !event.changed.is_empty() {
+                changed += 1;
+                continue;
+            }
             total += 1;
             match self.uid_of(&event.name) {
                 Some(uid) => *by_uid.entry(uid).or_default() += 1,
@@ -132,6 +135,6 @@ impl FileContent {
                 missing += stored.saturating_sub(listed.future);
             }
         }
-        Loss { lost: missing, known: total }
+        Loss { lost: missing, known: total, changed }
     }
 }

@@ -320,6 +320,7 @@ diesel::table! {
         last_modified -> Nullable<Text>,
         imported_utc -> BigInt,
         accepted_loss -> BigInt,
+        counted_event -> BigInt,
         last_run -> Nullable<Text>,
     }
 }

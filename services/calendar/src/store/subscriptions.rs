@@ -28,6 +28,7 @@ struct Row {
     last_modified: Option<String>,
     imported_utc: i64,
     accepted_loss: i64,
+    counted_event: i64,
     last_run: Option<String>,
 }
 
@@ -53,6 +54,7 @@ impl From<Row> for Subscription {
             last_modified: row.last_modified,
             imported_utc: row.imported_utc,
             accepted_loss: row.accepted_loss,
+            counted_event: row.counted_event,
             last_run: row.last_run.and_then(|text| serde_json::from_str(&text).ok()),
         }
     }
@@ -97,6 +99,7 @@ pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
                 subscriptions::requests.eq(0_i64),
                 subscriptions::imported_utc.eq(0_i64),
                 subscriptions::accepted_loss.eq(0_i64),
+                subscriptions::counted_event.eq(0_i64),
             ),
         ))
         .returning(subscriptions::id)
@@ -249,6 +252,8 @@ pub struct Finish {
     /// When the next run is due.
     pub next_utc: i64,
     pub failures: i64,
+    /// The last event that existed when the missing ones were counted, if the subscription stops.
+    pub counted_event: i64,
     /// The new URL after a permanent redirect.
     pub url: Option<String>,
     /// The ETag and `Last-Modified` of the imported file, or `None` if nothing was imported.
@@ -278,7 +283,12 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
             subscriptions::next_utc.eq(next_utc),
             subscriptions::failures.eq(finish.failures),
             subscriptions::last_run.eq(run),
-            stops.then(|| subscriptions::state.eq(SubscriptionState::Stopped.name())),
+            stops.then(|| {
+                (
+                    subscriptions::state.eq(SubscriptionState::Stopped.name()),
+                    subscriptions::counted_event.eq(finish.counted_event),
+                )
+            }),
         ))
         .execute(db)?;
     if stops || finish.imported.is_some() {

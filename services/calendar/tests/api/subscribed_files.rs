@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::time::Duration;
 
-use calendar::{LoadOptions, load};
+use calendar::{LoadOptions, extend_series, load};
 use serde_json::{Value, json};
 use testkit::PeerAnswer;
 
@@ -57,6 +57,60 @@ async fn acceptance_holds_after_a_failure_for_a_file_that_lacks_no_more() {
     club.serves(&file_of(&["b"]));
     assert_eq!(counts(&club.run_now(id).await, "imported")[5], 3);
     assert_eq!(club.titles().await, ["b"]);
+}
+
+#[actix_web::test]
+async fn acceptance_covers_dates_that_scheduled_work_adds_to_a_missing_series() {
+    for has_grown_before in [true, false] {
+        let club = Subscribing::with(&["--series-ahead=3"], Duration::from_secs(30)).await;
+        let other = event("a", 12, "");
+        club.serves(&calendar(&[event("s", 5, "RRULE:FREQ=WEEKLY\r\n"), other.clone()]));
+        let id = club.subscribe(json!({})).await;
+        let before = club.run(id).await["events"].as_u64().unwrap();
+        club.serves(&calendar(&[other]));
+        let shown = club.run_now(id).await;
+        assert_eq!(shown["last_run"]["lost"], before - 1, "{shown}");
+        let grow = async || {
+            club.app.clock.advance(30 * 86_400);
+            extend_series(&club.state).await;
+        };
+        if has_grown_before {
+            grow().await;
+        }
+        club.step(id, "accept").await;
+        if !has_grown_before {
+            club.answers(|_| PeerAnswer::Body(503, String::new()));
+            assert_eq!(club.run(id).await["last_run"]["outcome"], "failed");
+            grow().await;
+            club.serves(&calendar(&[event("a", 12, "")]));
+        }
+        let grown = club.shown(id).await["events"].as_u64().unwrap();
+        assert!(grown > before, "{grown} {before}");
+        let shown = club.run_now(id).await;
+        let trashed = i64::try_from(grown - 1).unwrap();
+        assert_eq!(counts(&shown, "imported")[5], trashed, "{shown}");
+        assert_eq!(club.titles().await, ["a"]);
+    }
+}
+
+#[actix_web::test]
+async fn message_of_a_stopped_subscription_names_events_that_users_changed() {
+    let club = Subscribing::new().await;
+    club.serves(&file_of(&["a", "b", "c", "d", "e"]));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    for uid in ["d", "e"] {
+        let path = format!("/events/{}", club.event_of(uid));
+        club.app.call("editor", "PATCH", &path, &json!({"title": "Mine"})).await.expect(200);
+    }
+    club.serves(&file_of(&["d"]));
+    let shown = club.run_now(id).await;
+    assert_eq!((&shown["state"], &shown["last_run"]["lost"]), (&json!("stopped"), &json!(3)));
+    assert_eq!(
+        message(&shown),
+        "3 of 3 future events are missing from the file, not counting 2 that users changed; \
+         nothing was changed. Accept it if they are gone, or resume once the file is complete"
+    );
 }
 
 #[actix_web::test]

@@ -411,6 +411,8 @@ CREATE TABLE subscriptions (
     -- The number of future events that the next imported file may lack, even if they are more than
     -- half.
     accepted_loss BIGINT NOT NULL,
+    -- The last event that existed when the missing ones were counted.
+    counted_event BIGINT NOT NULL,
     -- The last run, as JSON.
     last_run TEXT
 );

@@ -25,6 +25,7 @@ use crate::model::subscription::{
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::remote_calendars::{CalendarFetcher, FetchFailure, Known};
+use crate::store::subscribed_events::FutureEvent;
 use crate::store::subscriptions::{Finish, Lease};
 use crate::store::{events, sql, subscribed_events, subscriptions};
 use crate::wire::import::{ImportErrorJson, ImportJson};
@@ -142,11 +143,31 @@ fn failed(now: i64, subscription: &Subscription, failure: FetchFailure) -> Finis
 }
 
 /// Returns the outcome of a run that needs a decision by an editor.
-fn stopped(now: i64, subscription: &Subscription, message: String, lost: usize) -> Finish {
-    let lost = u64::try_from(lost).unwrap_or(u64::MAX);
-    let run = Run { at: now, outcome: RunOutcome::Stopped, message, lost, ..Run::default() };
+fn stopped(now: i64, subscription: &Subscription, message: String) -> Finish {
+    let run = Run { at: now, outcome: RunOutcome::Stopped, message, ..Run::default() };
     let (next_utc, failures) = (subscription.next_utc, subscription.failures);
     Finish { run, next_utc, failures, ..Finish::default() }
+}
+
+/// Returns the outcome of a run whose file lacks too many of the known future events.
+fn stopped_by_loss(
+    now: i64,
+    subscription: &Subscription,
+    (loss, known): (Loss, &[FutureEvent]),
+) -> Finish {
+    let Loss { lost, known: counted, changed } = loss;
+    let others = match changed {
+        0 => String::new(),
+        changed => format!(", not counting {changed} that users changed"),
+    };
+    let message = format!(
+        "{lost} of {counted} future events are missing from the file{others}; nothing was changed. \
+         Accept it if they are gone, or resume once the file is complete"
+    );
+    let mut finish = stopped(now, subscription, message);
+    finish.run.lost = u64::try_from(lost).unwrap_or(u64::MAX);
+    finish.counted_event = known.iter().map(|event| event.id).max().unwrap_or(0);
+    finish
 }
 
 /// Fetches and imports a subscription's file.
@@ -170,7 +191,7 @@ async fn attempt(
     let fetched = match fetcher.fetch(&subscription.plan.url, known, began).await {
         Ok(fetched) => fetched,
         Err(failure) if failure.is_gone => {
-            return Ok(stopped(state.clock.unix(), subscription, failure.message, 0));
+            return Ok(stopped(state.clock.unix(), subscription, failure.message));
         }
         Err(failure) => return Ok(failed(state.clock.unix(), subscription, failure)),
     };
@@ -199,15 +220,11 @@ async fn attempt(
         }
     };
     let now = state.clock.unix();
-    let loss = loss(state, subscription, &content).await?;
-    let is_accepted = i64::try_from(loss.lost).is_ok_and(|lost| lost <= subscription.accepted_loss);
-    if loss.is_great() && !is_accepted {
-        let Loss { lost, known } = loss;
-        let message = format!(
-            "{lost} of {known} future events are missing from the file; nothing was changed. \
-             Accept it if they are gone, or resume once the file is complete"
-        );
-        return Ok(stopped(now, subscription, message, lost));
+    let id = subscription.id;
+    let known = state.pools.read(move |db| subscribed_events::future(db, id, now)).await?;
+    let loss = content.loss(known.iter());
+    if loss.is_great() && !is_accepted(subscription, &content, &known) {
+        return Ok(stopped_by_loss(now, subscription, (loss, &known)));
     }
     let (report, progress) = import(state, (subscription, lease), bytes, overview).await?;
     let missing = trash_missing(state, lease, content).await?;
@@ -232,15 +249,12 @@ async fn attempt(
     Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
 }
 
-/// Counts the future events that are missing from a file.
-async fn loss(
-    state: &State,
-    subscription: &Subscription,
-    content: &FileContent,
-) -> Result<Loss, RunError> {
-    let (id, now) = (subscription.id, state.clock.unix());
-    let known = state.pools.read(move |db| subscribed_events::future(db, id, now)).await?;
-    Ok(content.loss(&known))
+/// Returns whether an editor accepted that the file lacks so many events. Dates that scheduled work
+/// has added since the events were counted are left out.
+fn is_accepted(subscription: &Subscription, content: &FileContent, known: &[FutureEvent]) -> bool {
+    let counted = known.iter().filter(|event| event.id <= subscription.counted_event);
+    let lost = i64::try_from(content.loss(counted).lost).unwrap_or(i64::MAX);
+    subscription.accepted_loss > 0 && lost <= subscription.accepted_loss
 }
 
 fn is_busy(error: &RunError) -> bool {
