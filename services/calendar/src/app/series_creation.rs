@@ -11,7 +11,7 @@ use super::series::{self, NewEvents, make_missing};
 use super::series_plans::{invalid, plan_of};
 use super::subscribed_series::note_new;
 use crate::error::Error;
-use crate::ical::Expansion;
+use crate::ical::{Entry, Expansion};
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::notice::series_body;
@@ -126,18 +126,13 @@ pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Ex
 }
 
 /// Excludes dates whose events left the series, if the user may not change these events. Otherwise
-/// the rule would restore them.
+/// the rule would restore them, those beyond the horizon later.
 pub fn exclude_forbidden(
     db: &mut Db,
     user: &User,
     series: &mut Series,
     expansion: &mut Expansion,
 ) -> Result<(), DatabaseError> {
-    let mut dates = HashMap::new();
-    for (moment, ..) in &expansion.occurrences {
-        dates.insert(series.external_id(*moment), *moment);
-        dates.extend(series.former_id(*moment).map(|name| (name, *moment)));
-    }
     let former_uid = occurrence_of(&series.uid).map(|(uid, _)| uid.to_owned());
     let mut forbidden = Vec::new();
     for uid in former_uid.iter().chain([&series.uid]) {
@@ -145,12 +140,17 @@ pub fn exclude_forbidden(
         let ids: Vec<i64> = known.iter().map(|(id, ..)| *id).collect();
         let members: HashMap<i64, i64> = stored::ids_of_events(db, &ids)?.into_iter().collect();
         for (id, name, _) in known {
-            if let Some(moment) = dates.get(&name)
+            let moment = match name == series.uid {
+                true => Some(series.plan.first()),
+                false => Entry::moment_of(uid, &name).and_then(|key| series.plan.moment(key)),
+            };
+            if let Some(moment) = moment
                 && !members.contains_key(&id)
                 && let Some(event) = events::find(db, id)?
                 && !role::may_edit(user, &event.status, event.previous.as_ref(), event.author)
+                && series.plan.has(moment)
             {
-                forbidden.push(*moment);
+                forbidden.push(moment);
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Series with dates that are not public.
 
-use calendar::{Links, extend_series};
+use calendar::{Links, State, extend_series, review_series};
 use database::{DatabaseError, Db};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::app::{App, NS, plant};
+use crate::app::{App, NS, plant, settings};
 use crate::series::{course, events, patch, texts};
 
 /// A feed of all dates.
@@ -183,6 +183,34 @@ async fn date_that_a_contributor_may_not_change_stays_in_the_trash() {
     // An editor may restore it.
     app.call("editor", "PATCH", &first, &rule(4)).await.expect(200);
     assert_eq!(app.get(&last).await.expect(200).json["status"], "publish");
+}
+
+#[actix_web::test]
+async fn date_beyond_the_horizon_that_a_contributor_may_not_change_stays_in_the_trash() {
+    let app = App::with(&["--series-ahead=2"]).await;
+    let extend = async || {
+        let media = app.state.media.clone();
+        let settings = settings(&["--series-ahead=24"]);
+        let state = State::new(app.state.pools.clone(), app.clock.shared(), settings, media);
+        review_series(&state).await;
+        extend_series(&state).await;
+    };
+    let body = json!({"title": "Yoga", "start_date": "2027-03-16 18:00",
+        "end_date": "2027-03-16 19:30", "recurrence": weekly(20, &[])});
+    let id = app.call("contributor", "POST", "/events", &body).await.expect(201).id();
+    extend().await;
+    let all = events(&app, id).await;
+    assert_eq!(all.len(), 20);
+    let (first, last) = (format!("/events/{id}"), format!("/events/{}", all[19]["id"]));
+    let rule = |count| json!({"scope": "all", "recurrence": weekly(count, &[])});
+    app.call("editor", "PATCH", &last, &json!({"status": "publish"})).await.expect(200);
+    app.call("editor", "PATCH", &first, &rule(19)).await.expect(200);
+    let longer = app.call("contributor", "PATCH", &first, &rule(20)).await.expect(200).json;
+    let excluded = &longer["series"]["recurrence"]["exdates"];
+    assert_eq!(*excluded, json!(["2027-07-27 18:00:00"]));
+    extend().await;
+    assert_eq!(app.get_as("editor", &last).await.expect(200).json["status"], "trash");
+    assert_eq!(events(&app, id).await.len(), 19);
 }
 
 #[actix_web::test]
