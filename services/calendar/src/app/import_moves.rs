@@ -38,7 +38,7 @@ pub fn rename(
     subscriber: Option<&mut Subscriber>,
     now: i64,
 ) -> Result<(), Error> {
-    let is_whole = entry.is_series && !entry.is_cancelled && !entry.has_unknown_occurrences;
+    let is_whole = entry.is_series && entry.is_complete && !entry.has_unknown_occurrences;
     if !is_whole || entry.replaces.is_some() {
         return Ok(());
     }

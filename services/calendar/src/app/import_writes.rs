@@ -53,6 +53,8 @@ pub struct Source<'a> {
     pub edits: Option<&'a SeriesEdits>,
     /// Whether users ended the series, so that it gets no new dates.
     pub has_ended: bool,
+    /// Whether the entry is a complete cancellation, so that it has dates.
+    pub is_cancellation: bool,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
     /// is unreadable.
     pub has_unknown_exclusions: bool,
@@ -100,7 +102,9 @@ pub fn write(
         if let Some(event) = known.filter(|_| occurrence.is_cancelled)
             && subscriber.changed_parts(context.db, event.id)?.has(Part::EventStatus)
         {
-            return Ok((Some(event.id), Outcome::Unchanged));
+            let moved = follow_dates(context, source, occurrence, &event)?;
+            let outcome = if moved.is_some() { Outcome::Updated } else { Outcome::Unchanged };
+            return Ok((Some(event.id), outcome));
         }
     }
     match occurrence.is_cancelled {
@@ -176,8 +180,8 @@ fn is_skipped_by_known_events(
 }
 
 /// Marks an event as cancelled. It remains visible. A cancellation may not have any other
-/// properties, so only a known event's status changes. An unknown event is created if the
-/// cancellation is complete.
+/// properties, so only a known event's status changes, and its dates if the cancellation is
+/// complete. Then an unknown event is created, too.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -189,20 +193,50 @@ fn cancel(
             false => Ok((None, Outcome::Skipped)),
         };
     };
+    let moved = follow_dates(context, source, occurrence, &event)?;
+    let is_moved = moved.is_some();
+    let event = moved.unwrap_or(event);
     let noted = imported::find(context.db, event.id)?;
     let is_own = source.own.is_author;
     let outcome = match event.status.is_trashed() {
         // Our own feeds show trashed events as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
         // A user may have changed the status after the file cancelled the event.
+        false if noted.is_cancelled && is_moved => Outcome::Updated,
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
         _ => match call_off(context.db, &event, context.now.as_second())? {
             true => Outcome::Updated,
+            false if is_moved => Outcome::Updated,
             false => Outcome::Unchanged,
         },
     };
     Ok((Some(event.id), outcome))
+}
+
+/// Moves a known event to the dates of its complete cancellation. A file may move and cancel a
+/// series at once. Returns the event if it moved.
+fn follow_dates(
+    context: &mut RequestContext<'_>,
+    source: Source<'_>,
+    occurrence: &Occurrence,
+    event: &Event,
+) -> Result<Option<Event>, Undone> {
+    let is_there = event.status.is_trashed() || occurrence.starts_with(&event.schedule);
+    if !source.is_cancellation || source.own.is_author || is_there {
+        return Ok(None);
+    }
+    if let Some(subscriber) = source.subscriber
+        && subscriber.changed_parts(context.db, event.id)?.has(Part::Dates)
+    {
+        return Ok(None);
+    }
+    let mut fields = occurrence.fields(None);
+    fields.retain(|name, _| Part::of_field(name) == Some(Part::Dates));
+    let change = decode(context, source.user, Params::from_json(fields.into()), Some(event))?;
+    let by_user = source.subscriber.is_none();
+    let write = WriteContext { by_user, ..context.write_context(source.user) };
+    Ok(Some(event_writes::update(context.db, event, &change, write)?))
 }
 
 fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {

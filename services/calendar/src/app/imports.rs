@@ -468,6 +468,7 @@ impl Import {
             series: so_far.series.map(|series| (series.id, entry)),
             edits: so_far.edits.as_deref(),
             has_ended: so_far.has_ended,
+            is_cancellation: entry.is_cancelled && entry.is_complete,
             has_unknown_exclusions,
             subscriber,
         };

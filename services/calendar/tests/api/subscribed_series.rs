@@ -165,6 +165,33 @@ async fn series_moved_in_the_file_moves_its_events() {
 }
 
 #[actix_web::test]
+async fn series_moved_and_cancelled_in_one_revision_keeps_its_events() {
+    let club = Subscribing::new().await;
+    club.serves(&series(4, 18, ""));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    let (ids, _) = shown(&club).await;
+    let revisions = [
+        (20, "STATUS:CANCELLED\r\n", " (off)"),
+        (21, "STATUS:CANCELLED\r\n", " (off)"),
+        (21, "", ""),
+        (19, "STATUS:CANCELLED\r\n", " (off)"),
+        (18, "", ""),
+    ];
+    for (number, (hour, more, off)) in revisions.into_iter().enumerate() {
+        club.serves(&series(4, hour, &format!("SEQUENCE:{}\r\n{more}", number + 1)));
+        for expected in [[0, 3, 0, 0, 0, 0], [0, 0, 3, 0, 0, 0]] {
+            let run = club.run_now(id).await;
+            assert_eq!(counts(&run, "imported"), expected, "{number}: {run}");
+            let days = ["04", "11", "18"];
+            let texts = days.map(|day| format!("05-{day} {hour}:00 Yoga{off}")).to_vec();
+            assert_eq!(shown(&club).await, (ids.clone(), texts), "{number}");
+            assert_eq!(club.app.rows("events"), 3, "{number}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn shifted_series_keeps_events_of_its_days_and_counts_what_it_trashes() {
     let club = Subscribing::new().await;
     club.serves(&series(4, 18, ""));

@@ -249,8 +249,8 @@ async fn attempt(
     Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
 }
 
-/// Returns whether an editor accepted that the file lacks so many events. Dates that scheduled work
-/// has added since the events were counted are left out.
+/// Returns whether an editor accepted that the file lacks this number of events. Dates that scheduled
+/// work has added since the events were counted are left out.
 fn is_accepted(subscription: &Subscription, content: &FileContent, known: &[FutureEvent]) -> bool {
     let counted = known.iter().filter(|event| event.id <= subscription.counted_event);
     let lost = i64::try_from(content.loss(counted).lost).unwrap_or(i64::MAX);
