@@ -9,7 +9,10 @@ use super::interrupt::ListInterrupt;
 use super::series;
 use crate::error::Error;
 use crate::ical::{FeedContext, Form, write_event};
+use crate::model::event::Event;
+use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging};
+use crate::model::recurrence::with_until;
 use crate::model::series::Series;
 use crate::model::window::Window;
 use crate::store::event_index::IndexAccess;
@@ -18,71 +21,137 @@ use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
 use crate::store::series::Dated;
+use crate::store::series_revisions;
 use crate::wire::params::Params;
 
 /// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// The dates that a request limits a feed to. `ends_after` does not count: subscriptions only use it
-/// to leave out old events, and apps know the past dates of a rule anyway.
-#[derive(Clone, Copy, Debug)]
-pub struct DateLimits {
-    any: bool,
-    /// Whether late events are left out.
-    end: bool,
+/// Returns whether a request limits a feed to some dates of series. `ends_after` does not count:
+/// subscriptions only use it to leave out old events, and apps know the past dates of a rule anyway.
+pub fn is_of_dates(params: &Params) -> bool {
+    const DATES: [&str; 7] = [
+        "start_date",
+        "starts_after",
+        "starts_before",
+        "end_date",
+        "ends_before",
+        "include",
+        "collapse",
+    ];
+    DATES.iter().any(|name| params.get(name).is_some())
 }
 
-impl DateLimits {
-    pub fn of(params: &Params) -> DateLimits {
-        // Events that are included by id can have any date.
-        let is_given = |name: &&str| params.get(name).is_some() && params.get("include").is_none();
-        let end = ["end_date", "starts_before", "ends_before"].iter().any(is_given);
-        DateLimits { any: end || ["start_date", "starts_after"].iter().any(is_given), end }
+/// A series that a feed has as one entry with a rule.
+pub struct WholeSeries {
+    id: i64,
+    /// Ids of the public events that the filter leaves out, in ascending order.
+    left_out: Vec<i64>,
+}
+
+/// The forms in which a feed has series.
+#[derive(Default)]
+pub struct SeriesForms {
+    /// The series with a rule.
+    pub whole: Vec<WholeSeries>,
+    /// The other series, whose events are entries of their own. `None` for all series of a feed that
+    /// is limited to some dates.
+    single: Option<HashSet<i64>>,
+}
+
+impl SeriesForms {
+    /// Returns the form of an event that is not part of a rule.
+    pub fn of_event(&self, event: &Event, included: &Included) -> Form<'static> {
+        let is_single = match (&self.single, included.series.get(&event.id)) {
+            (None, _) => true,
+            (Some(single), Some(one)) => single.contains(&one.series.id),
+            (Some(_), None) => false,
+        };
+        if event.status.is_trashed() && !is_single { Form::Withdrawn } else { Form::Single }
     }
 }
 
-/// Finds the series whose public events are all in the list, ignoring dates that the request does
-/// not limit. Their events are removed from the list and from the cancelled events after it. Events
-/// of other series stay.
-pub fn whole(
+/// Decides the form of each series in a list that is not limited to some dates. The form only
+/// depends on what the filter selects at any time. If one of these events shows that dates without
+/// changes of their own are selected, the series has its rule. Such events are removed from the list
+/// and from the cancelled events after it.
+pub fn forms(
     db: &mut Db,
     access: IndexAccess<'_>,
     filter: &EventFilter,
-    dates: DateLimits,
     (ids, events): (&mut Vec<i64>, usize),
-) -> Result<Vec<i64>, ListInterrupt> {
+) -> Result<SeriesForms, ListInterrupt> {
     let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for (event, series) in stored::ids_of_events(db, ids)? {
         found.entry(series).or_default().push(event);
     }
     let listed: HashSet<i64> = ids.iter().take(events).copied().collect();
     found.retain(|_, events| events.iter().any(|event| listed.contains(event)));
-    let (mut whole, mut left_out) = (Vec::new(), HashSet::new());
+    let (mut whole, mut single, mut in_rules) = (Vec::new(), HashSet::new(), HashSet::new());
     for (id, events) in found {
-        let public = stored::dated(db, id)?.iter().filter(|one| one.is_public == 1).count();
-        let is_public = series::template(db, id)?.is_some_and(|one| one.event.is_public());
-        let has_all = if dates.any {
-            // The rule must not have later dates than the list.
-            let is_open =
-                dates.end && stored::find(db, id)?.is_some_and(|one| one.due_utc.is_some());
-            !is_open && events.iter().filter(|event| listed.contains(event)).count() == public
-        } else {
-            is_plain(filter) || {
-                let window = Window::default();
-                let all = EventFilter { window, series: Some(id), ..filter.clone() };
-                let nothing = Paging { page: 1, per_page: 0 };
-                let (_, total) = event_list::page(db, access, &all, nothing)?;
-                usize::try_from(total).is_ok_and(|total| total == public)
+        match left_out(db, access, filter, id)? {
+            Some(left_out) => {
+                whole.push(WholeSeries { id, left_out });
+                in_rules.extend(events);
+                in_rules.extend(former_first(db, id)?);
             }
-        };
-        if is_public && has_all {
-            whole.push(id);
-            left_out.extend(events);
-            left_out.extend(former_first(db, id)?);
+            None => drop(single.insert(id)),
         }
     }
-    ids.retain(|id| !left_out.contains(id));
-    Ok(whole)
+    ids.retain(|id| !in_rules.contains(id));
+    Ok(SeriesForms { whole, single: Some(single) })
+}
+
+/// Returns the public events of a series that the filter leaves out, whenever they take place.
+/// Returns `None` if the feed must not have the rule.
+fn left_out(
+    db: &mut Db,
+    access: IndexAccess<'_>,
+    filter: &EventFilter,
+    id: i64,
+) -> Result<Option<Vec<i64>>, ListInterrupt> {
+    if !series::template(db, id)?.is_some_and(|template| template.event.is_public()) {
+        return Ok(None);
+    }
+    let fields = fields_of(filter);
+    if fields.is_empty() && filter.parent.is_none() {
+        return Ok(Some(Vec::new()));
+    }
+    let mut public = stored::dated(db, id)?;
+    public.retain(|one| one.is_public == 1);
+    let of_series = EventFilter {
+        window: Window::default(),
+        series: Some(id),
+        include: None,
+        ..filter.clone()
+    };
+    let all = Paging { page: 1, per_page: i64::try_from(public.len()).unwrap_or(i64::MAX).max(1) };
+    let (selected, _) = event_list::page(db, access, &of_series, all)?;
+    let selected: HashSet<i64> = selected.into_iter().collect();
+    let is_shared = |one: &Dated| !one.changed.split(',').any(|own| fields.contains(&own));
+    let is_typical = |one: &Dated| selected.contains(&one.id) && is_shared(one);
+    if !public.iter().any(is_typical) {
+        return Ok(None);
+    }
+    let mut left_out: Vec<i64> = public.iter().map(|one| one.id).collect();
+    left_out.retain(|id| !selected.contains(id));
+    left_out.sort_unstable();
+    Ok(Some(left_out))
+}
+
+/// Returns the fields of events that a filter looks at, except dates.
+fn fields_of(filter: &EventFilter) -> Vec<&'static str> {
+    let is_searching = filter.words.count() > 0;
+    let looks_at: [(bool, &[&'static str]); 6] = [
+        (is_searching, &["title", "excerpt", "description", "password"]),
+        (filter.categories.is_some(), &["categories"]),
+        (filter.tags.is_some(), &["tags"]),
+        (filter.venues.is_some() || filter.geo.is_some(), &["venue"]),
+        (filter.organizers.is_some(), &["organizer"]),
+        (filter.featured.is_some(), &["featured"]),
+    ];
+    let looks_at = looks_at.into_iter().filter(|(is_given, _)| *is_given);
+    looks_at.flat_map(|(_, fields)| fields).copied().collect()
 }
 
 /// Returns the id of a trashed event that has the UID of a series but has left it. Its cancellation
@@ -93,27 +162,13 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Returns whether the filter restricts nothing but dates.
-fn is_plain(filter: &EventFilter) -> bool {
-    filter.words.count() == 0
-        && filter.categories.is_none()
-        && filter.tags.is_none()
-        && filter.venues.is_none()
-        && filter.organizers.is_none()
-        && filter.featured.is_none()
-        && filter.include.is_none()
-        && filter.parent.is_none()
-        && filter.geo.is_none()
-        && filter.collapsed_at.is_none()
-}
-
 /// Extends the event time zones with those of the series.
 pub fn add_zones(
     db: &mut Db,
-    series: &[i64],
+    series: &[WholeSeries],
     zones: &mut Vec<ZoneSpan>,
 ) -> Result<(), DatabaseError> {
-    for id in series {
+    for WholeSeries { id, .. } in series {
         let Some(Series { plan, made_until, .. }) = stored::find(db, *id)? else { continue };
         if plan.all_day {
             continue;
@@ -132,36 +187,40 @@ pub fn add_zones(
 pub fn written(
     db: &mut Db,
     feed: FeedContext<'_>,
-    id: i64,
+    WholeSeries { id, left_out }: &WholeSeries,
 ) -> Result<(String, Option<i64>), Error> {
-    let mut text = String::new();
+    let (mut text, id) = (String::new(), *id);
     let Some(mut series) = stored::find(db, id)? else { return Ok((text, None)) };
     let Some((mut template, sources)) = series::template_of(db, id)? else {
         return Ok((text, None));
     };
     let all = stored::dated(db, id)?;
+    let is_shown = |one: &&Dated| one.is_public == 1 && left_out.binary_search(&one.id).is_err();
     // Skip a series that was hidden after the list was read.
-    if !template.event.is_public() || all.iter().all(|one| one.is_public == 0) {
+    if !template.event.is_public() || !all.iter().any(|one| is_shown(&one)) {
         return Ok((text, None));
     }
-    series.sequence = stored::sequence(db, &series)?;
-    let hidden = all.iter().filter(|one| one.is_public == 0);
+    // Events that the feed does not show count too. Otherwise, the revision would go back when one
+    // of them leaves it.
+    series = series_revisions::revised(db, &series)?;
+    let modified = series.modified_utc;
+    template.event.modified_utc = modified;
+    let hidden = all.iter().filter(|one| !is_shown(one));
     let hidden: Vec<String> = hidden.map(|one| series.plan.key(one.occurrence)).collect();
     series.plan.exdates.extend(hidden);
     series.plan.exdates.sort_unstable();
     series.plan.exdates.dedup();
-    let modified = all.iter().map(|one| one.modified_utc).max();
-    template.event.modified_utc = modified.unwrap_or(template.event.modified_utc);
+    end_with_events(&mut series, &all);
     let (_, mut included) = included::of_events(db, EventSelector::Ids(&sources))?;
     let own = template.event.id;
     included.links.insert(own, template.links.clone());
     included.statuses.insert(own, template.status.clone());
     let included = included.readable_by(&None);
-    let page = page(db, &series, &all)?;
+    let first = all.iter().find(is_shown).map(|one| one.id);
+    let page = page(db, &series, first)?;
     write_event(&mut text, &template.event, &included, feed, Form::Series(&series, &page));
-    let is_different =
-        |one: &&Dated| one.is_public == 1 && (!one.changed.is_empty() || one.has_status == 1);
-    let different: Vec<&Dated> = all.iter().filter(is_different).collect();
+    let is_different = |one: &&Dated| !one.changed.is_empty() || one.has_status == 1;
+    let different: Vec<&Dated> = all.iter().filter(is_shown).filter(is_different).collect();
     for some in different.chunks(AT_ONCE) {
         let ids: Vec<i64> = some.iter().map(|one| one.id).collect();
         let (events, included) = included::of_events(db, EventSelector::Ids(&ids))?;
@@ -172,17 +231,32 @@ pub fn written(
             write_event(&mut text, &event, &included, feed, form);
         }
     }
-    Ok((text, modified))
+    Ok((text, Some(modified)))
+}
+
+/// If a limit left out later dates of the rule within the coming months, ends the rule with the last
+/// event. Apps would show dates that are not on the site.
+fn end_with_events(series: &mut Series, all: &[Dated]) {
+    let most = usize::try_from(series.most).unwrap_or(usize::MAX);
+    let last = all.last().map(|last| last.occurrence);
+    if series.due_utc.is_none() || all.len() < most || last != Some(series.made_until) {
+        return;
+    }
+    let plan = &mut series.plan;
+    let until = plan.key(series.made_until);
+    plan.rule = with_until(&plan.rule, &until);
+    plan.rdates.retain(|key| *key <= until);
+    plan.exdates.retain(|key| *key <= until);
 }
 
 /// Returns the slug of a series' page. A series' name leads to its next event. If a later part of a
 /// split series also has this name, returns the slug of the first event's page.
-fn page(db: &mut Db, series: &Series, all: &[Dated]) -> Result<String, DatabaseError> {
+fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());
     }
-    let first = match all.iter().find(|one| one.is_public == 1) {
-        Some(first) => events::find(db, first.id)?,
+    let first = match first {
+        Some(first) => events::find(db, first)?,
         None => None,
     };
     Ok(first.map_or_else(|| series.slug.clone(), |first| first.slug))

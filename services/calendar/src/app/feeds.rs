@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::feed_series::{self, DateLimits};
+use super::feed_series::{self, SeriesForms};
 use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::{read, read_list};
@@ -53,6 +53,8 @@ pub struct Feed {
     cancelled_since: i64,
     /// The only event, if lists leave it out.
     unlisted: Option<i64>,
+    /// Whether series are entries of single dates, because the feed is limited to some of them.
+    is_of_dates: bool,
 }
 
 /// A feed's content. Its modification date is known before anything is sent.
@@ -84,12 +86,12 @@ pub struct Pieces {
 
 /// The events in a feed, and the settings used to write them.
 struct Listed {
-    /// Ids of the listed events, followed by those of the cancelled ones. Events in `series` are
+    /// Ids of the listed events, followed by those of the cancelled ones. Events of whole series are
     /// omitted.
     ids: Vec<i64>,
-    /// Series written as one entry with a rule, after the events.
-    series: Vec<i64>,
-    /// Number of listed events, including those in `series`.
+    /// The forms of series. Whole series follow the events.
+    forms: SeriesForms,
+    /// Number of listed events, including those of whole series.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
@@ -101,6 +103,13 @@ struct Listed {
     unlisted: Option<i64>,
 }
 
+impl Listed {
+    fn context(&self) -> FeedContext<'_> {
+        let Listed { urls, calendar, .. } = self;
+        FeedContext { urls, host: urls.host(), calendar }
+    }
+}
+
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
 /// the parameters and the number of the latest change, so nothing else has to be read for a client
 /// that is up to date.
@@ -110,12 +119,12 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     // Round down to a whole day. Otherwise the tag would change every second.
     let cancelled_since = now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS;
     let list = anonymous(&params, &urls);
+    let is_of_dates = feed_series::is_of_dates(&params);
     let (version, calendar, filter) = read(state, list, move |context, params| {
         // Read the version first. If something changes right now, the next tag will differ.
         let version = feeds::version(context.db)?;
         let list = decode(context, params)?;
-        let dates = DateLimits::of(params);
-        let filter = format!("{:?} {:?} {dates:?}", list.filter, list.paging);
+        let filter = format!("{:?} {:?} {is_of_dates}", list.filter, list.paging);
         Ok((version, imported::calendar_id(context.db)?, filter))
     })
     .await?;
@@ -138,7 +147,7 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     }
     let tag = EntityTag::of_digest(&hasher.finalize()[..16]);
     let (state, unlisted) = (state.clone(), None);
-    Ok(Feed { tag, state, urls, params, calendar, cancelled_since, unlisted })
+    Ok(Feed { tag, state, urls, params, calendar, cancelled_since, unlisted, is_of_dates })
 }
 
 impl Feed {
@@ -148,18 +157,25 @@ impl Feed {
         Feed { unlisted: Some(event), ..self }
     }
 
+    /// Returns a feed of all dates of series that the request names by their ids.
+    #[must_use]
+    pub fn of_whole_series(self) -> Feed {
+        Feed { is_of_dates: false, ..self }
+    }
+
     pub async fn read(self) -> Result<FeedContent, Error> {
         let Feed { state, urls, params, calendar, cancelled_since, unlisted, .. } = self;
+        let since = (cancelled_since, self.is_of_dates);
         let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;
         let outlook = is_for_outlook(&params);
         let found = match unlisted {
             Some(event) => state.pools.read(move |db| Found::only(db, event)).await?,
-            None => listed(&state, &urls, params, permit, cancelled_since).await?,
+            None => listed(&state, &urls, params, permit, since).await?,
         };
-        let Found { ids, series, events, zones, total, paging } = found;
+        let Found { ids, forms, events, zones, total, paging } = found;
         let listed = Arc::new(Listed {
             ids,
-            series,
+            forms,
             events,
             zones,
             urls,
@@ -223,8 +239,7 @@ fn decode(
 struct Found {
     /// Ids of the listed events, followed by those of the cancelled ones.
     ids: Vec<i64>,
-    /// Series written as one entry with a rule.
-    series: Vec<i64>,
+    forms: SeriesForms,
     /// Number of listed events.
     events: usize,
     zones: Vec<ZoneSpan>,
@@ -236,7 +251,8 @@ impl Found {
     fn only(db: &mut database::Db, event: i64) -> Result<Found, Error> {
         let zones = events::zones_of(db, &[event])?;
         let paging = Paging { page: 1, per_page: 1 };
-        Ok(Found { ids: vec![event], series: Vec::new(), events: 1, zones, total: 1, paging })
+        let forms = SeriesForms::default();
+        Ok(Found { ids: vec![event], forms, events: 1, zones, total: 1, paging })
     }
 }
 
@@ -246,7 +262,7 @@ async fn listed(
     urls: &Urls,
     params: Params,
     permit: ListPermit,
-    cancelled_since: i64,
+    (cancelled_since, is_of_dates): (i64, bool),
 ) -> Result<Found, Error> {
     let read = |permit: ListPermit| {
         let request = anonymous(&params, urls);
@@ -261,14 +277,13 @@ async fn listed(
                 ids.extend(feeds::withdrawn(context.db, &list.filter, cancelled_since)?);
             }
             let mut zones = events::zones_of(context.db, &ids)?;
-            let mut series = Vec::new();
-            if paging.pages(total) <= 1 {
-                let (filter, dates) = (&list.filter, DateLimits::of(params));
+            let mut forms = SeriesForms::default();
+            if paging.pages(total) <= 1 && !is_of_dates {
                 let found = (&mut ids, events);
-                series = feed_series::whole(context.db, access, filter, dates, found)?;
-                feed_series::add_zones(context.db, &series, &mut zones)?;
+                forms = feed_series::forms(context.db, access, &list.filter, found)?;
+                feed_series::add_zones(context.db, &forms.whole, &mut zones)?;
             }
-            Ok(Found { ids, series, events, zones, total, paging })
+            Ok(Found { ids, forms, events, zones, total, paging })
         };
         read_list(state, request, work)
     };
@@ -292,12 +307,12 @@ impl Pieces {
         }
         let rest = self.next..self.listed.ids.len();
         let mut modified = None;
-        if let Some(id) = self.next.checked_sub(rest.end).and_then(|at| self.listed.series.get(at))
-        {
-            let (listed, id) = (self.listed.clone(), *id);
+        let whole = self.listed.forms.whole.len();
+        if let Some(at) = self.next.checked_sub(rest.end).filter(|at| *at < whole) {
+            let listed = self.listed.clone();
             let read = move |db: &mut database::Db| {
-                let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
-                read_transaction(db, |db| feed_series::written(db, feed, id))
+                let series = &listed.forms.whole[at];
+                read_transaction(db, |db| feed_series::written(db, listed.context(), series))
             };
             let (piece, changed) = self.state.pools.read(read).await?;
             text.push_str(&piece);
@@ -311,7 +326,7 @@ impl Pieces {
             self.next += piece.events;
             modified = piece.modified;
         }
-        self.done = self.next == self.listed.ids.len() + self.listed.series.len();
+        self.done = self.next == self.listed.ids.len() + whole;
         if self.done {
             ical::end(&mut text);
         }
@@ -364,14 +379,16 @@ fn written(
         included::of_events(db, EventSelector::Ids(ids))
     })?;
     let included = included.readable_by(&None);
-    let feed = FeedContext { urls: &listed.urls, host: listed.urls.host() };
     let mut text = String::new();
     // Skip events that were hidden after the list was read.
     let shown = rows.iter().filter(|event| match listed.unlisted {
         Some(_) => event.status.is_published(),
         None => event.is_public() || event.status.is_trashed(),
     });
-    shown.clone().for_each(|event| ical::event(&mut text, event, &included, feed));
+    for event in shown.clone() {
+        let form = listed.forms.of_event(event, &included);
+        ical::write_event(&mut text, event, &included, listed.context(), form);
+    }
     let linked = included.venues.values().chain(included.organizers.values());
     let changes = shown.map(|event| event.modified_utc).chain(linked.map(|row| row.modified_utc));
     Ok(Piece { text, events: ids.len(), modified: changes.max() })

@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 
 use database::Db;
 
-use super::import_overview::Overview;
 use super::import_progress::Series;
 use crate::error::Error;
 use crate::ical::{Component, Entry, Occurrence};
@@ -141,10 +140,10 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
 }
 
 /// Records the original start of a series' first event. Returns true if the entry was a series
-/// before and no longer repeats.
+/// before and no longer repeats. A partial file may lack the rule.
 pub fn note_first(
     db: &mut Db,
-    overview: &Overview,
+    is_partial: bool,
     entry: &Entry,
     occurrence: &Occurrence,
     id: i64,
@@ -155,8 +154,7 @@ pub fn note_first(
     let moment = match &entry.replaces {
         Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
         None if entry.is_series => Some(occurrence.original.key()),
-        // Our exports list occurrences as single events without a rule.
-        None if overview.is_own || overview.cut.is_some() => return Ok(false),
+        None if is_partial => return Ok(false),
         None => None,
     };
     let mut repeated = false;

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, PRODUCT, Reader,
-    Revisions, known_zone, revision_of,
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Reader, Revisions,
+    known_zone, revision_of,
 };
 use crate::model::zone::Zone;
 use crate::state::State;
@@ -39,8 +39,8 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs that look like occurrence ids. Programs that import one of our feeds store its
-    /// occurrences as events with such UIDs.
+    /// UIDs that look like occurrence ids. Feeds of this software have such entries for dates that
+    /// have left their series, also as the start of another one.
     pub listed: HashSet<String>,
     /// Indexes of components that a later revision supersedes.
     superseded: HashSet<usize>,
@@ -52,8 +52,6 @@ pub struct Overview {
     range_bytes: usize,
     /// Line numbers of the `RANGE=THISANDFUTURE` overrides that a later revision supersedes.
     superseded_ranges: HashSet<u64>,
-    /// Whether the file was produced by this software, here or on another server.
-    pub is_own: bool,
     /// Ignored parts of the file, wherever they are.
     pub ignored: Ignored,
     /// Number of components in the file.
@@ -125,7 +123,6 @@ impl Overview {
         }
         overview.is_calendar = reader.is_calendar;
         overview.ignored = std::mem::take(&mut reader.ignored);
-        overview.is_own = reader.product.as_deref() == Some(PRODUCT);
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();

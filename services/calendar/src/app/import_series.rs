@@ -33,8 +33,8 @@ pub struct Written {
 
 /// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
-/// Our own feeds contain less than the database, and may list occurrences as single events without
-/// a rule. If users ended the series, `ended_at` is the key of its last known date.
+/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users
+/// ended the series, `ended_at` is the key of its last known date.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -87,6 +87,7 @@ fn keep(
             made_until: *made_until,
             due_utc: *due_utc,
             sequence: events::most_revisions(db, &entry.uid)?,
+            modified_utc: 0,
         };
         return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
     };

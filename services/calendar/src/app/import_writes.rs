@@ -8,23 +8,28 @@ use super::event_writes;
 use super::import_edits::SeriesEdits;
 use super::import_links::{self, has_categories, has_venue, organizer, terms, venue};
 use super::import_series::{self, Placed};
+use super::import_statuses::{is_cancelled, occurring_after, status_after};
 use super::loading::Undone;
+use super::series;
 use super::subscriber::Subscriber;
 use super::write_context::WriteContext;
 use crate::error::Error;
-use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
+use crate::ical::{self, Details, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::event_status::Occurring;
 use crate::model::included::Included;
 use crate::model::role::User;
 use crate::model::schedule::wall_seconds;
+use crate::model::series::{STATUS, Shared};
+use crate::model::series_ids::event_of_single;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
+use crate::store::series as stored;
 use crate::store::{event_statuses, events, imported, links, subscribed_events};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
@@ -67,6 +72,8 @@ pub struct Source<'a> {
 pub struct OwnEvents<'a> {
     /// The UIDs that we generate end with this site's host.
     pub urls: &'a Urls,
+    /// This calendar's own id, with which the UIDs of single dates of series end.
+    pub calendar: &'a str,
     /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
     pub is_author: bool,
     /// The entry's CREATED property. If the host differs, it must match the stored event, because a
@@ -107,10 +114,15 @@ pub fn write(
             return Ok((Some(event.id), outcome));
         }
     }
-    match occurrence.is_cancelled {
+    let date = single_date(context.db, source.own, &occurrence.external_id)?;
+    let done = match occurrence.is_cancelled {
         true => cancel(context, source, (occurrence, is_complete)),
         false => write_occurrence(context, source, occurrence),
+    }?;
+    if let Some(before) = date.filter(|_| done.1 == Outcome::Updated) {
+        mark_date(context.db, &before)?;
     }
+    Ok(done)
 }
 
 /// Writes an event. Returns the outcome and the event's id.
@@ -239,15 +251,11 @@ fn follow_dates(
     Ok(Some(event_writes::update(context.db, event, &change, write)?))
 }
 
-fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
-    Ok(event_statuses::of_event(db, event)?.occurring == Occurring::Cancelled)
-}
-
 /// Marks an event as cancelled, and records that its file did this. Returns whether the event
 /// changed.
 pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
-        (noted.is_cancelled, noted.is_trashed) = (true, false);
+        (noted.is_cancelled, noted.is_postponed, noted.is_trashed) = (true, false, false);
     })?;
     if !event.status.is_trashed() && is_cancelled(db, event.id)? {
         return Ok(false);
@@ -268,11 +276,37 @@ pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>,
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
     }
+    if let Some(id) = event_of_single(uid, own.calendar) {
+        let is_same = |event: &Event| own.created.is_none_or(|at| at == event.created_utc());
+        return Ok(events::find(db, id)?.filter(is_same));
+    }
     let Some((id, host)) = uid.split_once('@') else { return Ok(None) };
     let is_host = !host.is_empty() && host == own.urls.host();
     let Some(id) = id.parse().ok().filter(|_| is_host || own.is_author) else { return Ok(None) };
     let is_own = |event: &Event| is_host || own.created == Some(event.created_utc());
     Ok(events::find(db, id)?.filter(|event| event.external_id.is_none() && is_own(event)))
+}
+
+/// Returns the event of a series that one of our own files has as a single date, without the series.
+fn single_date(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Shared>, Error> {
+    if event_of_single(uid, own.calendar).is_none() {
+        return Ok(None);
+    }
+    let Some(event) = find(db, own, uid)? else { return Ok(None) };
+    Ok(series::shared(db, event.id)?)
+}
+
+/// Records how an event differs from its series after an import changed only this event.
+fn mark_date(db: &mut Db, before: &Shared) -> Result<(), Error> {
+    let id = before.event.id;
+    let (Some(place), Some(after)) = (stored::of_event(db, id)?, series::shared(db, id)?) else {
+        return Ok(());
+    };
+    let mut differing = before.differing(&after);
+    if before.event.status.is_trashed() || after.event.status.is_trashed() {
+        differing.retain(|field| *field != STATUS);
+    }
+    Ok(series::mark(db, &place, (&after, &differing))?)
 }
 
 fn create(
@@ -294,6 +328,8 @@ fn create(
     };
     if occurrence.is_cancelled {
         set("event_status", json!(Occurring::Cancelled.name()));
+    } else if details.is_postponed {
+        set("event_status", json!(Occurring::Postponed.name()));
     }
     let is_private = details.is_private;
     let is_taken = |part| source.edits.is_some_and(|edits| edits.decides(part, is_private));
@@ -321,8 +357,13 @@ fn create(
         ..decoded
     };
     let event = event_writes::create_in(context, source.user, &change)?;
-    let (is_private, is_cancelled) = (details.is_private, occurrence.is_cancelled);
-    let noted = Imported { is_private, is_cancelled, is_created: true, ..Imported::default() };
+    let noted = Imported {
+        is_private,
+        is_cancelled: occurrence.is_cancelled,
+        is_postponed: details.is_postponed && !occurrence.is_cancelled,
+        is_created: true,
+        ..Imported::default()
+    };
     imported::replace(context.db, event.id, noted)?;
     Ok((Some(event.id), Outcome::Created))
 }
@@ -343,8 +384,9 @@ fn update(
     if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {
         fields.insert("status".to_owned(), json!(status.as_str()));
     }
-    if confirms(context.db, source, event.id)? {
-        fields.insert("event_status".to_owned(), json!(Occurring::Scheduled.name()));
+    let is_author = source.own.is_author;
+    if let Some(occurring) = occurring_after(context.db, is_author, (event.id, details))? {
+        fields.insert("event_status".to_owned(), json!(occurring.name()));
     }
     let old = shown.as_ref().map(|shown| &*shown.details);
     if !has_venue(source.subscriber, details, (old, &before))
@@ -393,43 +435,6 @@ fn update(
     Ok((Some(event.id), Outcome::Updated))
 }
 
-/// Decides an event's status after an import. Returns `None` if it does not change. Events that an
-/// import trashed are restored, and an event becomes private or public when its file does.
-///
-/// A user's decision is kept until the file changes.
-fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
-    let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
-    if !is_private && !is_hidden {
-        imported::note(db, event.id, |noted| noted.is_private = false)?;
-        return Ok(None);
-    }
-    let was_private = imported::find(db, event.id)?.is_private;
-    let before = match event.status.is_trashed() {
-        true => event.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)),
-        false => event.status.clone(),
-    };
-    let after = match (was_private, is_private, before.stage()) {
-        (false, true, Stage::Publish | Stage::Future) => Status::of(Stage::Private),
-        (true, false, Stage::Private) => Status::of(Stage::Publish),
-        _ => before,
-    };
-    imported::note(db, event.id, |noted| noted.is_private = is_private)?;
-    Ok((after != event.status).then_some(after))
-}
-
-/// Returns whether to clear the cancelled status that an earlier file gave an event. A status set
-/// by a user is kept.
-fn confirms(db: &mut Db, source: Source<'_>, event: i64) -> Result<bool, Error> {
-    if !imported::find(db, event)?.is_cancelled {
-        return Ok(false);
-    }
-    let is_cancelled = is_cancelled(db, event)?;
-    if is_cancelled || !source.own.is_author {
-        imported::note(db, event, |noted| noted.is_cancelled = false)?;
-    }
-    Ok(is_cancelled)
-}
-
 fn decode(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -446,7 +451,8 @@ impl Stored {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
         let mut text = String::new();
-        let feed = FeedContext { urls: source.own.urls, host: source.own.urls.host() };
+        let OwnEvents { urls, calendar, .. } = source.own;
+        let feed = FeedContext { urls, host: urls.host(), calendar };
         // Feeds show trashed events without details.
         let mut visible = event.clone();
         visible.set_status(Status::of(Stage::Publish));

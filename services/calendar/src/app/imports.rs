@@ -241,6 +241,8 @@ impl Import {
         slice: TimeSlice,
     ) -> Result<bool, Error> {
         let begun = self.so_far.entry.take();
+        // Our own feeds leave out events that aren't public, and rules of single dates.
+        let is_partial = self.is_author || self.overview.cut.is_some();
         // Between two transactions of an entry, another import may have written a later revision.
         if self.is_outdated(db, entry)? {
             let message = match begun {
@@ -267,7 +269,6 @@ impl Import {
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
-                let is_partial = self.overview.is_own || self.overview.cut.is_some();
                 let origin = (self.is_author, is_partial);
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),
@@ -370,7 +371,7 @@ impl Import {
                 _ => {}
             }
             if let Some(id) = id {
-                so_far.repeated |= note_first(db, &self.overview, entry, &occurrence, id)?;
+                so_far.repeated |= note_first(db, is_partial, entry, &occurrence, id)?;
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
@@ -393,9 +394,7 @@ impl Import {
             self.so_far.parents.extend(so_far.parent.map(|id| (entry.uid.clone(), id)));
         }
         self.note_revision(db, entry)?;
-        let is_whole = entry.replaces.is_none() && self.overview.cut.is_none();
-        // Our own feeds leave out events that aren't public.
-        let is_whole = is_whole && !entry.has_unknown_occurrences && !self.is_author;
+        let is_whole = entry.replaces.is_none() && !is_partial && !entry.has_unknown_occurrences;
         if let Some(series) = so_far.series.filter(|_| is_whole)
             && import_series::tidy(db, series.id, entry)?
             && let Some(subscriber) = &mut self.subscriber
@@ -413,7 +412,8 @@ impl Import {
     }
 
     fn own(&self) -> OwnEvents<'_> {
-        OwnEvents { urls: &self.urls, is_author: self.is_author, created: self.created }
+        let calendar = self.calendar_id.as_deref().unwrap_or_default();
+        OwnEvents { urls: &self.urls, calendar, is_author: self.is_author, created: self.created }
     }
 
     /// Returns an entry's revision, or `None` if we wrote it ourselves. Revisions in our own feeds

@@ -18,6 +18,7 @@ mod import_overrides;
 mod import_overview;
 mod import_progress;
 mod import_series;
+mod import_statuses;
 mod import_steps;
 mod import_surplus;
 mod import_writes;

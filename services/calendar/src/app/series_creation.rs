@@ -74,6 +74,7 @@ pub fn new_series(
         made_until: 0,
         due_utc: None,
         sequence: 0,
+        modified_utc: 0,
     })
 }
 

@@ -43,6 +43,8 @@ pub struct Details {
     /// Image URL on a public host.
     pub image: Option<String>,
     pub is_private: bool,
+    /// Whether the event is postponed. Only files of this software announce that, as tentative.
+    pub is_postponed: bool,
 }
 
 impl Details {
@@ -75,7 +77,8 @@ impl Details {
             let value = find(name).map(|one| one.value.trim().to_ascii_uppercase());
             value.is_some_and(|value| values.contains(&value.as_str()))
         };
-        warn("STATUS", is("STATUS", &["TENTATIVE"]), "TENTATIVE is ignored");
+        let is_tentative = is("STATUS", &["TENTATIVE"]);
+        warn("STATUS", is_tentative && !component.is_own, "TENTATIVE is ignored");
         Details {
             title: if title.is_empty() { "Untitled".to_owned() } else { title },
             description: html::text(&markup),
@@ -91,6 +94,7 @@ impl Details {
                 let class = one.value.trim();
                 !class.is_empty() && !class.eq_ignore_ascii_case("PUBLIC")
             }),
+            is_postponed: is_tentative && component.is_own,
         }
     }
 

@@ -14,6 +14,7 @@ use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series::Series;
+use crate::model::series_ids::{occurrence_of, single_uid};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
@@ -27,13 +28,18 @@ pub struct FeedContext<'a> {
     pub urls: &'a Urls,
     /// UID suffix for events that don't have an external id.
     pub host: &'a str,
+    /// This calendar's own id, the UID suffix for single dates of series.
+    pub calendar: &'a str,
 }
 
 /// How to write an event.
 #[derive(Clone, Copy)]
 pub enum Form<'a> {
-    /// As a standalone event.
+    /// As a standalone event. A date of a series has a UID of its own.
     Single,
+    /// As a standalone event under its external id. Of a date that has left its series, this is the
+    /// name by which importers of the series know it; of the first date, it cancels the whole series.
+    Withdrawn,
     /// As a series with the page of this slug. The event provides the shared fields.
     Series(&'a Series, &'a str),
     /// As an override of the occurrence at this moment.
@@ -53,25 +59,24 @@ pub fn write_event(
     feed: FeedContext<'_>,
     form: Form<'_>,
 ) {
-    let modified = utc(event.modified_utc);
-    line(out, "BEGIN", "VEVENT");
-    let own_uid =
-        || event.external_id.clone().unwrap_or_else(|| format!("{}@{}", event.id, feed.host));
-    let uid = match form {
-        Form::Single => own_uid(),
-        Form::Series(series, _) | Form::Override(series, _) => series.uid.clone(),
+    let series = included.series.get(&event.id).map(|one| &*one.series);
+    let uid = uid(event, (series, form), feed);
+    // Other feeds have the whole series under its first event's UID.
+    let series = series.filter(|series| series.uid == uid);
+    let modified = match (form, series) {
+        (Form::Withdrawn, Some(series)) => event.modified_utc.max(series.modified_utc),
+        _ => event.modified_utc,
     };
+    let modified = utc(modified);
+    line(out, "BEGIN", "VEVENT");
     text_line(out, "UID", &uid);
     line(out, "DTSTAMP", &modified);
     line(out, "LAST-MODIFIED", &modified);
     line(out, "CREATED", &utc(event.created_utc()));
     let sequence = match form {
-        Form::Series(series, _) => series.sequence,
-        Form::Override(..) => event.sequence,
-        Form::Single => {
-            // Other feeds contain the whole series under its first event's UID.
-            let series = included.series.get(&event.id).map(|one| &one.series);
-            let series = series.filter(|series| series.uid == uid);
+        // Another event may have overridden the same date before the series moved.
+        Form::Series(series, _) | Form::Override(series, _) => series.sequence,
+        Form::Single | Form::Withdrawn => {
             series.map_or(event.sequence, |series| event.sequence.max(series.sequence))
         }
     };
@@ -88,7 +93,7 @@ pub fn write_event(
             plan::dates(out, "RECURRENCE-ID", &series.plan, &[moment]);
             times(out, event);
         }
-        Form::Single => times(out, event),
+        Form::Single | Form::Withdrawn => times(out, event),
     }
     text_line(out, "SUMMARY", &html::plain(&event.title));
     // Makes subscribed clients remove the event.
@@ -111,10 +116,32 @@ pub fn write_event(
     }
     let name = match form {
         Form::Series(_, page) => page,
-        Form::Single | Form::Override(..) => &event.slug,
+        Form::Single | Form::Withdrawn | Form::Override(..) => &event.slug,
     };
     line(out, "URL", &bare(&feed.urls.event_page(name)));
     line(out, "END", "VEVENT");
+}
+
+/// Returns the UID of an entry.
+fn uid(
+    event: &Event,
+    (series, form): (Option<&Series>, Form<'_>),
+    feed: FeedContext<'_>,
+) -> String {
+    let is_date = match form {
+        Form::Series(series, _) | Form::Override(series, _) => return series.uid.clone(),
+        Form::Withdrawn => false,
+        Form::Single => {
+            // Trashed dates that have left their series were single entries as part of it.
+            let external_id = event.external_id.as_deref().filter(|_| event.status.is_trashed());
+            series.is_some() || external_id.is_some_and(|id| occurrence_of(id).is_some())
+        }
+    };
+    match &event.external_id {
+        _ if is_date => single_uid(feed.calendar, event.id),
+        Some(id) => id.clone(),
+        None => format!("{}@{}", event.id, feed.host),
+    }
 }
 
 fn times(out: &mut String, event: &Event) {

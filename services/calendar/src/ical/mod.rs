@@ -21,7 +21,7 @@ mod revision;
 mod windows_zones;
 mod zones;
 
-pub use calendar::{Head, PRODUCT, begin, end};
+pub use calendar::{Head, begin, end};
 pub use details::Details;
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, Form, event, location, write_event};

@@ -42,8 +42,8 @@ pub struct Repetition {
 /// How many years past the horizon to look for the next occurrence.
 const YEARS_AHEAD: i64 = 50;
 
-/// Maximum number of results when looking for the next occurrence. A rule can't match this often in
-/// a day.
+/// A rule can't match this often in a day. Limits the search for the next occurrence, and covers
+/// times that become the same because clocks skip them.
 const MORE_THAN_A_DAY: usize = 1500;
 
 /// Seconds between expansions of a series that exceeds the limit.
@@ -83,7 +83,8 @@ pub fn starts_of(
     left_out.sort_unstable();
     // Leave room for start times that may be excluded, plus one to detect that there are too many.
     let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
-    let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: latest };
+    let most_ahead = latest + MORE_THAN_A_DAY;
+    let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: most_ahead };
     for rule in &rules {
         let found = series.by_rule(rule, zone, wanted);
         let found = found.map_err(|why| NoStarts::because(rule, &why))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use batch::{BoundedLines, Line};
 use sha2::{Digest, Sha256};
 
-use super::calendar::IDENTITY;
+use super::calendar::{IDENTITY, PRODUCT};
 use super::decoded::Decoded;
 use super::ignored::Ignored;
 use super::property::Property;
@@ -42,6 +42,8 @@ pub struct Component {
     pub method: Method,
     /// The id of the enclosing calendar, if we exported it.
     pub calendar_id: Option<Arc<str>>,
+    /// Whether this software wrote the file, here or on another server.
+    pub is_own: bool,
 }
 
 /// A calendar's METHOD, which says how to process its events (RFC 5546).
@@ -214,7 +216,7 @@ pub struct Reader<R> {
     /// The calendar's default zone.
     pub zone_name: Option<String>,
     /// The calendar's PRODID.
-    pub product: Option<String>,
+    product: Option<String>,
     /// The id of the current calendar, if we exported it.
     calendar_id: Option<Arc<str>>,
     /// Content skipped so far.
@@ -305,6 +307,7 @@ impl<R: BufRead> Reader<R> {
             has_end: false,
             method,
             calendar_id,
+            is_own: self.product.as_deref() == Some(PRODUCT),
         };
         let (mut depth, mut bytes) = (0_usize, 0);
         while let Some((number, property)) = self.property()? {

@@ -61,8 +61,11 @@ pub struct Series {
     pub made_until: i64,
     /// When to create more events, in Unix seconds. `None` if all of them exist.
     pub due_utc: Option<i64>,
-    /// Number of times the plan has changed.
+    /// Number of times the plan has changed, or the highest of its events if that is more.
     pub sequence: i64,
+    /// The latest change of its events, including those that have left it. May be missing changes of
+    /// events that are still part of it.
+    pub modified_utc: i64,
 }
 
 /// An event's membership in a series.
@@ -409,6 +412,7 @@ mod tests {
             made_until: 0,
             due_utc: None,
             sequence: 0,
+            modified_utc: 0,
         }
     }
 

@@ -1,4 +1,7 @@
-//! External ids of events in series whose first dates were removed.
+//! External ids of events in series, and their UIDs in calendar files.
+//!
+//! A file that has a date of a series without the series names it by the event, so that the UID stays
+//! when the date moves. The UID of the series belongs to the entry with the rule.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
 //! were removed, this is an occurrence id, and the other events may still have ids with the shorter
@@ -29,9 +32,31 @@ pub fn occurrence_of(id: &str) -> Option<(&str, &str)> {
     (is_key && !uid.is_empty()).then_some((uid, key))
 }
 
+/// Returns the UID of an event of a series in files that do not have the series itself.
+pub fn single_uid(calendar: &str, event: i64) -> String {
+    format!("event-{event}@{calendar}")
+}
+
+/// Returns the event that [`single_uid`] names, or `None` if the UID has another form or comes from
+/// another calendar.
+pub fn event_of_single(uid: &str, calendar: &str) -> Option<i64> {
+    let (name, host) = uid.split_once('@')?;
+    name.strip_prefix("event-")?.parse().ok().filter(|_| host == calendar)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uids_of_single_dates_return_to_their_events() {
+        let uid = single_uid("c1", 7);
+        assert_eq!(event_of_single(&uid, "c1"), Some(7));
+        for (uid, calendar) in [(&*uid, "c2"), ("7@c1", "c1"), ("event-x@c1", "c1"), ("u", "u")] {
+            assert_eq!(event_of_single(uid, calendar), None, "{uid}");
+        }
+        assert_eq!(occurrence_of(&uid), None);
+    }
 
     #[test]
     fn ids_of_occurrences_are_split() {

@@ -8,7 +8,7 @@ use diesel::{RunQueryDsl, sql_query};
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
-use super::{events, imported, links, series, site_items, slugs, terms};
+use super::{events, imported, links, series, series_revisions, site_items, slugs, terms};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 use crate::model::series_ids::occurrence_of;
@@ -49,7 +49,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
         site_items::forget(db, "events", id)?;
     }
     let series = series::of_event(db, id)?;
-    series::keep_revisions(db, event)?;
+    series_revisions::keep_erased(db, event)?;
     series::leave(db, id)?;
     if let Some(of) = series {
         series::remove_empty(db, of.series.id)?;

@@ -20,6 +20,8 @@ pub struct Imported {
     pub is_trashed: bool,
     /// Whether the event was cancelled in its file.
     pub is_cancelled: bool,
+    /// Whether the event was postponed in its file.
+    pub is_postponed: bool,
     /// Whether an import created the event.
     pub is_created: bool,
 }
@@ -50,18 +52,20 @@ pub fn replace(db: &mut Db, event: i64, after: Imported) -> Result<(), DatabaseE
     let flag = |flag: bool| if flag { "true" } else { "false" };
     let text = "insert into imported_events (event_id, moment, is_private, is_trashed, ";
     let mut sql = Sql::new(db, text);
-    sql.push("is_cancelled, is_created) values (");
+    sql.push("is_cancelled, is_postponed, is_created) values (");
     sql.value(event).push(", ");
     match after.moment {
         Some(moment) => sql.bind(moment),
         None => sql.push("null"),
     };
     sql.push(", ").push(flag(after.is_private)).push(", ").push(flag(after.is_trashed));
-    sql.push(", ").push(flag(after.is_cancelled)).push(", ").push(flag(after.is_created));
+    sql.push(", ").push(flag(after.is_cancelled)).push(", ").push(flag(after.is_postponed));
+    sql.push(", ").push(flag(after.is_created));
     sql.push(")");
     sql.push(" on conflict (event_id) do update set moment = excluded.moment, ");
     sql.push("is_private = excluded.is_private, is_trashed = excluded.is_trashed, ");
-    sql.push("is_cancelled = excluded.is_cancelled, is_created = excluded.is_created");
+    sql.push("is_cancelled = excluded.is_cancelled, is_postponed = excluded.is_postponed, ");
+    sql.push("is_created = excluded.is_created");
     sql.execute(db).map(drop)
 }
 

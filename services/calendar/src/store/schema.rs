@@ -102,6 +102,7 @@ diesel::table! {
         made_until -> BigInt,
         due_utc -> Nullable<BigInt>,
         sequence -> BigInt,
+        modified_utc -> BigInt,
     }
 }
 
@@ -127,6 +128,7 @@ diesel::table! {
         is_private -> Bool,
         is_trashed -> Bool,
         is_cancelled -> Bool,
+        is_postponed -> Bool,
         is_created -> Bool,
     }
 }

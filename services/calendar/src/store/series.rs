@@ -10,6 +10,7 @@ use diesel::sql_types::{BigInt, Text};
 use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::{series, series_events};
+use super::series_revisions::{self, revised};
 use super::sql::Sql;
 use crate::model::event::Event;
 use crate::model::included::InSeries;
@@ -39,6 +40,7 @@ pub struct Row {
     made_until: i64,
     due_utc: Option<i64>,
     sequence: i64,
+    modified_utc: i64,
 }
 
 /// A row in the `series_events` table.
@@ -91,6 +93,7 @@ impl From<Row> for Series {
             made_until: row.made_until,
             due_utc: row.due_utc,
             sequence: row.sequence,
+            modified_utc: row.modified_utc,
         }
     }
 }
@@ -113,6 +116,7 @@ fn row(of: &Series) -> Row {
         made_until: of.made_until,
         due_utc: of.due_utc,
         sequence: of.sequence,
+        modified_utc: of.modified_utc,
     }
 }
 
@@ -200,34 +204,16 @@ pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> 
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
-/// Returns the `SEQUENCE` of a series in feeds. Some feeds contain only its first event under its
-/// UID. It never decreases: see [`keep_revisions`].
+/// Returns the `SEQUENCE` of a series in feeds. It never decreases.
 pub fn sequence(db: &mut Db, of: &Series) -> Result<i64, DatabaseError> {
-    let text = "select coalesce(max(sequence), 0) as n from events where ical_uid = ";
-    let mut sql = Sql::new(db, text);
-    sql.bind(of.uid.clone());
-    Ok(sql.number(db)?.max(of.sequence))
-}
-
-/// Before an event is erased, its series takes over the number of its revisions. Otherwise the
-/// `SEQUENCE` of the UID could decrease in feeds, and subscribers would ignore later changes.
-pub fn keep_revisions(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
-    let mut sql = Sql::new(db, "update series set sequence = ");
-    sql.value(event.sequence).push(" where sequence < ").value(event.sequence);
-    sql.push(" and (id in (select series_id from series_events where event_id = ");
-    sql.value(event.id).push(")");
-    if let Some(uid) = &event.external_id {
-        sql.push(" or uid = ").bind(uid.clone());
-    }
-    sql.push(")");
-    sql.execute(db).map(drop)
+    Ok(revised(db, of)?.sequence)
 }
 
 /// Inserts a new series and returns it with its id.
 pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     let Row { uid, slug, timezone, duration, rule, rdates, exdates, .. } = row(new);
     let columns = "uid, slug, timezone, all_day, start_local, end_local, duration, rule, rdates, \
-         exdates, most, made_until, due_utc, sequence";
+         exdates, most, made_until, due_utc, sequence, modified_utc";
     let mut sql = Sql::new(db, &format!("insert into series ({columns}) values ("));
     for text in [uid, slug, timezone] {
         sql.bind(text).push(", ");
@@ -242,13 +228,19 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
         Some(due) => sql.value(due),
         None => sql.push("null"),
     };
-    sql.push(", ").value(new.sequence).push(") returning id");
+    sql.push(", ").value(new.sequence).push(", ").value(new.modified_utc).push(") returning id");
     let id = sql.load_ids(db)?.pop().ok_or(DatabaseError::NotFound)?;
     Ok(Series { id, ..new.clone() })
 }
 
+/// Changes a series. Its revision never goes back.
 pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
-    diesel::update(series::table.find(new.id)).set(row(new)).execute(db)?;
+    let mut new = revised(db, new)?;
+    if let Some(known) = find(db, new.id)? {
+        new.sequence = new.sequence.max(known.sequence);
+        new.modified_utc = new.modified_utc.max(known.modified_utc);
+    }
+    diesel::update(series::table.find(new.id)).set(row(&new)).execute(db)?;
     Ok(())
 }
 
@@ -259,19 +251,24 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     }
     // The first event keeps the UID in feeds, so its revisions follow those of the series. If it was
     // erased, the others do, because they may be stored as a series with this UID again.
-    if let Some(Series { uid, sequence, .. }) = find(db, id)? {
+    if let Some(known) = find(db, id)? {
+        let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;
         let mut first = Sql::new(db, "select count(*) as n from events where ical_uid = ");
         first.bind(uid.clone());
         let has_first = first.number(db)? > 0;
         let mut sql = Sql::new(db, "update events set sequence = ");
         sql.value(sequence + 1).push(" where sequence <= ").value(sequence).push(" and ");
         match has_first {
-            true => sql.push("ical_uid = ").bind(uid),
+            true => sql.push("ical_uid = ").bind(uid.clone()),
             false => {
                 sql.push("id in (select event_id from series_events where series_id = ");
                 sql.value(id).push(")")
             }
         };
+        sql.execute(db)?;
+        let mut sql = Sql::new(db, "update events set modified_utc = ");
+        sql.value(modified_utc).push(" where ical_uid = ").bind(uid);
+        sql.push(" and status <> 'trash' and modified_utc < ").value(modified_utc);
         sql.execute(db)?;
     }
     Sql::new(db, &format!("delete from series_events where series_id = {id}")).execute(db)?;
@@ -301,8 +298,12 @@ pub fn last_names(db: &mut Db, id: i64, most: i64) -> Result<Vec<(i64, String)>,
 /// Adds an event to a series, or changes which occurrence it is.
 pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
     let known: Option<MemberRow> = series_events::table.find(place.event).first(db).optional()?;
-    if known.is_some_and(|known| Membership::from(known) == *place) {
+    let known = known.map(Membership::from);
+    if known.as_ref() == Some(place) {
         return Ok(());
+    }
+    if let Some(former) = known.filter(|known| known.series != place.series) {
+        series_revisions::keep(db, former.event, former.series)?;
     }
     // Another event may still occupy this occurrence until it is assigned its own.
     diesel::delete(
@@ -332,6 +333,9 @@ pub fn clear(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
 
 /// Removes an event from its series. The event itself remains.
 pub fn leave(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    if let Some(place) = of_event(db, event)? {
+        series_revisions::keep(db, event, place.series.id)?;
+    }
     let left = diesel::delete(series_events::table.find(event)).execute(db)?;
     if left > 0 { log_change(db, event, None) } else { Ok(()) }
 }

@@ -172,7 +172,7 @@ async fn days_after_a_skipped_hour_have_the_written_length() {
             "recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
         app.event(fields).await;
         assert_eq!(instants(&app).await, imported, "{case}");
-        let feed = app.get("/ical?start_date=2027-01-01").await.expect(200).text;
+        let feed = app.get("/ical?ends_after=2027-01-01").await.expect(200).text;
         assert_eq!(counts(&app, &feed).await, [0, 0, 3, 0, 0], "{case}: {feed}");
         let other = App::new().await;
         counts(&other, &feed).await;

@@ -9,7 +9,7 @@ use crate::app::{App, NS, plant, settings};
 use crate::series::{course, events, patch, texts};
 
 /// A feed of all dates.
-const FEED: &str = "/ical?start_date=2027-01-01&end_date=2100-01-01";
+const FEED: &str = "/ical?ends_after=2027-01-01";
 
 /// Creates a series of weekly lectures with titles and descriptions of their own. Returns the ids of
 /// its events.

@@ -49,7 +49,7 @@ pub async fn changed(club: &Subscribing, id: i64) -> Vec<Value> {
 }
 
 pub async fn feed(club: &Subscribing) -> String {
-    club.app.get("/ical?start_date=2020-01-01").await.expect(200).text
+    club.app.get("/ical?ends_after=2020-01-01").await.expect(200).text
 }
 
 pub async fn patch(club: &Subscribing, id: i64, body: Value) -> Value {

@@ -93,7 +93,7 @@ async fn series_moved_by_a_user_stays_and_is_not_doubled() {
         let expected: Vec<String> = expected.iter().map(|start| format!("{start} New")).collect();
         assert_eq!(shown(&club).await, (ids.clone(), expected));
         // Feeds have the dates of the site.
-        let feed = club.app.get("/ical?start_date=2020-01-01").await.expect(200).text;
+        let feed = club.app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
         let entries = feed.split("BEGIN:VEVENT").skip(1);
         let moved = entries.filter(|one| one.contains("RECURRENCE-ID")).count();
         assert_eq!(moved, 3, "{feed}");
@@ -154,7 +154,7 @@ async fn series_moved_in_the_file_moves_its_events() {
         let former = club.app.server.get("/event/yoga/2027-05-04/");
         assert_eq!(send(former).await.status, if day == 4 { 200 } else { 301 });
         // The date in the trash stays left out.
-        let feed = club.app.get("/ical?start_date=2020-01-01").await.expect(200).text;
+        let feed = club.app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
         let left_out = format!("EXDATE;TZID=Europe/Vienna:202705{}T{hour:02}0000", day + 14);
         assert!(feed.contains(&left_out), "{feed}");
         // The next run finds all of them.
@@ -329,7 +329,7 @@ async fn date_that_a_user_erased_stays_excluded_in_feeds() {
             club.serves(&series(4, 18, "").replace("SUMMARY:Yoga", &format!("SUMMARY:{title}")));
             club.run_now(id).await;
             assert_eq!(shown(&club).await.0, ids);
-            let feed = club.app.get("/ical?start_date=2020-01-01").await.expect(200).text;
+            let feed = club.app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
             let excluded = format!("EXDATE;TZID=Europe/Vienna:202705{day}T180000");
             assert!(feed.contains(&excluded), "{feed}");
         }

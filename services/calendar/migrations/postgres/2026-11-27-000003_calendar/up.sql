@@ -99,6 +99,8 @@ CREATE TABLE imported_events (
     is_trashed BOOLEAN NOT NULL,
     -- True if the file cancelled it. A later file that does not cancel it clears its status then.
     is_cancelled BOOLEAN NOT NULL DEFAULT FALSE,
+    -- The same for a postponed event. Only files of this software announce that.
+    is_postponed BOOLEAN NOT NULL DEFAULT FALSE,
     -- True if an import created it. Subscriptions adopt only such events.
     is_created BOOLEAN NOT NULL DEFAULT FALSE
 );
@@ -450,7 +452,9 @@ CREATE TABLE series (
     -- When further events must be created; null if all exist.
     due_utc BIGINT,
     -- Number of changes, for calendar files.
-    sequence BIGINT NOT NULL
+    sequence BIGINT NOT NULL,
+    -- The latest change of its events, including those that have left it.
+    modified_utc BIGINT NOT NULL
 );
 CREATE INDEX series_due ON series (due_utc);
 CREATE INDEX series_slug ON series (slug);

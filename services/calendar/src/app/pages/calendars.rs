@@ -84,7 +84,8 @@ pub async fn calendar_of_series(
     })
     .await?;
     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-    calendar(state, request, vec![("include", ids.join(","))]).await
+    let feed = calendar(state, request, vec![("include", ids.join(","))]).await?;
+    Ok(feed.of_whole_series())
 }
 
 /// Reads the calendar file of a venue or an organizer.

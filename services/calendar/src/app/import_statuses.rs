@@ -1,0 +1,73 @@
+//! Statuses of imported events, which both files and users change.
+
+use database::Db;
+
+use crate::error::Error;
+use crate::ical::Details;
+use crate::model::event::Event;
+use crate::model::event_status::Occurring;
+use crate::model::status::{Stage, Status};
+use crate::store::{event_statuses, imported};
+
+/// Returns whether an event is marked as cancelled.
+pub fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
+    Ok(occurring(db, event)? == Occurring::Cancelled)
+}
+
+fn occurring(db: &mut Db, event: i64) -> Result<Occurring, Error> {
+    Ok(event_statuses::of_event(db, event)?.occurring)
+}
+
+/// Decides an event's status after an import. Returns `None` if it does not change. Events that an
+/// import trashed are restored, and an event becomes private or public when its file does.
+///
+/// A user's decision is kept until the file changes.
+pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
+    let is_hidden = matches!(event.status.stage(), Stage::Private | Stage::Trash);
+    if !is_private && !is_hidden {
+        imported::note(db, event.id, |noted| noted.is_private = false)?;
+        return Ok(None);
+    }
+    let was_private = imported::find(db, event.id)?.is_private;
+    let before = match event.status.is_trashed() {
+        true => event.previous.clone().unwrap_or_else(|| Status::of(Stage::Publish)),
+        false => event.status.clone(),
+    };
+    let after = match (was_private, is_private, before.stage()) {
+        (false, true, Stage::Publish | Stage::Future) => Status::of(Stage::Private),
+        (true, false, Stage::Private) => Status::of(Stage::Publish),
+        _ => before,
+    };
+    imported::note(db, event.id, |noted| noted.is_private = is_private)?;
+    Ok((after != event.status).then_some(after))
+}
+
+/// Returns the event status that an import gives an event that is not cancelled. Returns `None` if
+/// the status does not change. A status set by a user is kept until the file changes. `is_author` is
+/// whether this calendar wrote the file.
+pub fn occurring_after(
+    db: &mut Db,
+    is_author: bool,
+    (event, details): (i64, &Details),
+) -> Result<Option<Occurring>, Error> {
+    let (noted, shown) = (imported::find(db, event)?, occurring(db, event)?);
+    let is_author = source.own.is_author;
+    if details.is_postponed {
+        let is_shown = shown == Occurring::Postponed;
+        if noted.is_postponed || (is_author && is_shown) {
+            return Ok(None);
+        }
+        imported::note(db, event, |noted| {
+            (noted.is_cancelled, noted.is_postponed) = (false, true);
+        })?;
+        return Ok(Some(Occurring::Postponed).filter(|_| !is_shown));
+    }
+    let is_cleared = (noted.is_cancelled && shown == Occurring::Cancelled)
+        || (noted.is_postponed && shown == Occurring::Postponed);
+    if is_cleared || !is_author {
+        imported::note(db, event, |noted| {
+            (noted.is_cancelled, noted.is_postponed) = (false, false);
+        })?;
+    }
+    Ok(is_cleared.then_some(Occurring::Scheduled))
+}
