@@ -50,8 +50,11 @@ pub fn occurring_after(
     is_author: bool,
     (event, details): (i64, &Details),
 ) -> Result<Option<Occurring>, Error> {
-    let (noted, shown) = (imported::find(db, event)?, occurring(db, event)?);
-    let is_author = source.own.is_author;
+    let noted = imported::find(db, event)?;
+    if !noted.is_cancelled && !noted.is_postponed && !details.is_postponed {
+        return Ok(None);
+    }
+    let shown = occurring(db, event)?;
     if details.is_postponed {
         let is_shown = shown == Occurring::Postponed;
         if noted.is_postponed || (is_author && is_shown) {

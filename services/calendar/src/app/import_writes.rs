@@ -30,7 +30,7 @@ use crate::model::urls::Urls;
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
-use crate::store::{event_statuses, events, imported, links, subscribed_events};
+use crate::store::{events, imported, links, subscribed_events};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
 
