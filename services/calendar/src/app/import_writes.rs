@@ -10,18 +10,16 @@ use super::import_links::{self, has_categories, has_venue, organizer, terms, ven
 use super::import_series::{self, Placed};
 use super::import_statuses::{is_cancelled, occurring_after, status_after};
 use super::loading::Undone;
-use super::series;
 use super::subscriber::Subscriber;
 use super::write_context::WriteContext;
 use crate::error::Error;
-use crate::ical::{self, Details, Entry, EntryContext, FeedContext, Occurrence, Reader};
+use crate::ical::{self, Entry, EntryContext, FeedContext, Occurrence, Reader};
 use crate::model::change::EventChange;
 use crate::model::event::{Event, Links};
 use crate::model::event_status::Occurring;
 use crate::model::included::Included;
 use crate::model::role::User;
 use crate::model::schedule::wall_seconds;
-use crate::model::series::{STATUS, Shared};
 use crate::model::series_ids::event_of_single;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
@@ -29,7 +27,6 @@ use crate::model::subscription::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
-use crate::store::series as stored;
 use crate::store::{events, imported, links, subscribed_events};
 use crate::wire::event_input::EventInput;
 use crate::wire::params::Params;
@@ -114,15 +111,10 @@ pub fn write(
             return Ok((Some(event.id), outcome));
         }
     }
-    let date = single_date(context.db, source.own, &occurrence.external_id)?;
-    let done = match occurrence.is_cancelled {
+    match occurrence.is_cancelled {
         true => cancel(context, source, (occurrence, is_complete)),
         false => write_occurrence(context, source, occurrence),
-    }?;
-    if let Some(before) = date.filter(|_| done.1 == Outcome::Updated) {
-        mark_date(context.db, &before)?;
     }
-    Ok(done)
 }
 
 /// Writes an event. Returns the outcome and the event's id.
@@ -285,28 +277,6 @@ pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>,
     let Some(id) = id.parse().ok().filter(|_| is_host || own.is_author) else { return Ok(None) };
     let is_own = |event: &Event| is_host || own.created == Some(event.created_utc());
     Ok(events::find(db, id)?.filter(|event| event.external_id.is_none() && is_own(event)))
-}
-
-/// Returns the event of a series that one of our own files has as a single date, without the series.
-fn single_date(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Shared>, Error> {
-    if event_of_single(uid, own.calendar).is_none() {
-        return Ok(None);
-    }
-    let Some(event) = find(db, own, uid)? else { return Ok(None) };
-    Ok(series::shared(db, event.id)?)
-}
-
-/// Records how an event differs from its series after an import changed only this event.
-fn mark_date(db: &mut Db, before: &Shared) -> Result<(), Error> {
-    let id = before.event.id;
-    let (Some(place), Some(after)) = (stored::of_event(db, id)?, series::shared(db, id)?) else {
-        return Ok(());
-    };
-    let mut differing = before.differing(&after);
-    if before.event.status.is_trashed() || after.event.status.is_trashed() {
-        differing.retain(|field| *field != STATUS);
-    }
-    Ok(series::mark(db, &place, (&after, &differing))?)
 }
 
 fn create(

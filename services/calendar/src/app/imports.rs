@@ -365,7 +365,7 @@ impl Import {
                 (Some(id), Some(series)) => {
                     import_series::join(db, (series.id, entry), edits, (&occurrence, id))?;
                 }
-                (Some(id), None) if outcome == Outcome::Updated && !self.is_author => {
+                (Some(id), None) if outcome == Outcome::Updated => {
                     import_series::mark_own(db, entry, id)?;
                 }
                 _ => {}
