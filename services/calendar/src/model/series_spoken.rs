@@ -1,9 +1,9 @@
 //! Describes a series in words: `Every Tuesday until 30 June 2027, also on 1 April 2027`.
 
-use jiff::civil::{Date, DateTime};
+use jiff::civil::{Date, DateTime, Time};
 
 use super::language::Language;
-use super::recurrence::Wanted;
+use super::recurrence::{Rule, Wanted};
 use super::series::Plan;
 
 /// Maximum number of additional days to list.
@@ -11,18 +11,19 @@ const MOST_DAYS: usize = 3;
 
 impl Plan {
     /// Describes how often the event takes place, until when, and on which additional days. Excluded
-    /// dates of a rule with `COUNT` are not counted.
-    pub fn spoken(&self, language: Language) -> String {
+    /// dates of a rule with `COUNT` are not counted. `last` is the result of [`Plan::last_start`].
+    pub fn spoken(&self, last: Option<DateTime>, language: Language) -> String {
         let words = language.words();
         let Some(rule) = self.parsed() else { return words.repeatedly.to_owned() };
-        let days = self.additional_days(MOST_DAYS + 1);
-        let count = rule.count().map(|count| count.saturating_sub(self.excluded_dates()));
+        let Some((excluded, days)) = self.exceptions(&rule, MOST_DAYS + 1) else {
+            return words.repeatedly.to_owned();
+        };
+        let count = rule.count().map(|count| count.saturating_sub(excluded));
         let rule = rule.with_count(count);
         if count == Some(0) || (!days.is_empty() && count == Some(1)) {
             return words.repeatedly.to_owned();
         }
-        let last = self.last_start().map(|wall| wall.date());
-        let often = rule.spoken(self.start(), last, language);
+        let often = rule.spoken(self.start(), last.map(|wall| wall.date()), language);
         match days.len() {
             0 => often,
             1..=MOST_DAYS => {
@@ -48,26 +49,43 @@ impl Plan {
         Some(found.into_iter().rev().find(takes_place).unwrap_or(until))
     }
 
-    /// Returns how many dates of the rule are excluded.
-    fn excluded_dates(&self) -> usize {
-        let moments = self.exdates.iter().filter_map(|key| self.moment(key));
-        moments.filter(|moment| self.rules(*moment)).count()
+    /// Returns how many dates of a rule with `COUNT` are excluded, and the first `most` days with
+    /// occurrences that aren't from the rule. Returns `None` if the rule has too many dates between
+    /// the listed ones.
+    fn exceptions(&self, rule: &Rule, most: usize) -> Option<(usize, Vec<Date>)> {
+        let added = self.rdates.iter().filter(|key| self.exdates.binary_search(key).is_err());
+        let added: Vec<i64> = added.filter_map(|key| self.moment(key)).collect();
+        let excluded = self.exdates.iter().filter(|_| rule.count().is_some());
+        let excluded: Vec<i64> = excluded.filter_map(|key| self.moment(key)).collect();
+        // The rule is expanded once, because some rules have to be counted from their start.
+        let ruled = self.ruled_near(rule, added.iter().chain(&excluded))?;
+        let is_ruled = |moment: &&i64| ruled.binary_search(moment).is_ok();
+        let mut days: Vec<Date> =
+            added.iter().filter(|one| !is_ruled(one)).map(|one| self.wall(*one).date()).collect();
+        days.dedup();
+        days.truncate(most);
+        Some((excluded.iter().filter(is_ruled).count(), days))
     }
 
-    /// Returns the first days with occurrences that aren't from the rule.
-    fn additional_days(&self, most: usize) -> Vec<Date> {
-        let kept = self.rdates.iter().filter(|key| self.exdates.binary_search(key).is_err());
-        let moments = kept.filter_map(|key| self.moment(key)).filter(|one| !self.rules(*one));
-        let mut days: Vec<Date> = Vec::new();
-        for day in moments.map(|moment| self.wall(moment).date()) {
-            if days.len() < most && days.last() != Some(&day) {
-                days.push(day);
-            }
-            if days.len() == most {
-                break;
-            }
-        }
-        days
+    /// Returns the dates of the rule from the day of the first of these moments to that of the last,
+    /// in ascending order. Returns `None` if there are too many.
+    fn ruled_near<'m>(
+        &self,
+        rule: &Rule,
+        moments: impl Iterator<Item = &'m i64> + Clone,
+    ) -> Option<Vec<i64>> {
+        let (Some(first), Some(last)) = (moments.clone().min(), moments.max()) else {
+            return Some(Vec::new());
+        };
+        let until = self.wall(*last).date().to_datetime(Time::constant(23, 59, 59, 0));
+        let until = self.ends().map_or(until, |end| end.min(until));
+        let near = self.wall(*first).date();
+        let wanted = Wanted { until, near, first: 0, latest: 0, most: usize::MAX };
+        let found = rule.expand_near(self.start(), wanted).ok()?;
+        // A clock change can move a skipped time past the next one.
+        let mut found: Vec<i64> = found.into_iter().map(|wall| self.at(wall)).collect();
+        found.sort_unstable();
+        Some(found)
     }
 }
 
@@ -89,6 +107,38 @@ mod tests {
             rdates: keys(rdates),
             exdates: keys(exdates),
         }
+    }
+
+    fn spoken(plan: &Plan, language: Language) -> String {
+        plan.spoken(plan.last_start(), language)
+    }
+
+    #[test]
+    fn many_excluded_dates_are_counted_in_one_walk() {
+        // The weekdays have to be counted from the start, which takes 20,000 steps for each walk.
+        let rule = "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=20000";
+        let all = plan(rule, &[], &[]);
+        let walls = all.parsed().unwrap().expand(all.start(), DateTime::MAX).unwrap();
+        let keys: Vec<String> = walls.iter().map(|wall| all.key(all.at(*wall))).collect();
+        // Every second date is excluded, and a Sunday, which is not a date of the rule.
+        let mut exdates: Vec<&str> = keys.iter().step_by(2).map(String::as_str).collect();
+        exdates.push("20270314");
+        exdates.sort_unstable();
+        let many = plan(rule, &[], &exdates);
+        let expected =
+            "Every Monday, Tuesday, Wednesday, Thursday and Friday, 10,000 times".to_owned();
+        assert_eq!(spoken(&many, Language::En), expected);
+        // Dates that are added although the rule has them are compared likewise.
+        let rdates: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let expected = expected.replace("10,000", "20,000");
+        assert_eq!(spoken(&plan(rule, &rdates, &[]), Language::En), expected);
+    }
+
+    #[test]
+    fn listed_dates_too_far_apart_to_compare_leave_the_rule_unspoken() {
+        let apart = ["20270310", "90000101"];
+        assert_eq!(spoken(&plan("FREQ=DAILY", &apart, &[]), Language::En), "Repeatedly");
+        assert_eq!(spoken(&plan("FREQ=DAILY", &[], &apart), Language::En), "Every day");
     }
 
     #[test]
@@ -126,7 +176,7 @@ mod tests {
             ("FREQ=MONTHLY;BYDAY=1SU,3SU;COUNT=5", vec![], vec!["20270321"], "Repeatedly, 4 times"),
             ("", vec!["20270401"], vec![], "Repeatedly"),
         ] {
-            assert_eq!(plan(rule, &rdates, &exdates).spoken(Language::En), expected, "{rule}");
+            assert_eq!(spoken(&plan(rule, &rdates, &exdates), Language::En), expected, "{rule}");
         }
     }
 
@@ -165,7 +215,7 @@ mod tests {
             (Language::Uk, "Щотижня: вівторок, а також 1 квітня 2027\u{202f}р."),
             (Language::Zh, "每星期二，另加2027年4月1日"),
         ] {
-            assert_eq!(plan("FREQ=WEEKLY", &["20270401"], &[]).spoken(language), expected);
+            assert_eq!(spoken(&plan("FREQ=WEEKLY", &["20270401"], &[]), language), expected);
         }
     }
 }

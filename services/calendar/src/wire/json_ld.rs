@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::dates::{iso, written};
 use super::render_context::RenderContext;
-use super::series_data::{SeriesData, of_series};
+use super::series_data::{InSeriesUntil, SeriesData, of_series};
 use crate::model::cost;
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -142,6 +142,7 @@ pub fn of_event(
     let url = view.urls.event_page(&event.slug);
     let venue = links.venues.iter().find_map(|id| included.venues.get(id));
     let organizer = links.organizers.iter().find_map(|id| included.organizers.get(id));
+    let series = included.series.get(&event.id).map(InSeriesUntil::of);
     LinkedData {
         context: Some("http://schema.org"),
         kind: "Event",
@@ -160,7 +161,7 @@ pub fn of_event(
         organizer: organizer.map(|row| Box::new(of_linked(row, view))),
         offers: offer(event, &url, view),
         performer: Some("Organization"),
-        super_event: included.series.get(&event.id).map(|one| of_series(event, one, view)),
+        super_event: series.map(|series| of_series(event, series, view)),
         url,
         ..LinkedData::default()
     }

@@ -1,5 +1,6 @@
 //! Series in the schema.org vocabulary.
 
+use jiff::civil::DateTime;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -8,7 +9,9 @@ use super::render_context::RenderContext;
 use crate::model::event::Event;
 use crate::model::html;
 use crate::model::included::InSeries;
+use crate::model::language::Language;
 use crate::model::schedule::{wall_from_seconds, wall_seconds};
+use crate::model::series::Series;
 
 /// The series of an event, as a schema.org `EventSeries`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -56,19 +59,37 @@ pub struct ScheduleData {
     pub except_date: Vec<String>,
 }
 
+/// An event's series with the local start of the last date of its rule. Finding that date can take
+/// a long walk through the rule, so it is found once for a page.
+#[derive(Clone, Copy)]
+pub struct InSeriesUntil<'s> {
+    series: &'s Series,
+    last: Option<DateTime>,
+}
+
+impl InSeriesUntil<'_> {
+    pub fn of(one: &InSeries) -> InSeriesUntil<'_> {
+        InSeriesUntil { series: &one.series, last: one.series.plan.last_start() }
+    }
+
+    /// Describes how often the series takes place.
+    pub fn spoken(self, language: Language) -> String {
+        self.series.plan.spoken(self.last, language)
+    }
+}
+
 /// Describes an event's series.
-pub fn of_series(event: &Event, one: &InSeries, view: RenderContext<'_>) -> SeriesData {
-    let plan = &one.series.plan;
+pub fn of_series(event: &Event, of: InSeriesUntil<'_>, view: RenderContext<'_>) -> SeriesData {
+    let InSeriesUntil { series, last } = of;
+    let plan = &series.plan;
     let rule = plan.parsed();
     let (start, end) = (plan.start(), wall_from_seconds(plan.end_local));
-    let time = |wall: jiff::civil::DateTime| {
-        (!plan.all_day).then(|| wall.time().strftime("%H:%M:%S").to_string())
-    };
+    let time =
+        |wall: DateTime| (!plan.all_day).then(|| wall.time().strftime("%H:%M:%S").to_string());
     let dated = |moment: i64| match plan.all_day {
         true => plan.wall(moment).date().to_string(),
         false => iso(&plan.zone, moment),
     };
-    let last = plan.last_start();
     let schedule = ScheduleData {
         kind: "Schedule",
         repeat_frequency: rule.as_ref().map(|rule| rule.period_in_iso()),
@@ -86,7 +107,7 @@ pub fn of_series(event: &Event, one: &InSeries, view: RenderContext<'_>) -> Seri
     SeriesData {
         kind: "EventSeries",
         name: html::plain(&event.title),
-        url: format!("{}/event/{}/", view.urls.base, one.series.slug),
+        url: format!("{}/event/{}/", view.urls.base, series.slug),
         start_date: dated(plan.first()),
         end_date: last.map(|last| match plan.all_day {
             true => last.date().to_string(),

@@ -11,13 +11,13 @@ use crate::model::event::{Event, Links};
 use crate::model::event_status::EventStatus;
 use crate::model::html;
 use crate::model::image::web_url;
-use crate::model::included::{InSeries, Included};
-use crate::model::language::Language;
+use crate::model::included::Included;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::spoken;
 use crate::model::urls::Urls;
 use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
+use crate::wire::series_data::InSeriesUntil;
 
 /// An event as shown on its page. Locked events only have a title and times.
 #[derive(Clone, Debug, Default)]
@@ -98,11 +98,6 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     }
 }
 
-/// Describes how often a series takes place.
-fn repeats(one: &InSeries, language: Language) -> String {
-    one.series.plan.spoken(language)
-}
-
 /// Returns the path of the page of an event or a series, relative to the site.
 pub fn path_of(slug: &str) -> String {
     let path = Urls { base: String::new(), alias: false, language: None }.event_page(slug);
@@ -141,6 +136,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
     let image = image_view(event.image, included, view);
     let description = html::paragraphs(&event.description);
     let status = included.statuses.get(&event.id);
+    let series = included.series.get(&event.id).map(InSeriesUntil::of);
     let public = event.is_public() && event.password.is_none();
     EventView {
         place: venues.first().map(|venue| place(venue, view.language)).unwrap_or_default(),
@@ -156,14 +152,10 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
         categories: terms(&links.categories, included, view),
         tags: terms(&links.tags, included, view),
         locked: false,
-        repeats: included
-            .series
-            .get(&event.id)
-            .map(|one| repeats(one, view.language))
-            .unwrap_or_default(),
+        repeats: series.map(|series| series.spoken(view.language)).unwrap_or_default(),
         status_reason: status.map(|status| html::plain(&status.reason)).unwrap_or_default(),
         data: match public {
-            true => structured_data::event(event, links, included, absolute).to_string(),
+            true => structured_data::event((event, links, series), included, absolute).to_string(),
             false => String::new(),
         },
         ..locked(event, included, context)

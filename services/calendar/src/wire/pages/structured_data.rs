@@ -15,7 +15,7 @@ use crate::model::schedule::instant_from_seconds;
 use crate::model::spoken;
 use crate::wire::dates::{iso, written_in};
 use crate::wire::render_context::RenderContext;
-use crate::wire::series_data::of_series;
+use crate::wire::series_data::{InSeriesUntil, of_series};
 
 const CONTEXT: &str = "https://schema.org";
 
@@ -23,8 +23,12 @@ const CONTEXT: &str = "https://schema.org";
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
-/// Describes an event.
-pub fn event(event: &Event, links: &Links, included: &Included, view: RenderContext<'_>) -> Value {
+/// Describes an event and the series that it belongs to.
+pub fn event(
+    (event, links, series): (&Event, &Links, Option<InSeriesUntil<'_>>),
+    included: &Included,
+    view: RenderContext<'_>,
+) -> Value {
     let schedule = &event.schedule;
     let (first, last) = spoken::ends(schedule);
     let (start, end) = match schedule.all_day {
@@ -56,7 +60,7 @@ pub fn event(event: &Event, links: &Links, included: &Included, view: RenderCont
     add(&mut data, "location", places.map(|row| linked(row, included, view)).collect());
     add(&mut data, "organizer", organizers.map(|row| linked(row, included, view)).collect());
     offer(&mut data, event, &url, view);
-    let series = included.series.get(&event.id).map(|one| of_series(event, one, view));
+    let series = series.map(|series| of_series(event, series, view));
     if let Some(series) = series.and_then(|series| serde_json::to_value(series).ok()) {
         data.insert("superEvent".to_owned(), series);
     }
