@@ -10,7 +10,6 @@ use super::request::Request;
 use super::transactions::{read, write};
 use super::{erasure, event_writes, series_creation, series_removal, series_writes};
 use crate::error::Error;
-use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::role::{self, Action, User};
@@ -171,21 +170,10 @@ pub async fn update(state: &State, request: Request, key: EventKey) -> Result<Ev
         let change = context.decode_write(&user, input, |input, known, options| {
             input.decode(known, options, Some(&old))
         })?;
-        check_slug_of_one(&old, &change)?;
         let event = series_writes::update(context, &user, &old, &change)?;
         Ok(render(context, &event)?)
     })
     .await
-}
-
-/// Fails if a write of several events of a series has a new slug. Each event has a page of its own.
-fn check_slug_of_one(old: &Event, change: &EventChange) -> Result<(), Error> {
-    let sent = change.post.slug.as_ref().filter(|_| change.reach != Reach::This);
-    if sent.is_some_and(|sent| !sent.eq_ignore_ascii_case(&old.slug)) {
-        let text = "must not change with scope, because each event of a series has its own";
-        return Err(ParameterErrors::one("slug", text).into());
-    }
-    Ok(())
 }
 
 /// Moves an event to the trash, or erases it if the request is forced.

@@ -39,6 +39,7 @@ pub(crate) mod series;
 mod series_creation;
 mod series_dates;
 pub(crate) mod series_extension;
+mod series_names;
 mod series_notices;
 pub(crate) mod series_plans;
 mod series_removal;

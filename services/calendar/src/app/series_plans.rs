@@ -69,19 +69,32 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Replaces the rule of a plan with that of a write, and the dates that the write has.
+/// Replaces the rule of a plan with that of a write, and the dates that the write has. Added dates
+/// that the write does not list are dropped if they are after a new `until`.
 ///
 /// # Errors
-/// Returns an error if the start does not match the rule.
+/// Returns an error if the start does not match the rule, or if there are neither a rule nor added
+/// dates.
 pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
+    let keeps_only_dates = plan.rule.is_empty() && !plan.rdates.is_empty();
+    if rule.is_empty() && recurrence.rdates.is_none() && !keeps_only_dates {
+        return Err(invalid("recurrence", "must have an rrule or rdates"));
+    }
+    let before = plan.ends();
     plan.rule = match recurrence.end {
         RuleEnd::Never => rule,
         RuleEnd::Count(count) => with_count(&rule, count),
         RuleEnd::Until(last) => with_until(&rule, &plan.until(last)),
     };
-    if let Some(dates) = &recurrence.rdates {
-        plan.rdates = plan.keys(dates);
+    match (&recurrence.rdates, plan.ends()) {
+        (Some(dates), _) => plan.rdates = plan.keys(dates),
+        (None, Some(last)) if before != Some(last) => {
+            let mut kept = std::mem::take(&mut plan.rdates);
+            kept.retain(|key| plan.moment(key).is_some_and(|moment| plan.wall(moment) <= last));
+            plan.rdates = kept;
+        }
+        (None, _) => {}
     }
     if let Some(dates) = &recurrence.exdates {
         plan.exdates = plan.keys(dates);
@@ -279,6 +292,7 @@ impl Shift {
             (plan.rdates, plan.exdates) = (moved(&from.rdates), moved(&from.exdates));
         }
         if let Some(recurrence) = recurrence {
+            plan.rule.clone_from(&from.rule);
             plan = with_recurrence(plan, recurrence)?;
         } else {
             plan.rule = moved_rule(&from, &shift, start)?;

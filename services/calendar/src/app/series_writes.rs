@@ -6,7 +6,7 @@ use std::sync::Arc;
 use database::Db;
 
 use super::context::RequestContext;
-use super::event_writes;
+use super::{event_writes, series_names};
 use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
 use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
@@ -121,8 +121,9 @@ fn update_several(
     let messages = webhooks::last_message(context.db)?;
     let before = require(context.db, place.membership.event)?;
     let schedule = change.schedule.keeping_length_of(&before.event.schedule);
-    let change = &EventChange { schedule, ..change.clone() };
-    let write = context.write_context(user);
+    let mut change = EventChange { schedule, ..change.clone() };
+    let name = series_names::taken_from(&mut change, (&before.event, &place.series))?;
+    let (change, write) = (&change, context.write_context(user));
     let event = event_writes::update(context.db, &before.event, change, write)?;
     let (db, site, now) = (&mut *context.db, context.site, context.now);
     let seconds = now.as_second();
@@ -142,7 +143,7 @@ fn update_several(
     };
     if is_planned {
         refuse_other_rule(db, &place.series)?;
-    } else if differing.is_empty() {
+    } else if differing.is_empty() && name.is_none() {
         return Ok(event);
     }
     let members = match is_moved {
@@ -158,6 +159,10 @@ fn update_several(
         ended = Some(place.series.id);
         place.series = Arc::new(split_off(db, &place, &members)?);
         place.membership.series = place.series.id;
+    }
+    if let Some(name) = &name {
+        place.series =
+            Arc::new(series_names::rename(db, &place.series, (&members, name), seconds)?);
     }
     let given = change.schedule.as_given(&after.event.schedule);
     let dates = (&old_dates, &given);

@@ -134,6 +134,7 @@ pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     let text = "select count(*) as n from former_slugs f where not exists (select 1 from (\
         select 'events' as kind, id from events union all select 'venues', id from venues \
         union all select 'organizers', id from organizers \
+        union all select 'series', id from series union all select 'series_dates', id from events \
         union all select case taxonomy when 1 then 'categories' else 'tags' end, id from terms) r \
         where r.kind = f.collection and r.id = f.item_id)";
     Sql::new(db, text).number(db)

@@ -8,7 +8,9 @@ use diesel::{RunQueryDsl, sql_query};
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
-use super::{events, imported, links, series, series_revisions, site_items, slugs, terms};
+use super::{
+    events, imported, links, series, series_names, series_revisions, site_items, slugs, terms,
+};
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 use crate::model::series_ids::occurrence_of;
@@ -71,6 +73,7 @@ fn row(
     now: i64,
 ) -> Result<bool, DatabaseError> {
     slugs::forget_all(db, table, id)?;
+    series_names::forget_event(db, id)?;
     Sql::new(db, &format!("delete from {table} where id = {id}")).execute(db)?;
     Sql::new(db, &format!("delete from entities where id = {id}")).execute(db)?;
     match image {

@@ -10,6 +10,7 @@ use diesel::sql_types::{BigInt, Text};
 use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::{series, series_events};
+use super::series_names::{self, first_to_come};
 use super::series_revisions::{self, revised};
 use super::sql::Sql;
 use crate::model::event::Event;
@@ -246,12 +247,14 @@ pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
 
 /// Removes a series. Its events remain as standalone events.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    for member in members(db, id)? {
-        log_change(db, member.event, None)?;
+    let members: Vec<i64> = members(db, id)?.iter().map(|member| member.event).collect();
+    for member in &members {
+        log_change(db, *member, None)?;
     }
     // The first event keeps the UID in feeds, so its revisions follow those of the series. If it was
     // erased, the others do, because they may be stored as a series with this UID again.
     if let Some(known) = find(db, id)? {
+        series_names::note_removed(db, (id, &known.slug), &members)?;
         let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;
         let mut first = Sql::new(db, "select count(*) as n from events where ical_uid = ");
         first.bind(uid.clone());
@@ -445,13 +448,13 @@ pub fn upcoming(
 }
 
 /// Returns the first public event in the series with this slug that hasn't ended yet, or the last
-/// one if all have ended.
+/// one if all have ended. A cancelled event is only returned if no other one follows.
 pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select e.id as id from series s join series_events m on m.series_id = s.id \
          join events e on e.id = m.event_id where e.pub = 1 and s.slug = ";
     let mut sql = Sql::new(db, text);
-    sql.bind(slug.to_owned()).push(" order by case when e.end_utc >= ").value(now);
-    sql.push(" then e.start_utc else 9000000000000 - e.start_utc end, e.id limit 1");
+    sql.bind(slug.to_owned());
+    first_to_come(&mut sql, now);
     Ok(sql.load_ids(db)?.pop())
 }
 

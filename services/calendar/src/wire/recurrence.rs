@@ -237,7 +237,8 @@ fn of_parts(
 ) -> Result<Recurrence, String> {
     let rule = rule.trim();
     let rule = rule.strip_prefix("RRULE:").or(rule.strip_prefix("rrule:")).unwrap_or(rule);
-    if rule.is_empty() && rdates.as_ref().is_none_or(Vec::is_empty) {
+    // Without a list, those of the series are kept.
+    if rule.is_empty() && rdates.as_ref().is_some_and(Vec::is_empty) {
         return Err("must have an rrule or rdates".to_owned());
     }
     let parsed = match rule.is_empty() {
@@ -381,7 +382,7 @@ mod tests {
     #[test]
     fn faulty_recurrences_are_rejected() {
         for (value, expected) in [
-            (json!({}), "must have an rrule or rdates"),
+            (json!({"rdates": []}), "must have an rrule or rdates"),
             (json!(""), "must have an rrule or rdates"),
             (json!({"rrule": "FREQ=SECONDLY"}), "must have an rrule of RFC 5545"),
             (json!({"rrule": "weekly"}), "must have an rrule of RFC 5545"),

@@ -63,6 +63,7 @@ mod roles;
 mod searches;
 mod sent_back;
 mod series;
+mod series_changes;
 mod series_feeds;
 mod series_files;
 mod series_lists;

@@ -348,26 +348,6 @@ async fn start_alone_moves_all_dates_and_keeps_their_length() {
 }
 
 #[actix_web::test]
-async fn new_slug_for_several_events_is_400() {
-    let app = App::new().await;
-    let id = course(&app, json!({})).await;
-    let before = texts(&app, id, "slug").await;
-    for scope in ["following", "all"] {
-        let body = json!({"slug": "pilates", "title": "Pilates", "scope": scope});
-        let refused = patch(&app, id, body).await.expect(400);
-        let text = refused.json["data"]["params"]["slug"].as_str().unwrap_or_default();
-        assert!(text.contains("each event of a series has its own"), "{}", refused.text);
-    }
-    assert_eq!(texts(&app, id, "title").await, vec!["Yoga"; 4]);
-    // The slug that was read may be sent back, and one event gets another.
-    let same = json!({"slug": before[0], "title": "Pilates", "scope": "all"});
-    patch(&app, id, same).await.expect(200);
-    assert_eq!(texts(&app, id, "slug").await, before);
-    patch(&app, id, json!({"slug": "pilates"})).await.expect(200);
-    assert_eq!(texts(&app, id, "slug").await[..2], ["pilates", "yoga--2027-03-23"]);
-}
-
-#[actix_web::test]
 async fn null_as_recurrence_of_a_series_is_400() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;

@@ -116,7 +116,8 @@ CREATE TABLE imported_revisions (
 
 -- Slugs that public rows had before, whose addresses redirect.
 CREATE TABLE former_slugs (
-    -- events, venues, organizers, categories or tags.
+    -- events, venues, organizers, categories or tags; series that were renamed; or series_dates, the
+    -- first events of series that were removed.
     collection TEXT NOT NULL,
     slug TEXT NOT NULL,
     item_id BIGINT NOT NULL,

@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use super::super::feeds::{self, Feed};
 use super::super::transactions::read;
 use super::listing::{ListParameters, PageRequest};
+use super::named_series;
 use super::subjects::{find_linked, find_term};
 use crate::error::Error;
 use crate::model::linked::Kind;
@@ -79,7 +80,7 @@ pub async fn calendar_of_series(
     let slug = lookup_form(slug);
     let ids = read(state, request.of(&[]), move |context, _| {
         let now = context.now.as_second();
-        series::next_of_slug(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
+        let (slug, _) = named_series::find(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
         Ok(series::events_of_slug(context.db, &slug)?)
     })
     .await?;

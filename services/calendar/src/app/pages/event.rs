@@ -3,12 +3,13 @@
 use super::super::passwords::opens;
 use super::super::transactions::read;
 use super::listing::PageRequest;
+use super::named_series;
 use crate::error::Error;
 use crate::model::role;
 use crate::model::slug::lookup_form;
 use crate::state::State;
 use crate::store::included::{self, EventSelector};
-use crate::store::{event_statuses, events, series};
+use crate::store::{event_statuses, events, series, series_names};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
@@ -61,8 +62,9 @@ pub async fn event_page(
     .await
 }
 
-/// Finds a series by slug. Returns the path of its next event, relative to the base URL. If they
-/// are all over, returns the last one.
+/// Finds a series by its present or former slug. Returns the path of its next event, relative to the
+/// base URL. If they are all over, returns the last one. The events of a series that was removed are
+/// found too, if they were restored one by one.
 ///
 /// # Errors
 /// A series without public events is reported as not found.
@@ -74,7 +76,11 @@ pub async fn next_of_series(
     let slug = lookup_form(slug);
     read(state, request.of(&[]), move |context, _| {
         let now = context.now.as_second();
-        let id = series::next_of_slug(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
+        let next = match named_series::find(context.db, &slug, now)? {
+            Some((_, next)) => Some(next),
+            None => series_names::next_restored(context.db, &slug, now)?,
+        };
+        let id = next.ok_or(Error::NoRoute)?;
         let event = events::find(context.db, id)?.ok_or(Error::NoRoute)?;
         let address = context.urls.event_page(&event.slug);
         Ok(address.strip_prefix(&context.urls.base).unwrap_or(&address).to_owned())

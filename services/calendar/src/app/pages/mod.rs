@@ -5,6 +5,7 @@ mod event;
 mod listing;
 mod month;
 mod moved;
+mod named_series;
 mod period;
 pub(crate) mod site_map;
 mod subjects;

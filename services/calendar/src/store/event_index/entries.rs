@@ -27,7 +27,7 @@ pub struct Entry {
     pub search_ci: String,
     /// The zone, if clocks may be set back during the event.
     pub set_back_zone: Option<String>,
-    /// Id of the series.
+    /// Id of the series. Negative if the event is cancelled.
     pub series: Option<i64>,
 }
 
@@ -48,8 +48,11 @@ impl Entry {
 const SET_BACK_ZONE: &str =
     "case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end";
 
-/// Selects the event's series.
-const SERIES: &str = "(select series_id from series_events where event_id = events.id)";
+/// Selects the event's series, as in [`Entry::series`]. Statuses of events without a series are not
+/// looked up.
+const SERIES: &str = "(select case when exists (select 1 from event_statuses s where s.event_id = \
+     m.event_id and s.status = 'cancelled') then -m.series_id else m.series_id end \
+     from series_events m where m.event_id = events.id)";
 
 /// Selects all events or only those with certain ids, ordered by id. The SQL text is constant, so
 /// each connection prepares it once.

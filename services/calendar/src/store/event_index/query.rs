@@ -68,12 +68,16 @@ pub enum Found {
     Doubtful(Vec<i64>, HashSet<i64>, HashMap<i64, InSeries>),
 }
 
+/// Whether an event is over, and whether it is cancelled; its start; when it was published; its id.
+type Place = ((bool, bool), i64, i64, i64);
+
 /// An event's series, and how the event ranks within it.
 #[derive(Clone, Copy)]
 pub struct InSeries {
     series: i64,
-    /// The next event has the smallest rank. If all events are over, the last one does.
-    place: (bool, i64, i64, i64),
+    /// The next event that is not cancelled has the smallest rank, then the next cancelled one. If all
+    /// events are over, the last one does.
+    place: Place,
 }
 
 impl Found {
@@ -157,15 +161,16 @@ pub fn find(
 
 /// Returns the series of an event, if any.
 fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
-    let (series, times) = (index.table.series(at)?, index.table.times(at));
+    let ((series, is_cancelled), times) = (index.table.series(at)?, index.table.times(at));
     let is_over = times.end_utc < now;
     let start = if is_over { -times.start_utc } else { times.start_utc };
-    Some(InSeries { series, place: (is_over, start, times.published_utc, index.table.id(at)) })
+    let state = (is_over, is_cancelled && !is_over);
+    Some(InSeries { series, place: (state, start, times.published_utc, index.table.id(at)) })
 }
 
-/// Keeps only the next event in each series.
+/// Keeps only the next event in each series. A cancelled one is only kept if no other one follows.
 fn collapse<T: Copy>(events: &mut Vec<T>, series_of: impl Fn(T) -> Option<InSeries>) {
-    let mut first: HashMap<i64, (bool, i64, i64, i64)> = HashMap::new();
+    let mut first: HashMap<i64, Place> = HashMap::new();
     for InSeries { series, place } in events.iter().filter_map(|event| series_of(*event)) {
         let known = first.entry(series).or_insert(place);
         *known = place.min(*known);

@@ -23,7 +23,7 @@ pub struct Table {
     titles: Titles,
     /// Clock changes during events, by position.
     set_backs: HashMap<u32, SetBack>,
-    /// Series ids, by position.
+    /// Series ids, by position. Those of cancelled events are negative.
     series: HashMap<u32, i64>,
     /// The distinct combinations of traits.
     traits: Vec<Traits>,
@@ -79,9 +79,9 @@ impl Table {
         self.set_backs.get(&at)
     }
 
-    /// Returns the series of an event, if any.
-    pub fn series(&self, at: u32) -> Option<i64> {
-        self.series.get(&at).copied()
+    /// Returns the series of an event, if any, and whether the event is cancelled.
+    pub fn series(&self, at: u32) -> Option<(i64, bool)> {
+        self.series.get(&at).map(|id| (id.abs(), *id < 0))
     }
 
     pub fn set_series(&mut self, at: u32, series: Option<i64>) {

@@ -47,7 +47,10 @@ fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(),
             "(select e.*, row_number() over (partition by coalesce((select series_id from \
              series_events where event_id = e.id), -e.id) order by case when e.end_utc < ",
         );
-        sql.value(now).push(" then 1 else 0 end, case when e.end_utc < ").value(now);
+        sql.value(now)
+            .push(" then 2 when exists (select 1 from event_statuses s where s.event_id = ");
+        sql.push("e.id and s.status = 'cancelled') then 1 else 0 end, case when e.end_utc < ");
+        sql.value(now);
         sql.push(" then -e.start_utc else e.start_utc end, e.published_utc, e.id) as place from ");
         append_matches(db, sql, filter)?;
         sql.push(") e where e.place = 1");

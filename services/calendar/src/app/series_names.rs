@@ -1,0 +1,74 @@
+//! Renames series. The slugs of their events start with the name.
+
+use database::{DatabaseError, Db};
+
+use super::series_plans::invalid;
+use super::slugs::remember;
+use crate::error::Error;
+use crate::model::change::EventChange;
+use crate::model::event::Event;
+use crate::model::series::{Membership, Series};
+use crate::model::slug::{self, SEPARATOR, TRASHED};
+use crate::store::series as stored;
+use crate::store::{events, links, series_names, slugs};
+
+/// Takes the slug out of a write of several events in a series. Returns the name that the series
+/// gets, or `None` if it stays. A date in the slug is ignored.
+///
+/// # Errors
+/// Returns an error if the slug does not have any letters or digits.
+pub fn taken_from(
+    change: &mut EventChange,
+    (old, series): (&Event, &Series),
+) -> Result<Option<String>, Error> {
+    let Some(sent) = change.post.slug.take().filter(|sent| !sent.eq_ignore_ascii_case(&old.slug))
+    else {
+        return Ok(None);
+    };
+    let sent = sent.trim();
+    let name = slug::name_of_series(slug::dated(sent).map_or(sent, |(name, _)| name));
+    if name.is_empty() {
+        return Err(invalid("slug", "must have letters or digits"));
+    }
+    Ok(Some(name).filter(|name| *name != series.slug))
+}
+
+/// Renames a series, or gives it a similar name if this one is used. Its events get new slugs with
+/// the same dates, except for those whose slugs do not start with the name of the series. The old
+/// addresses redirect. Returns the renamed series.
+pub fn rename(
+    db: &mut Db,
+    of: &Series,
+    (members, name): (&[Membership], &str),
+    now: i64,
+) -> Result<Series, DatabaseError> {
+    let name = slug::free(name, |name| {
+        // The page of an event with this slug would hide that of the series.
+        Ok::<_, DatabaseError>(
+            slugs::is_taken(db, "series", name, of.id)? || slugs::is_taken(db, "events", name, 0)?,
+        )
+    })?;
+    let new = Series { slug: name, ..of.clone() };
+    stored::update(db, &new)?;
+    series_names::note_renamed(db, of.id, &of.slug)?;
+    for member in members {
+        let Some(old) = events::find(db, member.event)? else { continue };
+        let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
+        let Some((_, date)) = slug::dated(stem).filter(|(name, _)| *name == of.slug) else {
+            continue;
+        };
+        let wanted = format!("{}{SEPARATOR}{date}", new.slug);
+        let suffix = if old.status.is_trashed() { TRASHED } else { "" };
+        let mut event = old.clone();
+        event.slug = slugs::free(db, "events", &wanted, suffix, old.id)?;
+        remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
+        slugs::forget_former(db, "events", &event.slug)?;
+        // For events in the trash, this is the deletion date.
+        if !event.status.is_trashed() {
+            event.modified_utc = now;
+        }
+        let links = links::of_event(db, old.id)?;
+        events::update(db, (&old, &links), (&event, &links))?;
+    }
+    Ok(new)
+}

@@ -1,0 +1,70 @@
+//! Names that series had before, whose addresses redirect.
+
+use database::{DatabaseError, Db};
+
+use super::slugs;
+use super::sql::{Sql, TextRow};
+
+/// The collection of former slugs of series that were renamed, by id of the series.
+const RENAMED: &str = "series";
+
+/// The collection of slugs of series that no longer exist, by id of the first event.
+const REMOVED: &str = "series_dates";
+
+/// Records that a series has a new slug.
+pub fn note_renamed(db: &mut Db, id: i64, old: &str) -> Result<(), DatabaseError> {
+    slugs::note_former(db, RENAMED, old, id)
+}
+
+/// Records the names of a series that is being removed. Its events may be restored one by one.
+pub fn note_removed(
+    db: &mut Db,
+    (id, slug): (i64, &str),
+    events: &[i64],
+) -> Result<(), DatabaseError> {
+    if let Some(first) = events.first() {
+        let text = "select item_id as id, slug as text from former_slugs where collection = ";
+        let mut sql = Sql::new(db, text);
+        sql.bind(RENAMED).push(" and item_id = ").value(id);
+        let former: Vec<TextRow> = sql.load(db)?;
+        for name in former.iter().map(|row| row.text.as_str()).chain([slug]) {
+            slugs::note_former(db, REMOVED, name, *first)?;
+        }
+    }
+    slugs::forget_all(db, RENAMED, id)
+}
+
+/// Removes the redirects to an event that is being erased.
+pub fn forget_event(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    slugs::forget_all(db, REMOVED, event)
+}
+
+/// Returns the present slug of the series that had this slug before.
+pub fn present(db: &mut Db, former: &str) -> Result<Option<String>, DatabaseError> {
+    let text = "select s.id as id, s.slug as text from former_slugs f join series s \
+         on s.id = f.item_id where f.collection = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(RENAMED).push(" and f.slug = ").bind(former);
+    let mut found: Vec<TextRow> = sql.load(db)?;
+    Ok(found.pop().map(|row| row.text))
+}
+
+/// Returns the next public event of a series that was removed and had this slug. Its events refer to
+/// the first one.
+pub fn next_restored(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
+    let Some(first) = slugs::owner_of_former(db, REMOVED, slug)? else { return Ok(None) };
+    let text = "select e.id as id from events e where e.pub = 1 and (e.id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(first).push(" or e.parent_id = ").value(first).push(")");
+    first_to_come(&mut sql, now);
+    Ok(sql.load_ids(db)?.pop())
+}
+
+/// Appends the order and limit that select, of some events `e`, the next one that is not cancelled,
+/// else the next cancelled one, else the last one.
+pub fn first_to_come(sql: &mut Sql, now: i64) {
+    sql.push(" order by case when e.end_utc < ").value(now);
+    sql.push(" then 2 when exists (select 1 from event_statuses s where s.event_id = e.id and ");
+    sql.push("s.status = 'cancelled') then 1 else 0 end, case when e.end_utc >= ").value(now);
+    sql.push(" then e.start_utc else -e.start_utc end, e.id limit 1");
+}

@@ -1,0 +1,151 @@
+//! Changes of the dates and of the name of a series.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::pages::page;
+use crate::series::{course, events, patch, starts, texts};
+
+/// Returns a change of the rule of all events of a weekly course.
+fn weekly(more: &Value) -> Value {
+    let mut recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU"});
+    recurrence.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"scope": "all", "recurrence": recurrence})
+}
+
+#[actix_web::test]
+async fn series_of_listed_dates_excludes_one_without_listing_the_others() {
+    let app = App::new().await;
+    let listed = json!({"recurrence": {"rdates": ["2027-03-20", "2027-04-01", "2027-05-01"]}});
+    let id = course(&app, listed).await;
+    let exclude = |day: &str| json!({"recurrence": {"exdates": [day]}, "scope": "all"});
+    patch(&app, id, exclude("2027-04-01")).await.expect(200);
+    let rest = ["03-16 18:00", "03-20 18:00", "05-01 18:00"];
+    assert_eq!(starts(&app, id).await, rest);
+    // A rule is not removed by leaving it out, and an empty list leaves nothing.
+    let other = course(&app, json!({"title": "Weekly"})).await;
+    let emptied = json!({"recurrence": {"rdates": []}, "scope": "all"});
+    for (event, body) in [(other, exclude("2027-03-23")), (id, emptied)] {
+        let refused = patch(&app, event, body).await.expect(400);
+        let text = &refused.json["data"]["params"]["recurrence"];
+        assert_eq!(text, "recurrence must have an rrule or rdates.", "{}", refused.text);
+    }
+    assert_eq!(starts(&app, other).await.len(), 4);
+    assert_eq!(starts(&app, id).await, rest);
+}
+
+#[actix_web::test]
+async fn added_dates_after_a_new_until_are_dropped() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let added = ["2027-03-18", "2027-05-01"];
+    patch(&app, id, weekly(&json!({"until": "2027-04-06", "rdates": added}))).await.expect(200);
+    let all =
+        ["03-16 18:00", "03-18 18:00", "03-23 18:00", "03-30 18:00", "04-06 18:00", "05-01 18:00"];
+    assert_eq!(starts(&app, id).await, all);
+    // The same end keeps the date after it.
+    let same = weekly(&json!({"until": "2027-04-06", "exdates": ["2027-03-23"]}));
+    patch(&app, id, same).await.expect(200);
+    let kept = [&all[..2], &all[3..]].concat();
+    assert_eq!(starts(&app, id).await, kept);
+    patch(&app, id, weekly(&json!({"until": "2027-03-30"}))).await.expect(200);
+    assert_eq!(starts(&app, id).await, [&all[..2], &all[3..4]].concat());
+    let shown = events(&app, id).await[0]["series"]["recurrence"].clone();
+    assert_eq!(shown["rdates"], json!(["2027-03-18 18:00:00"]));
+}
+
+/// Returns where a page redirects to.
+async fn target(app: &App, path: &str) -> String {
+    let answer = page(app, path).await;
+    assert!(matches!(answer.status, 301 | 302), "{path}: {}", answer.status);
+    answer.header("location").to_string()
+}
+
+#[actix_web::test]
+async fn slug_for_all_renames_the_series_and_its_dates() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = events(&app, id).await;
+    let event = |number: usize| all[number]["id"].as_i64().unwrap();
+    patch(&app, event(1), json!({"slug": "special"})).await.expect(200);
+    app.delete(&format!("/events/{}", event(2))).await.expect(200);
+    // A slug that was read may be sent back.
+    let same = json!({"slug": "yoga--2027-03-16", "title": "Pilates", "scope": "all"});
+    patch(&app, id, same).await.expect(200);
+    assert_eq!(texts(&app, id, "slug").await[0], "yoga--2027-03-16");
+    let renamed = json!({"slug": "pilates", "scope": "all"});
+    let renamed = patch(&app, id, renamed).await.expect(200).json;
+    assert_eq!(renamed["slug"], "pilates--2027-03-16");
+    let names = ["pilates--2027-03-16", "special", "pilates--2027-04-06"];
+    assert_eq!(texts(&app, id, "slug").await, names);
+    let old = "/event/yoga/2027-03-16/";
+    assert!(target(&app, old).await.ends_with("/event/pilates/2027-03-16/"));
+    for name in ["yoga", "pilates"] {
+        let next = target(&app, &format!("/event/{name}/")).await;
+        assert!(next.ends_with("/event/pilates/2027-03-16/"), "{name}: {next}");
+        let file = page(&app, &format!("/event/{name}/?ical=1")).await.expect(200);
+        assert_eq!(file.text.matches("RRULE:FREQ=WEEKLY").count(), 1, "{}", file.text);
+    }
+    // A restored date has the new name, and so do those that a longer rule adds.
+    patch(&app, event(2), json!({"status": "publish"})).await.expect(200);
+    patch(&app, id, weekly(&json!({"count": 5}))).await.expect(200);
+    let slugs = texts(&app, id, "slug").await;
+    assert_eq!(slugs[2..], ["pilates--2027-03-30", "pilates--2027-04-06", "pilates--2027-04-13"]);
+    // The second part of a split series gets a name of its own, at another time.
+    let body = json!({"slug": "evening", "start_date": "2027-04-06 20:00", "scope": "following"});
+    let split = patch(&app, event(3), body).await.expect(200).json;
+    assert_eq!(split["slug"], "evening--2027-04-06");
+    assert_eq!(texts(&app, event(3), "slug").await[1], "evening--2027-04-13");
+    assert_eq!(texts(&app, id, "slug").await[0], "pilates--2027-03-16");
+    // A name without letters is refused, and one that another event has gets a number.
+    let refused = patch(&app, id, json!({"slug": "!", "scope": "all"})).await.expect(400);
+    assert!(refused.text.contains("must have letters or digits"), "{}", refused.text);
+    app.event(json!({"title": "Choir"})).await;
+    let taken = patch(&app, id, json!({"slug": "choir", "scope": "all"})).await.expect(200).json;
+    assert_eq!(taken["slug"], "choir-2--2027-03-16");
+}
+
+#[actix_web::test]
+async fn address_of_a_removed_series_leads_to_dates_that_were_restored_singly() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = events(&app, id).await;
+    patch(&app, id, json!({"slug": "choir", "scope": "all"})).await.expect(200);
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    page(&app, "/event/choir/").await.expect(404);
+    for number in [3, 2] {
+        let event = all[number]["id"].as_i64().unwrap();
+        patch(&app, event, json!({"status": "publish"})).await.expect(200);
+        let date = &all[number]["start_date"].as_str().unwrap()[..10];
+        for name in ["choir", "yoga"] {
+            let next = target(&app, &format!("/event/{name}/")).await;
+            assert!(next.ends_with(&format!("/event/choir/{date}/")), "{next}");
+        }
+    }
+    // Erased events leave no redirect behind.
+    app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    page(&app, "/event/choir/").await.expect(404);
+    assert_eq!(app.rows("former_slugs where collection = 'series_dates'"), 0);
+}
+
+#[actix_web::test]
+async fn next_date_of_a_series_is_one_that_is_not_cancelled() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let all = events(&app, id).await;
+    let listed = "/events?collapse=series&search=yoga";
+    for (number, next) in [(0, 1), (1, 2), (2, 3), (3, 0)] {
+        let event = all[number]["id"].as_i64().unwrap();
+        patch(&app, event, json!({"event_status": "cancelled"})).await.expect(200);
+        let day = &all[next]["start_date"].as_str().unwrap()[..10];
+        let shown = target(&app, "/event/yoga/").await;
+        assert!(shown.ends_with(&format!("/event/yoga/{day}/")), "{shown}");
+        for path in [listed, "/events?collapse=series"] {
+            assert_eq!(app.get(path).await.ids(), [all[next]["id"].as_i64().unwrap()], "{path}");
+        }
+    }
+    // One that takes place after all comes before cancelled ones.
+    let event = all[1]["id"].as_i64().unwrap();
+    patch(&app, event, json!({"event_status": "scheduled"})).await.expect(200);
+    assert_eq!(app.get(listed).await.ids(), [event]);
+}
