@@ -1,5 +1,9 @@
 //! Forms of the pages: input that is rejected.
 
+use std::sync::mpsc;
+
+use breaches::store::versions;
+use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -172,6 +176,29 @@ async fn form_without_effect_is_no_success() {
     let list = "/account/domains";
     browser.post(list, list, &[("domain", "no domain")]).await.must(422);
     browser.post(list, list, &[("domain", "corp.example")]).await.must(303);
+}
+
+#[actix_web::test]
+async fn invented_opt_out_link_does_not_wait_for_a_load() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    let (begun, begins) = mpsc::channel::<()>();
+    let (release, released) = mpsc::channel::<()>();
+    let pools = app.context.pools.clone();
+    let load = std::thread::spawn(move || {
+        pools.write_blocking(|db: &mut Db| {
+            versions::lock_accounts(db)?;
+            begun.send(()).unwrap();
+            let _ = released.recv();
+            Ok::<_, DatabaseError>(())
+        })
+    });
+    begins.recv().unwrap();
+    // Behind the lock, the answer would be 503.
+    let fields = [("token", "invented"), ("kind", "delete")];
+    browser.post("/", "/opt-out/choose", &fields).await.must(400);
+    drop(release);
+    load.join().unwrap().unwrap();
 }
 
 #[actix_web::test]

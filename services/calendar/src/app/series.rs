@@ -43,7 +43,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     let members = series::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();
     let (mut found, mut sources): (Option<Shared>, Vec<i64>) = (None, Vec::new());
-    let mut taken: Vec<(&str, Event)> = Vec::new();
+    let mut taken: Vec<(&str, Audience)> = Vec::new();
     for chunk in members.rchunks(AT_ONCE) {
         for member in chunk.iter().rev() {
             let is_own = |field: &&str| member.changed.iter().any(|one| one == field);
@@ -62,7 +62,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
                     DATES => base.event.schedule.zone = other.event.schedule.zone.clone(),
                     field => base.take(field, &other),
                 }
-                taken.push((*field, other.event.clone()));
+                taken.push((*field, Audience::of(&other.event)));
                 false
             });
         }
@@ -75,14 +75,15 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
         let previous = template.event.previous.take();
         template.event.status = previous.unwrap_or_else(|| Status::of(Stage::Publish));
     }
-    let hidden = taken.iter().filter(|(_, source)| !is_visible(source, &template.event));
+    let audience = Audience::of(&template.event);
+    let hidden = taken.iter().filter(|(_, source)| !source.includes(&audience));
     missing.extend(hidden.map(|(field, _)| *field));
     missing.retain(|field| !WITHOUT_TEXT.contains(field));
     for field in missing {
-        let shared = last_visible(db, &members, &template.event, Some(field))?;
+        let shared = last_visible(db, &members, &audience, Some(field))?;
         let source = match shared {
             Some(source) => Some(source),
-            None => last_visible(db, &members, &template.event, None)?,
+            None => last_visible(db, &members, &audience, None)?,
         };
         let source = match source {
             Some(source) => source,
@@ -97,13 +98,29 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     Ok(Some((template, sources)))
 }
 
-/// Returns whether everyone who sees the template can see an event.
-fn is_visible(event: &Event, template: &Event) -> bool {
-    let is_open = event.is_public() && event.password.is_none();
-    let is_alike = event.status == template.status
-        && event.listed == template.listed
-        && event.password == template.password;
-    is_open || is_alike
+/// The values of an event that decide who can see it.
+#[derive(PartialEq)]
+struct Audience {
+    is_public: bool,
+    status: Status,
+    listed: bool,
+    password: Option<String>,
+}
+
+impl Audience {
+    fn of(event: &Event) -> Audience {
+        Audience {
+            is_public: event.is_public(),
+            status: event.status.clone(),
+            listed: event.listed,
+            password: event.password.clone(),
+        }
+    }
+
+    /// Returns whether everyone who sees an event with the other values can see this one.
+    fn includes(&self, other: &Audience) -> bool {
+        (self.is_public && self.password.is_none()) || self == other
+    }
 }
 
 /// Finds the last event of a series that everyone can see who sees the template, among those that
@@ -111,7 +128,7 @@ fn is_visible(event: &Event, template: &Event) -> bool {
 pub fn last_visible(
     db: &mut Db,
     members: &[Membership],
-    template: &Event,
+    template: &Audience,
     field: Option<&str>,
 ) -> Result<Option<Shared>, DatabaseError> {
     let shares = |member: &&Membership| {
@@ -120,7 +137,8 @@ pub fn last_visible(
     let members: Vec<i64> = members.iter().filter(shares).map(|member| member.event).collect();
     for ids in members.rchunks(AT_ONCE) {
         let found = events::by_ids(db, ids)?;
-        if let Some(found) = found.into_iter().rev().find(|event| is_visible(event, template)) {
+        let is_visible = |event: &Event| Audience::of(event).includes(template);
+        if let Some(found) = found.into_iter().rev().find(is_visible) {
             return shared(db, found.id);
         }
     }

@@ -71,6 +71,7 @@ mod series_marks;
 mod series_revisions;
 mod series_rules;
 mod series_uses;
+mod simultaneous;
 mod soak;
 mod spreadsheet;
 mod stop;

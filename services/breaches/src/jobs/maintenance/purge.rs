@@ -139,17 +139,17 @@ fn strip_table(
     let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
     while let Some(low) = next {
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
-        let mut took = Duration::ZERO;
-        let removed = connection.transaction(|db| {
+        let lock = |db: &mut Db| -> Result<(), JobError> {
             accounts::prepare_strip(db)?;
-            versions::lock_accounts(db)?;
-            // Don't count the time spent waiting for the lock.
-            let begin = Instant::now();
+            Ok(versions::lock_accounts(db)?)
+        };
+        let strip = |db: &mut Db| -> Result<i64, JobError> {
             let removed = accounts::strip_between(db, layout, breach.id, (low, high))?;
             note_removed(context, db, breach, running.id, high, removed)?;
-            took = begin.elapsed();
             Ok(removed)
-        })?;
+        };
+        let (removed, took) =
+            connection.transaction(|db| timed_after(db, lock, strip, Instant::now))?;
         progress.add(u64::try_from(removed).unwrap_or(0));
         next = high.checked_add(1);
         width = adapted(width, took, target);
@@ -159,6 +159,19 @@ fn strip_table(
     }
     progress.finish();
     Ok(())
+}
+
+/// Waits for a lock, then works. Returns how long the work took, without the wait.
+fn timed_after<D, T, E>(
+    db: &mut D,
+    wait: impl FnOnce(&mut D) -> Result<(), E>,
+    work: impl FnOnce(&mut D) -> Result<T, E>,
+    now: impl Fn() -> Instant,
+) -> Result<(T, Duration), E> {
+    wait(db)?;
+    let begin = now();
+    let done = work(db)?;
+    Ok((done, now() - begin))
 }
 
 /// Adjusts the width of the next range based on how long the last one took.
@@ -224,4 +237,31 @@ fn note_removed(
     let now = context.clock.unix();
     let moved = jobs::advance(db, job, &high.to_le_bytes(), removed, now)?;
     job::expect_open(db, job, moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn wait_for_the_lock_does_not_count_towards_the_duration() {
+        let clock = Cell::new(Instant::now());
+        let pass = |seconds: u64| clock.set(clock.get() + Duration::from_secs(seconds));
+        let mut order = Vec::new();
+        let wait = |order: &mut Vec<&str>| {
+            pass(60);
+            order.push("wait");
+            Ok::<_, JobError>(())
+        };
+        let work = |order: &mut Vec<&str>| {
+            pass(2);
+            order.push("work");
+            Ok(7)
+        };
+        let (done, took) = timed_after(&mut order, wait, work, || clock.get()).unwrap();
+        assert_eq!((done, took), (7, Duration::from_secs(2)));
+        assert_eq!(order, ["wait", "work"]);
+    }
 }
