@@ -53,6 +53,7 @@ mod subscriber;
 pub(crate) mod subscriptions;
 mod term_writes;
 pub(crate) mod terms;
+mod timed_reader;
 mod transactions;
 pub(crate) mod uploads;
 mod write_context;

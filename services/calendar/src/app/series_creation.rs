@@ -22,7 +22,7 @@ use crate::model::slug;
 use crate::model::subscription::{Part, Parts};
 use crate::state::Site;
 use crate::store::series as stored;
-use crate::store::{events, slugs, sql, webhooks};
+use crate::store::{events, series_origins, slugs, sql, webhooks};
 
 /// Creates an event. If it repeats, creates the rest of its series too.
 pub fn create(
@@ -93,6 +93,7 @@ pub fn begin(
     series.made_until = expansion.repetition.made_until;
     series.due_utc = expansion.repetition.due_utc;
     let mut series = stored::insert(db, &series)?;
+    series_origins::begin(db, series.id, first.id)?;
     exclude_forbidden(db, &user, &mut series, &mut expansion)?;
     let old = require(db, first.id)?;
     let mut new = old.clone();

@@ -157,12 +157,8 @@ fn update_several(
     let mut ended = None;
     if reach == Reach::Following && place.membership.occurrence > place.series.plan.first() {
         ended = Some(place.series.id);
-        place.series = Arc::new(split_off(db, &place, &members)?);
-        place.membership.series = place.series.id;
-    }
-    if let Some(name) = &name {
-        place.series =
-            Arc::new(series_names::rename(db, &place.series, (&members, name), seconds)?);
+        let renamed = series_names::rename(db, &place.series, (&members, name), seconds)?;
+        place.series = Arc::new(renamed);
     }
     let given = change.schedule.as_given(&after.event.schedule);
     let dates = (&old_dates, &given);
@@ -220,7 +216,7 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     let uid = sql::random_id(db)?;
     let new = Series { id: 0, uid, plan: after, sequence: 0, ..Series::clone(&place.series) };
     let is_named_by_file = is_named_by_file(db, &place.series)?;
-    let new = stored::insert(db, &new)?;
+    let new = stored::insert_part(db, &new, ended.id)?;
     stored::update(db, &ended)?;
     for member in members {
         stored::join(db, &Membership { series: new.id, ..member.clone() })?;

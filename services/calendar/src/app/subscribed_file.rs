@@ -1,9 +1,11 @@
 //! Checks a subscription's file before the import: is it usable, and are events missing?
 
 use std::collections::HashMap;
+use std::io;
 use std::time::{Duration, Instant};
 
 use super::import_overview::Overview;
+use super::timed_reader::TimedReader;
 use crate::ical::{ComponentKind, Entry, Reader};
 use crate::model::subscription::{MAX_EVENTS, is_great_loss};
 use crate::state::State;
@@ -54,9 +56,15 @@ impl FileContent {
         (bytes, media_type): (&[u8], &str),
         time: Duration,
     ) -> Result<(FileContent, Overview), String> {
+        // A run relies on its lease during both passes.
         let deadline = Instant::now() + time;
-        let unreadable = |error: std::io::Error| format!("the file cannot be read: {error}");
-        let overview = Overview::of(state, bytes).map_err(unreadable)?;
+        let late = || format!("the file cannot be read within {} seconds", time.as_secs());
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::TimedOut => late(),
+            _ => format!("the file cannot be read: {error}"),
+        };
+        let file = || TimedReader::new(bytes, deadline);
+        let overview = Overview::of(state, file()).map_err(unreadable)?;
         if !overview.is_calendar {
             let kind = if media_type.is_empty() { "file without a type" } else { media_type };
             return Err(format!("the address responded with a {kind} that is not a calendar"));
@@ -67,7 +75,7 @@ impl FileContent {
         }
         let now = state.clock.unix();
         let (mut content, mut events) = (FileContent::default(), 0);
-        let mut reader = Reader::new(bytes);
+        let mut reader = Reader::new(file());
         while let Some(component) = reader.next_component().map_err(unreadable)? {
             if component.kind != ComponentKind::Event {
                 continue;
@@ -90,8 +98,7 @@ impl FileContent {
                 return Err(format!("the file has more than {MAX_EVENTS} events"));
             }
             if Instant::now() >= deadline {
-                let seconds = time.as_secs();
-                return Err(format!("the file cannot be read within {seconds} seconds"));
+                return Err(late());
             }
         }
         Ok((content, overview))

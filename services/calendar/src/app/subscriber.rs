@@ -219,3 +219,37 @@ pub fn acting_user(db: &mut Db, subscription: &Subscription) -> Result<User, Err
     let user = user.map(|user| User { role: Role::Author, ..user });
     user.ok_or_else(|| Error::Internal("the author of a subscription is missing".to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ical::{EntryContext, ForeignZones, Reader};
+    use crate::model::series::SeriesLimits;
+
+    #[test]
+    fn new_entry_is_late_if_it_has_dates_and_all_of_them_are_over() {
+        let subscriber = Subscriber {
+            id: 1,
+            status: "publish".to_owned(),
+            adopts: false,
+            category: None,
+            venue: None,
+            names: HashSet::new(),
+            imported_utc: "2027-03-10T12:00:00Z".parse::<Timestamp>().unwrap().as_second(),
+            zone: Zone::utc(),
+        };
+        let text = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270309T100000Z\r\n\
+            RRULE:FREQ=DAILY;COUNT=2\r\nSUMMARY:A\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n";
+        let component = Reader::new(text.as_bytes()).next_component().unwrap().unwrap();
+        let (zones, site) = (ForeignZones::default(), Zone::utc());
+        let now = "2027-03-10T12:00:00Z".parse().unwrap();
+        let limits = SeriesLimits::IMPORTED;
+        let context = EntryContext { zones: &zones, calendar: None, site: &site, now, limits };
+        let mut entry = Entry::read(&component, context).unwrap();
+        assert!(subscriber.is_late(&entry));
+        let fresh = Subscriber { imported_utc: 0, ..subscriber.clone() };
+        assert!(!fresh.is_late(&entry));
+        entry.occurrences.clear();
+        assert!(!subscriber.is_late(&entry));
+    }
+}

@@ -26,6 +26,7 @@ pub(crate) mod remote_images;
 mod schema;
 pub(crate) mod series;
 pub(crate) mod series_names;
+pub(crate) mod series_origins;
 pub(crate) mod series_revisions;
 pub(crate) mod site_items;
 pub(crate) mod site_map;

@@ -103,6 +103,7 @@ diesel::table! {
         due_utc -> Nullable<BigInt>,
         sequence -> BigInt,
         modified_utc -> BigInt,
+        origin -> BigInt,
     }
 }
 

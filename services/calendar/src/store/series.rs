@@ -11,6 +11,7 @@ use super::among_ids::among;
 use super::event_index::log_change;
 use super::schema::{series, series_events};
 use super::series_names::{self, first_to_come};
+use super::series_origins;
 use super::series_revisions::{self, revised};
 use super::sql::Sql;
 use crate::model::event::Event;
@@ -231,7 +232,15 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     };
     sql.push(", ").value(new.sequence).push(", ").value(new.modified_utc).push(") returning id");
     let id = sql.load_ids(db)?.pop().ok_or(DatabaseError::NotFound)?;
+    series_origins::begin(db, id, -id)?;
     Ok(Series { id, ..new.clone() })
+}
+
+/// Inserts a part of the series with this id, which is being split, and returns it with its id.
+pub fn insert_part(db: &mut Db, new: &Series, of: i64) -> Result<Series, DatabaseError> {
+    let new = insert(db, new)?;
+    series_origins::share(db, (of, new.id))?;
+    Ok(new)
 }
 
 /// Changes a series. Its revision never goes back.

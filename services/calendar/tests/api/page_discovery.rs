@@ -141,6 +141,53 @@ async fn series_is_one_entry_of_the_atom_feed() {
 }
 
 #[actix_web::test]
+async fn updated_of_a_series_rises_whenever_its_next_date_changes() {
+    let app = App::new().await;
+    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 9}})).await;
+    let all = app.get("/events?search=yoga&per_page=50").await.ids();
+    let mut before: Option<(String, [jiff::Timestamp; 2])> = None;
+    for step in 0..6 {
+        match step {
+            // The first date passes.
+            1 => app.clock.advance(8 * 24 * 3600),
+            2 => {
+                let cancelled = json!({"event_status": "cancelled"});
+                drop(app.patch(&format!("/events/{}", all[1]), &cancelled).await.expect(200));
+            }
+            3 => drop(app.delete(&format!("/events/{}", all[2])).await.expect(200)),
+            // The cancelled date takes place after all.
+            4 => {
+                let scheduled = json!({"event_status": "scheduled"});
+                drop(app.patch(&format!("/events/{}", all[1]), &scheduled).await.expect(200));
+            }
+            5 => drop(app.delete(&format!("/events/{}?force=true", all[1])).await.expect(200)),
+            _ => {}
+        }
+        app.clock.advance(60);
+        let feed = page(&app, "/events/atom.xml").await.expect(200);
+        let link = feed.text.split("<entry>").nth(1).unwrap().split("href=").nth(1).unwrap();
+        let link = link.split('"').nth(1).unwrap().to_owned();
+        let [of_feed, updated] = texts(&feed, "updated")
+            .try_into()
+            .map(|texts: [String; 2]| texts.map(|text| text.parse::<jiff::Timestamp>().unwrap()))
+            .unwrap();
+        assert!(of_feed >= updated);
+        if let Some((known, [feed_before, entry_before])) = &before {
+            assert_ne!(known, &link, "{step}");
+            assert!(updated > *entry_before && of_feed >= *feed_before, "{step}: {updated}");
+        }
+        before = Some((link, [of_feed, updated]));
+    }
+    // An erased date does not turn the time back.
+    let (_, [of_feed, updated]) = before.unwrap();
+    app.delete(&format!("/events/{}?force=true", all[2])).await.expect(200);
+    let texts = texts(&page(&app, "/events/atom.xml").await, "updated");
+    assert!(texts[1].parse::<jiff::Timestamp>().unwrap() >= updated);
+    assert!(texts[0].parse::<jiff::Timestamp>().unwrap() >= of_feed);
+    app.get(&format!("/events/{id}")).await.expect(200);
+}
+
+#[actix_web::test]
 async fn entries_of_the_atom_feed_keep_their_ids() {
     let app = App::with(&["--site-locales=de"]).await;
     let fair = app.event(json!({"title": "Fair"})).await;
@@ -163,6 +210,14 @@ async fn entries_of_the_atom_feed_keep_their_ids() {
     let moved =
         json!({"start_date": "2027-03-16 17:00", "end_date": "2027-03-16 18:00", "scope": "all"});
     app.patch(&format!("/events/{yoga}"), &moved).await.expect(200);
+    assert_eq!(ids("").await, before);
+    // Parts of a split series are one entry, whatever their names, and an event that becomes a series
+    // stays the same one.
+    let second = app.get("/events?search=yoga&start_date=2027-03-23").await.ids()[0];
+    let split = json!({"title": "Pilates", "slug": "pilates", "scope": "following"});
+    app.patch(&format!("/events/{second}"), &split).await.expect(200);
+    let repeated = json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 3}});
+    app.patch(&format!("/events/{fair}"), &repeated).await.expect(200);
     assert_eq!(ids("").await, before);
     assert_eq!(ids("?lang=de").await, before);
     // Events of another calendar have other ids.

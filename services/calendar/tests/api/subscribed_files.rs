@@ -261,20 +261,6 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
 }
 
 #[actix_web::test]
-async fn new_entry_without_dates_is_not_reported_as_over() {
-    let club = Subscribing::new().await;
-    club.serves(&file_of(&["a"]));
-    let id = club.subscribe(json!({})).await;
-    club.run(id).await;
-    // All of its dates, in the far future, are excluded.
-    let excluded = "RRULE:FREQ=DAILY;COUNT=2\r\nEXDATE:20271101T100000Z,20271102T100000Z\r\n";
-    club.serves(&calendar(&[event("a", 5, ""), event("empty", 11, excluded)]));
-    let run = club.run_now(id).await;
-    assert!(!run.to_string().contains("was over before"), "{run}");
-    assert_eq!(club.titles().await, ["a"]);
-}
-
-#[actix_web::test]
 async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
     let club = Subscribing::with_time(Duration::from_secs(1)).await;
     // There is one such day in 28 years, and a rule with COUNT is counted from its start.

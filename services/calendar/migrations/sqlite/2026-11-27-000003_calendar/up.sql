@@ -464,8 +464,12 @@ CREATE TABLE series (
     -- Number of changes, for calendar files.
     sequence BIGINT NOT NULL,
     -- The latest change of its events, including those that have left it.
-    modified_utc BIGINT NOT NULL
+    modified_utc BIGINT NOT NULL,
+    -- The event that the series began with, which parts of a split series share. The negated id of the
+    -- series if unknown.
+    origin BIGINT NOT NULL DEFAULT 0
 );
+CREATE INDEX series_origin ON series (origin);
 CREATE INDEX series_due ON series (due_utc);
 CREATE INDEX series_slug ON series (slug);
 

@@ -1,10 +1,13 @@
 //! Event lists on pages.
 
+use jiff::Timestamp;
+use jiff::civil::Time;
+
 use super::super::context::RequestContext;
 use super::super::interrupt::ListInterrupt;
 use super::super::list_permit::ListPermit;
 use super::super::request::Request;
-use super::super::transactions::read_list;
+use super::super::transactions::{read, read_list};
 use super::period::{self, Steps};
 use crate::error::Error;
 use crate::model::list::Paging;
@@ -12,6 +15,7 @@ use crate::model::term::Taxonomy;
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::{EventIndex, IndexAccess};
+use crate::store::series_origins::{self, Announced};
 use crate::store::{event_list, imported, term_choices, terms};
 use crate::wire::list_input::EventListInput;
 use crate::wire::pages::Choice;
@@ -134,18 +138,46 @@ pub async fn first_of_list(
     Ok(listing(state, request, move |_| Ok(((), pairs.clone()))).await?.1)
 }
 
-/// Reads the current and upcoming events that were published most recently, and the id of this
-/// calendar. Of each series, there is only the next event.
+/// The events in a feed of announcements.
+pub struct Announcements {
+    /// The id of this calendar.
+    pub calendar: String,
+    pub list: ListView,
+    /// The series of these events.
+    pub series: Vec<Announced>,
+    /// When any event last changed or left the list.
+    pub updated_utc: i64,
+}
+
+/// Reads the current and upcoming events that were published most recently. Of each series, there is
+/// only the next event.
 pub async fn announced(
     state: &State,
     request: &PageRequest,
     events: i64,
-) -> Result<(String, ListView), Error> {
+) -> Result<Announcements, Error> {
     let mut pairs = first_pairs(state, request, events);
     let order = [("orderby", "date"), ("order", "desc"), ("collapse", "series")];
     pairs.extend(order.map(|(name, text)| (name, text.to_owned())));
-    listing(state, request, move |context| Ok((imported::calendar_id(context.db)?, pairs.clone())))
-        .await
+    let (calendar, list) = listing(state, request, move |context| {
+        Ok((imported::calendar_id(context.db)?, pairs.clone()))
+    })
+    .await?;
+    let cards = list.groups.iter().flat_map(|group| &group.cards);
+    let ids: Vec<i64> = cards.filter_map(|card| card.series).collect();
+    read(state, request.of(&[]), move |context, _| {
+        let zone = &context.site.settings.site_timezone;
+        // Events leave the list at the end of their last day.
+        let today = zone.wall(context.now).date().to_datetime(Time::midnight());
+        let today = zone.instant(today).map_or(0, Timestamp::as_second);
+        Ok(Announcements {
+            calendar,
+            list,
+            series: series_origins::announced(context.db, &ids, context.now.as_second())?,
+            updated_utc: series_origins::last_change(context.db)?.max(today),
+        })
+    })
+    .await
 }
 
 fn first_pairs(state: &State, request: &PageRequest, events: i64) -> ListParameters {

@@ -15,7 +15,9 @@ pub use calendars::{
     subscription,
 };
 pub use event::{event_page, next_of_series};
-pub use listing::{Choices, ListView, PageRequest, announced, first_of_list, list_page};
+pub use listing::{
+    Announcements, Choices, ListView, PageRequest, announced, first_of_list, list_page,
+};
 pub use month::month_page;
 pub use moved::{Named, moved, path_of};
 pub use period::Steps;

@@ -7,9 +7,10 @@ use shell::Validators;
 
 use super::site_map::{CACHING, rendered};
 use super::visit::{Reader, Visit};
-use crate::app::pages::{self, site_map};
+use crate::app::pages::{self, Announcements, site_map};
 use crate::error::Error;
 use crate::model::language::{Language, sentences};
+use crate::model::schedule::instant_from_seconds;
 use crate::wire::pages::card::EventCard;
 use crate::wire::pages::query::ATOM;
 
@@ -35,11 +36,13 @@ struct Entry {
     url: String,
     title: String,
     summary: String,
+    /// When the event last changed. For a series, also when its next event became the next one.
+    updated: String,
     card: EventCard,
 }
 
 impl Entry {
-    fn new(calendar: &str, url: String, card: EventCard, language: Language) -> Entry {
+    fn new(id: String, url: String, card: EventCard, language: Language) -> Entry {
         let words = language.words();
         let title = match card.status {
             "" => card.title.clone(),
@@ -52,16 +55,39 @@ impl Entry {
             "" => facts,
             text => sentences(&language.sentence(&facts), text),
         };
-        Entry { id: id(calendar, &card), url, title, summary, card }
+        Entry { id, url, title, summary, updated: card.modified.clone(), card }
     }
 }
 
-/// Returns the id of an event or of its series. It does not change with the slug, the dates or the
-/// language, so feed readers recognise the entry.
-fn id(calendar: &str, card: &EventCard) -> String {
-    let name = match card.series {
-        Some(series) => format!("{calendar} series {series}"),
-        None => format!("{calendar} event {}", card.id),
+/// Returns the entry of each event. Parts of a split series are one entry.
+fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
+    let root = reader.root().trim_end_matches('/');
+    let mut entries: Vec<Entry> = Vec::new();
+    for card in found.list.groups.drain(..).flat_map(|group| group.cards) {
+        let series = found.series.iter().find(|series| Some(series.id) == card.series);
+        let url = card.href.strip_prefix(root).unwrap_or(&card.href);
+        let url = format!("{}{url}", reader.urls().base);
+        let id = id(&found.calendar, series.map_or(card.id, |series| series.origin));
+        let mut entry = Entry::new(id, url, card, reader.language());
+        if let Some(series) = series {
+            entry.updated = instant_from_seconds(series.updated_utc()).to_string();
+        }
+        match entries.iter_mut().find(|known| known.id == entry.id) {
+            Some(known) if entry.card.date < known.card.date => *known = entry,
+            Some(_) => {}
+            None => entries.push(entry),
+        }
+    }
+    entries
+}
+
+/// Returns the id of an event or of its series, given the event with which the series began. It does
+/// not change with the slug, the dates or the language, or when an event becomes a series, so feed
+/// readers recognise the entry.
+fn id(calendar: &str, origin: i64) -> String {
+    let name = match origin {
+        event @ 0.. => format!("{calendar} event {event}"),
+        series => format!("{calendar} series {}", series.unsigned_abs()),
     };
     let digest = Sha256::digest(name);
     let number =
@@ -91,20 +117,16 @@ async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     if validators.are_known(reader.headers()) {
         return Ok(reader.validated(validators, CACHING, |mut response| response.finish()));
     }
-    let (calendar, list) = pages::announced(&reader.state, &reader.request, ENTRIES).await?;
-    let root = reader.root().trim_end_matches('/');
-    let entries = list.groups.into_iter().flat_map(|group| group.cards).map(|card| {
-        let url = format!("{base}{}", card.href.strip_prefix(root).unwrap_or(&card.href));
-        Entry::new(&calendar, url, card, reader.language())
-    });
-    let entries: Vec<Entry> = entries.collect();
-    let changes = entries.iter().map(|entry| entry.card.modified.as_str());
+    let mut found = pages::announced(&reader.state, &reader.request, ENTRIES).await?;
+    let entries = entries_of(reader, &mut found);
+    let changed = instant_from_seconds(found.updated_utc).to_string();
+    let changes = entries.iter().map(|entry| entry.updated.clone());
     let feed = AtomFeed {
         name: &reader.state.site.settings.site_name,
         language: reader.language().code(),
         url: format!("{base}{}", query.href(ATOM, 1)),
         page: format!("{base}{}", query.href("/events/", 1)),
-        updated: changes.max().unwrap_or("1970-01-01T00:00:00Z").to_owned(),
+        updated: changes.fold(changed, String::max),
         entries,
     };
     let text = rendered(&feed)?;

@@ -70,7 +70,7 @@ carried!(MoveRow in event_moves by (event_id) { event_id: i64, previous_start: i
 carried!(SeriesRow in series by (id) {
     id: i64, uid: String, slug: String, timezone: String, all_day: bool, start_local: i64,
     end_local: i64, duration: String, rule: String, rdates: String, exdates: String, most: i64,
-    made_until: i64, due_utc: Option<i64>, sequence: i64, modified_utc: i64,
+    made_until: i64, due_utc: Option<i64>, sequence: i64, modified_utc: i64, origin: i64,
 });
 
 carried!(SeriesEventRow in series_events by (event_id) {

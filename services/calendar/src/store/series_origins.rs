@@ -1,0 +1,72 @@
+//! The event that each series began with, and when a series last changed. Feed readers recognise a
+//! series by them.
+
+use database::{DatabaseError, Db};
+use diesel::QueryableByName;
+use diesel::sql_types::BigInt;
+
+use super::sql::Sql;
+
+/// A series in a feed of announcements.
+#[derive(QueryableByName)]
+pub struct Announced {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    /// Id of the event that the series began with. The parts of a split series share it. Negative if
+    /// unknown, and then it is different for each series.
+    #[diesel(sql_type = BigInt)]
+    pub origin: i64,
+    #[diesel(sql_type = BigInt)]
+    modified_utc: i64,
+    #[diesel(sql_type = BigInt)]
+    ended_utc: i64,
+}
+
+impl Announced {
+    /// Returns when any event of the series last changed, left the series, or ended.
+    pub fn updated_utc(&self) -> i64 {
+        self.modified_utc.max(self.ended_utc)
+    }
+}
+
+/// Records the event that a series begins with.
+pub fn begin(db: &mut Db, series: i64, event: i64) -> Result<(), DatabaseError> {
+    let mut sql = Sql::new(db, "update series set origin = ");
+    sql.value(event).push(" where id = ").value(series);
+    sql.execute(db).map(drop)
+}
+
+/// Gives a series the origin of the one that it was split from.
+pub fn share(db: &mut Db, (from, to): (i64, i64)) -> Result<(), DatabaseError> {
+    let text = "update series set origin = (select s.origin from series s where s.id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(from).push(") where id = ").value(to);
+    sql.execute(db).map(drop)
+}
+
+/// Returns these series. Each includes the other parts of the same origin.
+pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, DatabaseError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let text = "select own.id as id, own.origin as origin, max(case when e.modified_utc > s.modified_utc then e.modified_utc else s.modified_utc end) as modified_utc, \
+         coalesce(max(case when e.pub = 1 and e.end_utc < ";
+    let mut sql = Sql::new(db, text);
+    sql.value(now).push(" then e.end_utc end), 0) as ended_utc ");
+    sql.push("from series own join series s on s.origin = own.origin ");
+    sql.push("join series_events m on m.series_id = s.id join events e on e.id = m.event_id ");
+    sql.push("where own.id ").among(ids).push(" group by own.id, own.origin");
+    sql.load(db)
+}
+
+/// Returns when any event last changed or was withdrawn.
+pub fn last_change(db: &mut Db) -> Result<i64, DatabaseError> {
+    let mut latest = 0;
+    for text in [
+        "select coalesce(max(modified_utc), 0) as n from events",
+        "select coalesce(max(withdrawn_utc), 0) as n from event_tombstones",
+    ] {
+        latest = Sql::new(db, text).number(db)?.max(latest);
+    }
+    Ok(latest)
+}
