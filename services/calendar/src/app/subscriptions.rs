@@ -8,6 +8,7 @@ use super::interrupt::Interrupt;
 use super::request::Request;
 use super::transactions::{read, write};
 use crate::error::Error;
+use crate::model::remote_address::similar_urls;
 use crate::model::role::{Action, User};
 use crate::model::subscription::{
     MAX_SUBSCRIPTIONS, Parts, Plan, PlanChange, STATUSES, Subscription, SubscriptionState,
@@ -122,13 +123,15 @@ pub fn add(
 
 /// Fails if another subscription already uses this URL.
 fn check_url(db: &mut Db, url: &str, own: Option<i64>) -> Result<(), Error> {
-    match subscriptions::id_of_url(db, url)? {
-        Some(id) if Some(id) != own => {
+    for url in similar_urls(url) {
+        if let Some(id) = subscriptions::id_of_url(db, &url)?
+            && Some(id) != own
+        {
             let text = format!("must not be the address of subscription {id}");
-            Err(ParameterErrors::one("url", &text).into())
+            return Err(ParameterErrors::one("url", &text).into());
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Changes a subscription's settings.

@@ -23,6 +23,7 @@ pub(crate) mod notice;
 pub(crate) mod period;
 pub(crate) mod price;
 pub(crate) mod recurrence;
+pub(crate) mod remote_address;
 pub(crate) mod revision;
 pub(crate) mod role;
 pub(crate) mod schedule;

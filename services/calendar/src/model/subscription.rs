@@ -327,22 +327,6 @@ impl PlanChange {
     }
 }
 
-/// Returns the URL to request. `webcal` becomes `https`.
-pub fn requested_url(text: &str) -> String {
-    let text = text.trim();
-    let (scheme, rest) = text.split_once("://").unwrap_or_default();
-    match scheme.to_ascii_lowercase().as_str() {
-        "webcal" | "webcals" => format!("https://{rest}"),
-        _ => text.to_owned(),
-    }
-}
-
-/// Returns whether a URL has a user name or a password.
-pub fn has_login(url: &str) -> bool {
-    let (_, rest) = url.split_once("://").unwrap_or_default();
-    rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))
-}
-
 /// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -468,17 +452,5 @@ mod tests {
     fn more_than_half_is_a_great_loss() {
         assert!(!is_great_loss(0, 0) && !is_great_loss(1, 2) && is_great_loss(2, 3));
         assert!(is_great_loss(1, 1));
-    }
-
-    #[test]
-    fn webcal_addresses_are_requested_by_https() {
-        for (given, requested) in [
-            ("webcal://a.example/c.ics", "https://a.example/c.ics"),
-            (" WebCals://a.example/ ", "https://a.example/"),
-            ("http://a.example/webcal://", "http://a.example/webcal://"),
-            ("nonsense", "nonsense"),
-        ] {
-            assert_eq!(requested_url(given), requested);
-        }
     }
 }

@@ -13,6 +13,8 @@ use reqwest::header::{
 };
 use url::Url;
 
+use crate::model::remote_address::webcal_urls;
+
 /// Maximum number of redirects to follow.
 const REDIRECTS: usize = 5;
 
@@ -34,8 +36,20 @@ pub struct Known<'a> {
 pub struct Fetched {
     /// The file, or `None` if it hasn't changed.
     pub file: Option<RemoteFile>,
-    /// The address to use from now on, after a permanent redirect.
+    /// The address to use from now on, after a permanent redirect, or if the address did not say
+    /// which protocol to use.
     pub moved_to: Option<String>,
+    /// Whether the file came over http, although the address did not say so.
+    pub is_unencrypted: bool,
+}
+
+impl Fetched {
+    /// Returns the result for an address that did not say which protocol to use.
+    fn found_at(self, url: String) -> Fetched {
+        let url = self.moved_to.unwrap_or(url);
+        let is_unencrypted = url.starts_with("http://");
+        Fetched { moved_to: Some(url), is_unencrypted, ..self }
+    }
 }
 
 /// A downloaded file.
@@ -63,6 +77,8 @@ pub struct FetchFailure {
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
+    /// Whether there was no connection to the host.
+    pub is_unreachable: bool,
 }
 
 impl FetchFailure {
@@ -121,8 +137,28 @@ impl CalendarFetcher {
         known: Known<'_>,
         now: i64,
     ) -> Result<Fetched, FetchFailure> {
-        let fetched = tokio::time::timeout(self.timeout, self.fetch_from(address, known, now));
+        let fetched = tokio::time::timeout(self.timeout, self.fetch_any(address, known, now));
         fetched.await.unwrap_or_else(|_| Err(self.failure(FetchError::TimedOut)))
+    }
+
+    /// Fetches a file. A `webcal` address is tried over https for half of the time, and then over
+    /// http if there is no connection.
+    async fn fetch_any(
+        &self,
+        address: &str,
+        known: Known<'_>,
+        now: i64,
+    ) -> Result<Fetched, FetchFailure> {
+        let Some([secure, plain]) = webcal_urls(address) else {
+            return self.fetch_from(address, known, now).await;
+        };
+        let first = tokio::time::timeout(self.timeout / 2, self.fetch_from(&secure, known, now));
+        match first.await {
+            Ok(Ok(fetched)) => return Ok(fetched.found_at(secure)),
+            Ok(Err(failure)) if !failure.is_unreachable => return Err(failure),
+            Ok(Err(_)) | Err(_) => {}
+        }
+        Ok(self.fetch_from(&plain, known, now).await?.found_at(plain))
     }
 
     async fn fetch_from(
@@ -141,7 +177,7 @@ impl CalendarFetcher {
             let status = download.status();
             if !matches!(status, 301 | 302 | 303 | 307 | 308) {
                 let file = self.file(download, now).await?;
-                return Ok(Fetched { file, moved_to });
+                return Ok(Fetched { file, moved_to, is_unencrypted: false });
             }
             url = target(&url, download.header(LOCATION))?;
             is_permanent &= matches!(status, 301 | 308);
@@ -170,7 +206,8 @@ impl CalendarFetcher {
                 }
                 other => format!("the address responded with {other}"),
             };
-            return Err(FetchFailure { message, retry_after: asked, is_gone: status == 410 });
+            let (retry_after, is_gone) = (asked, status == 410);
+            return Err(FetchFailure { retry_after, is_gone, ..FetchFailure::new(message) });
         }
         let media_type = download.media_type();
         let validator = |name: HeaderName| {
@@ -209,7 +246,8 @@ impl CalendarFetcher {
     }
 
     fn failure(&self, error: FetchError) -> FetchFailure {
-        FetchFailure::new(match error {
+        let is_unreachable = matches!(error, FetchError::NoConnection);
+        let failure = FetchFailure::new(match error {
             FetchError::Forbidden => "the address is not on a public host".to_owned(),
             FetchError::UnknownHost => "the host is unknown or not public".to_owned(),
             FetchError::CutOff => "the response is incomplete or malformed".to_owned(),
@@ -218,7 +256,8 @@ impl CalendarFetcher {
                 format!("the file was not received within {} seconds", self.timeout.as_secs())
             }
             FetchError::TooLarge => format!("the file is larger than {} MiB", self.most >> 20),
-        })
+        });
+        FetchFailure { is_unreachable, ..failure }
     }
 }
 

@@ -7,8 +7,9 @@ use super::params::Params;
 use super::reading::{Errors, read_parameters};
 use super::values::boolean;
 use crate::model::list::Paging;
+use crate::model::remote_address::{has_login, requested_url, webcal_urls};
 use crate::model::subscription::{
-    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, STATUSES, has_login, requested_url,
+    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, STATUSES,
 };
 use crate::model::urls::Urls;
 
@@ -56,7 +57,7 @@ impl SubscriptionInput {
                 e.fail("url", format!("must have at most {LONGEST_URL} characters"));
             } else if has_login(url) {
                 e.fail("url", "must not have a user name or a password");
-            } else if !may_name(url) {
+            } else if !webcal_urls(url).map_or_else(|| may_name(url), |[one, _]| may_name(&one)) {
                 e.fail("url", "must be an http, https or webcal address on a public host");
             }
         }

@@ -257,6 +257,30 @@ async fn only_permanent_redirects_change_the_address() {
 }
 
 #[actix_web::test]
+async fn webcal_address_of_a_host_without_https_is_read_over_http() {
+    let club = Subscribing::with_time(Duration::from_secs(6)).await;
+    club.serves(&file_of(&["a"]));
+    let plain = club.peer.url("/club.ics");
+    let address = plain.replace("http://", "webcal://");
+    let id = club.subscribe_to(&address, json!({})).await;
+    assert_eq!(club.shown(id).await["url"], address);
+    let run = club.run(id).await;
+    assert_eq!(counts(&run, "imported")[0], 1);
+    assert_eq!(message(&run), "the host does not answer over https, so http is used from now on");
+    assert_eq!(run["url"], plain);
+    let twice = json!({"url": address});
+    let twice = club.app.call("editor", "POST", "/subscriptions", &twice).await.expect(400);
+    assert!(twice.text.contains(&format!("subscription {id}")), "{}", twice.text);
+    assert_eq!(message(&club.run_now(id).await), "");
+    // Addresses that name https are not read over http.
+    let secure = plain.replace("http://", "webcals://").replace("club", "secure");
+    let id = club.subscribe_to(&secure, json!({})).await;
+    let run = club.run(id).await;
+    assert_eq!(counts(&run, "failed"), [0; 6]);
+    assert_eq!(run["url"], secure.replace("webcals", "https"));
+}
+
+#[actix_web::test]
 async fn names_and_redirects_must_lead_to_permitted_addresses() {
     let club = Subscribing::new().await;
     let file = file_of(&["a"]);

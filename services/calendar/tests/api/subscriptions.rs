@@ -379,7 +379,7 @@ async fn settings_are_validated() {
     let fields = json!({"interval": 15, "venue": venue, "status": "pending"});
     let id = club.subscribe_to("webcal://club.example/c.ics", fields).await;
     let shown = club.shown(id).await;
-    assert_eq!(shown["url"], "https://club.example/c.ics");
+    assert_eq!(shown["url"], "webcal://club.example/c.ics");
     assert_eq!(
         (&shown["interval"], &shown["author"]),
         (&json!(15), &json!(club.app.user("editor")))

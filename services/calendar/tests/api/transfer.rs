@@ -284,6 +284,10 @@ async fn damaged_export_writes_nothing() {
         ),
         (whole.replace("Event 3", "Event 4"), "counts or checksum differ"),
         (joined(&doubled), "counts or checksum differ"),
+        (
+            whole.replacen("\"sticky\":false,", "", 1),
+            "does not have the fields that this program expects",
+        ),
         (format!("{whole}{}\n", lines[3]), "is after the end of the export"),
         (whole.replacen("\"version\":1", "\"version\":2", 1), "has format version 2"),
     ];

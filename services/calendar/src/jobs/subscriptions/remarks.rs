@@ -5,9 +5,9 @@ use crate::model::subscription::RunMessage;
 use crate::wire::dates::written;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Describes the first problem of an import, and how many events were kept because a user had
-/// changed them.
-pub fn remarks(report: &ImportJson, kept: u64) -> String {
+/// Describes the first problem of an import, how many events were kept because a user had changed
+/// them, and that a `webcal` address turned out to be one without encryption.
+pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     let first = report.errors.first().or(report.warnings.first());
     let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
     let more = (report.errors.len() + report.warnings.len()).saturating_sub(1);
@@ -18,7 +18,9 @@ pub fn remarks(report: &ImportJson, kept: u64) -> String {
     let kept = (kept > 0).then(|| {
         format!("events missing from the file and kept, because a user changed them: {kept}")
     });
-    problem.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
+    let plain = "the host does not answer over https, so http is used from now on".to_owned();
+    let plain = is_unencrypted.then_some(plain);
+    problem.into_iter().chain(kept).chain(plain).collect::<Vec<_>>().join("; ")
 }
 
 /// Returns the messages of a run: those about entries of the file, errors first, and then those

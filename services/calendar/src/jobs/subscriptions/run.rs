@@ -196,6 +196,7 @@ async fn attempt(
         Err(failure) => return Ok(failed(state.clock.unix(), subscription, failure)),
     };
     let fits = |url: &String| fetcher.may_name(url) && url.chars().count() <= LONGEST_URL;
+    let is_unencrypted = fetched.is_unencrypted;
     let url = fetched.moved_to.filter(fits);
     let interval = subscription.plan.interval * 60;
     let Some(file) = fetched.file else {
@@ -235,7 +236,7 @@ async fn attempt(
     let run = Run {
         at: now,
         outcome: RunOutcome::Imported,
-        message: remarks(&report, kept),
+        message: remarks(&report, kept, is_unencrypted),
         created: report.created,
         updated: report.updated,
         unchanged: report.unchanged,

@@ -14,7 +14,8 @@ use sha2::{Digest as _, Sha256};
 use crate::store::media;
 use crate::store::transfer::{Record, Sequences};
 
-/// The format version.
+/// The format version. Once a version was released, a change of the fields of any row needs another
+/// number, or `#[serde(default)]` for the new fields.
 pub const VERSION: u32 = 1;
 
 /// Maximum line length in bytes. A 10 MiB image takes 14 MiB.
@@ -165,8 +166,16 @@ impl<R: BufRead> ExportReader<R> {
         };
         ensure!(self.end.is_none(), "line {number}: is after the end of the export");
         let text = line.text().with_context(|| format!("line {number}"))?;
-        let parsed: Line = serde_json::from_str(text)
-            .with_context(|| format!("line {number}: is damaged or truncated"))?;
+        let parsed: Line = serde_json::from_str(text).map_err(|error| {
+            let what = match error.is_data() {
+                true => {
+                    "does not have the fields that this program expects; load the export with the \
+                     program that wrote it"
+                }
+                false => "is damaged or truncated",
+            };
+            anyhow::Error::new(error).context(format!("line {number}: {what}"))
+        })?;
         match &parsed {
             Line::End(end) => {
                 let counted = self.tally.end();
