@@ -188,7 +188,14 @@ pub fn decode_event(
     let reach = if change.recurrence.is_some() { Reach::All } else { change.reach };
     let known = old.and_then(|old| old.external_id.clone());
     let external_id = external_id.map(|sent| known.unwrap_or_else(|| sent.to_owned()));
-    Ok(EventChange { external_id, reach, ..change })
+    let mut change = EventChange { external_id, reach, ..change };
+    // An export has the slug of the first event of a series, and not the name of the series.
+    let is_trashed = old.is_some_and(|old| old.status.is_trashed());
+    if change.external_id.is_some() && change.recurrence.is_some() && !is_trashed {
+        let own = change.post.slug.take_if(|sent| !sent.ends_with(slug::TRASHED));
+        change.date_slug = own.map(|own| slug::slugify_dated(&own)).filter(|own| !own.is_empty());
+    }
+    Ok(change)
 }
 
 /// Finds an event by external id. If the first dates of its series were removed before the export,

@@ -43,9 +43,14 @@ pub fn create(
     if first.slug != series.slug_of(series.plan.first()) {
         series.slug = slugs::free(context.db, "series", &series.slug, "", 0)?;
     }
-    // The first event's slug contains its date, like all the others.
-    let own_slug = series.slug_of(series.plan.first());
-    let own_slug = slugs::free(context.db, "events", &own_slug, "", first.id)?;
+    // The first event's slug contains its date, like all the others, unless a load brings it along.
+    let own_slug = match change.date_slug {
+        Some(_) => first.slug.clone(),
+        None => {
+            let own_slug = series.slug_of(series.plan.first());
+            slugs::free(context.db, "events", &own_slug, "", first.id)?
+        }
+    };
     begin(context, &first, series, own_slug, messages)
 }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use database::Db;
 
 use super::context::RequestContext;
-use super::{event_writes, series_names};
 use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
 use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
@@ -17,6 +16,7 @@ use super::series_removal::{reached, remove};
 use super::slugs::remember;
 use super::subscribed_rules::refuse_other_rule;
 use super::subscribed_series::{FileNames, is_named_by_file, moving_along, note_new};
+use super::{event_writes, series_names};
 use crate::error::Error;
 use crate::ical::Entry;
 use crate::model::change::EventChange;

@@ -75,14 +75,18 @@ impl UsersCommand {
             }
             UsersCommand::List { json } => {
                 let users = pools.read_blocking(users::list)?;
+                let heading = json!({"id": "id", "login": "login", "role": "role"});
+                let heading = (!json).then_some(heading);
                 let shown = users.iter().map(
                     |user| json!({"id": user.id, "login": user.login, "role": user.role.name()}),
                 );
-                let shown: Vec<Value> = shown.collect();
-                let text =
-                    |name: &str, row: &Value| row[name].as_str().unwrap_or_default().to_owned();
+                let shown: Vec<Value> = heading.into_iter().chain(shown).collect();
                 Output::from_json_flag(json).print_list(&shown, |row| {
-                    format!("{}\t{}\t{}", row["id"], text("login", row), text("role", row))
+                    let text = |name: &str| match &row[name] {
+                        Value::String(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    format!("{}\t{}\t{}", text("id"), text("login"), text("role"))
                 })?;
             }
         }

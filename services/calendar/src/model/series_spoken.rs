@@ -173,7 +173,13 @@ mod tests {
             ("FREQ=WEEKLY;COUNT=6", vec![], vec!["20270317", "20270420"], "Every Tuesday, 6 times"),
             ("FREQ=WEEKLY;COUNT=2", vec![], vec!["20270316"], "Once"),
             ("FREQ=WEEKLY;COUNT=2", vec!["20270401"], vec!["20270316"], "Repeatedly"),
-            ("FREQ=MONTHLY;BYDAY=1SU,3SU;COUNT=5", vec![], vec!["20270321"], "Repeatedly, 4 times"),
+            (
+                "FREQ=MONTHLY;BYDAY=1SU,3SU;COUNT=5",
+                vec![],
+                vec!["20270321"],
+                "Every month on the first Sunday and the third Sunday, 4 times",
+            ),
+            ("FREQ=MONTHLY;BYDAY=TU;COUNT=5", vec![], vec!["20270316"], "4 times"),
             ("", vec!["20270401"], vec![], "Repeatedly"),
         ] {
             assert_eq!(spoken(&plan(rule, &rdates, &exdates), Language::En), expected, "{rule}");

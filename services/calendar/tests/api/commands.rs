@@ -125,7 +125,8 @@ fn empty_database_url_is_refused_only_by_commands_that_use_it() {
 fn users_list_prints_a_table_or_json() {
     let program = program();
     program.done(&["users", "add", "ann", "--role", "author"]);
-    assert_eq!(program.done(&["users", "list"]), "1\tadmin\tadministrator\n2\tann\tauthor\n");
+    let table = "id\tlogin\trole\n1\tadmin\tadministrator\n2\tann\tauthor\n";
+    assert_eq!(program.done(&["users", "list"]), table);
     let expected = json!([
         {"id": 1, "login": "admin", "role": "administrator"},
         {"id": 2, "login": "ann", "role": "author"},

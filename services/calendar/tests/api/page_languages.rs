@@ -140,6 +140,8 @@ async fn links_keep_the_language() {
         ("/?tribe_events=brass-embers&lang=ja", "/event/brass-embers/?lang=ja"),
         ("/?lang=de", "/events/"),
         ("/?lang=fr", "/events/"),
+        ("/?lang=JA", "/events/?lang=ja"),
+        ("/events/list/?lang=ja-JP", "/events/?lang=ja"),
     ] {
         assert_eq!(page(&app, path).await.header("location"), location, "{path}");
     }
@@ -254,11 +256,11 @@ async fn times_and_prices_have_the_form_of_the_language() {
         assert!(event.text.contains("Europe/Vienna (CET)"));
     }
     let free = page(&app, "/event/long-exhibition/?lang=de").await.expect(200);
-    assert!(free.text.contains("<dd>Eintritt frei</dd>"));
+    assert!(free.text.contains("<dd>Kostenlos</dd>"));
     app.event(json!({"title": "Gala", "cost": "Free - $1,234.50"})).await;
     app.event(json!({"title": "Talk", "cost": "On request"})).await;
     for (path, cost) in [
-        ("/event/gala/?lang=de", "Eintritt frei\u{2009}–\u{2009}1.234,50\u{a0}$"),
+        ("/event/gala/?lang=de", "Kostenlos\u{2009}–\u{2009}1.234,50\u{a0}$"),
         ("/event/talk/?lang=de", "On request"),
         ("/event/gala/?lang=en", "Free – $1,234.50"),
     ] {

@@ -92,5 +92,5 @@ fn users_remove_reports_what_it_gave_and_keeps_the_last_administrator() {
     program.done(&["users", "set-role", "ann", "--role", "administrator"]);
     let removed = program.run(&["users", "remove", "admin", "--give-to", "ann"]);
     assert!(removed.errors.contains("admin removed; ann got 1 events"), "{}", removed.errors);
-    assert_eq!(program.done(&["users", "list"]), "2\tann\tadministrator\n");
+    assert_eq!(program.done(&["users", "list"]), "id\tlogin\trole\n2\tann\tadministrator\n");
 }

@@ -379,3 +379,19 @@ fn slugs_with_dates_return() {
     assert_eq!((code, counts(&report)), (Some(0), [3, 0, 2, 0]), "{errors}{report}");
     assert_eq!(table_of(&other), table);
 }
+
+#[test]
+fn slug_of_an_event_that_became_a_series_returns() {
+    let source = program_with(&[json!({"type": "event", "title": "Plain", "slug": "plain",
+        "start_date": "2020-03-03 18:00", "end_date": "2020-03-03 19:00"})]);
+    let repeated = json!({"type": "event", "slug": "plain", "recurrence": "FREQ=WEEKLY;COUNT=3"});
+    let repeated = format!("{repeated}\n");
+    assert_eq!(source.pipe(&["load", "-", "--upsert"], repeated.as_bytes()).code, Some(0));
+    let table = table_of(&source);
+    assert!(table.contains("\nplain,Plain,") && table.contains("\nplain--2020-03-10,"), "{table}");
+    let other = program();
+    for upsert in [&[][..], &["--upsert"]] {
+        let (code, _, errors) = load(&other, &table, upsert);
+        assert_eq!((code, table_of(&other)), (Some(0), table.clone()), "{errors}");
+    }
+}

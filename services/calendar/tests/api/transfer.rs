@@ -374,7 +374,10 @@ async fn user_of_the_first_start_is_replaced_and_its_key_revoked() {
     let dry = second.run(&["load", &file, "--dry-run"]);
     assert!(dry.code == Some(0) && dry.out.contains("nothing was written"), "{}", dry.errors);
     second.done(&["load", &file]);
-    assert_eq!(second.done(&["users", "list"]), "1\troot\tadministrator\n2\tann\tauthor\n");
+    assert_eq!(
+        second.done(&["users", "list"]),
+        "id\tlogin\trole\n1\troot\tadministrator\n2\tann\tauthor\n"
+    );
     let server = second.serve(&[]);
     let request = server.get(&format!("{ROOT}/events")).bearer_auth(other_key);
     assert_eq!(request.answer().await.status, 401);

@@ -60,9 +60,8 @@ impl Frame {
 pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> {
     let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
     let (_, code) = pairs.filter(|(name, _)| name == PARAMETER).last()?;
-    let language = Language::parse(&code)?;
-    let is_offered = settings.languages().contains(&language);
-    (is_offered && language != settings.site_locale).then_some(language)
+    let language = Language::lookup(&code, &settings.languages())?;
+    (language != settings.site_locale).then_some(language)
 }
 
 /// Adds the language parameter to a page's path.

@@ -35,6 +35,12 @@ impl Language {
         self.forms().months.get(index).copied().unwrap_or_default()
     }
 
+    /// Returns the name of a month on its own.
+    pub fn month_alone(self, month: i8) -> &'static str {
+        let index = usize::from(month.unsigned_abs()).saturating_sub(1);
+        self.forms().months_alone.get(index).copied().unwrap_or_default()
+    }
+
     /// Formats a day and its weekday in abbreviated form, without the year.
     pub fn abbreviated_day(self, day: Date) -> String {
         pattern::date(self.forms(), self.forms().short, day)

@@ -82,6 +82,21 @@ impl Language {
         Language::ALL.into_iter().find(|language| language.code() == code)
     }
 
+    /// Returns the language that a language range asks for (RFC 4647, Lookup), if it is offered. A
+    /// region or another detail that no language has is ignored: `de-AT` is German.
+    pub fn lookup(range: &str, offered: &[Language]) -> Option<Language> {
+        let range = range.trim().to_ascii_lowercase();
+        let mut subtags: Vec<&str> = range.split('-').collect();
+        while !subtags.is_empty() {
+            let code = subtags.join("-");
+            if let Some(found) = offered.iter().find(|language| language.code() == code) {
+                return Some(*found);
+            }
+            subtags.pop();
+        }
+        None
+    }
+
     /// Returns the language's name for itself.
     pub fn name(self) -> &'static str {
         match self {
@@ -144,6 +159,29 @@ impl Language {
             Language::Sv => &locales::sv::FORMS,
             Language::Uk => &locales::uk::FORMS,
             Language::Zh => &locales::zh::FORMS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn language_ranges_fall_back_to_the_language() {
+        let offered = [Language::De, Language::Zh];
+        for (range, found) in [
+            ("de", Some(Language::De)),
+            ("DE", Some(Language::De)),
+            (" de-AT ", Some(Language::De)),
+            ("zh-Hans-CN", Some(Language::Zh)),
+            ("zh-x-private", Some(Language::Zh)),
+            ("fr-CH", None),
+            ("deu", None),
+            ("-de", None),
+            ("", None),
+        ] {
+            assert_eq!(Language::lookup(range, &offered), found, "{range}");
         }
     }
 }

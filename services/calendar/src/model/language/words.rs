@@ -146,6 +146,8 @@ pub struct Words {
     pub already_running: &'static str,
     /// The last day of an event that is already running.
     pub until: With,
+    /// The day and the time at which an event ends that is already running.
+    pub until_time: With,
     /// Shown in place of times.
     pub all_day: &'static str,
     /// Marks featured events.
@@ -278,11 +280,19 @@ pub struct Words {
     pub day_of_month: fn(Count) -> String,
     /// The last day of the month.
     pub last_day: &'static str,
+    /// The first day of the month that is not a Saturday or a Sunday.
+    pub first_workday: &'static str,
+    /// The last day of the month that is not a Saturday or a Sunday.
+    pub last_workday: &'static str,
     /// A weekday of a month, such as `the second Tuesday`, combined with the month. The number is the
     /// month's, and the last string is its name within a date.
     pub in_month: fn(&str, i8, &str) -> String,
+    /// How often, combined with the only months in which that applies, as a list of names.
+    pub in_months: fn(&str, &str) -> String,
     /// How often, combined with the total number of times.
     pub times_in_total: fn(&str, Count) -> String,
+    /// The total number of times, if it is not said how often.
+    pub times: Counted,
     /// How often, combined with the last day.
     pub often_until: fn(&str, &str) -> String,
     /// How often, combined with up to three additional days.
@@ -364,6 +374,8 @@ pub struct Words {
     pub trashed: &'static str,
     /// Combines one of these labels with its number.
     pub labelled: fn(&str, Count) -> String,
+    /// Precedes a message of the program, which is always in English.
+    pub english_message: &'static str,
     /// Button that ends a pause.
     pub resume: &'static str,
     /// Button that starts a run.

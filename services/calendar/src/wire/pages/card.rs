@@ -146,8 +146,10 @@ fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bo
 fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     let (schedule, language) = (&event.schedule, view.language);
     let (start, end) = spoken::ends(schedule);
-    if running {
+    if running && schedule.all_day {
         return (language.words().until)(&language.short_day(end.date()));
+    } else if running {
+        return (language.words().until_time)(&language.moment(end));
     }
     if !spoken::is_one_sitting(schedule) {
         return language.days(start.date(), end.date());

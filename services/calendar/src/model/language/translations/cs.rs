@@ -54,6 +54,7 @@ pub static WORDS: Words = Words {
     on_now: "Právě probíhá",
     already_running: "Již probíhá",
     until: |day| format!("do {day}"),
+    until_time: |moment| format!("do {moment}"),
     all_day: "Celý den",
     featured: "Doporučujeme",
     admission_is: "Vstupné:",
@@ -158,6 +159,8 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("{day}. den"),
     last_day: "poslední den",
+    first_workday: "první pracovní den",
+    last_workday: "poslední pracovní den",
     in_month: |day, number, month| {
         let month = match number {
             1 => "lednu",
@@ -176,7 +179,9 @@ pub static WORDS: Words = Words {
         };
         format!("{day} v {month}")
     },
+    in_months: |often, months| format!("{often} ({months})"),
     times_in_total: |often, n| format!("{often}, celkem {n}krát"),
+    times: |n| format!("{n}krát"),
     often_until: |often, day| format!("{often}, do {day}"),
     also_on: |often, days| format!("{often}, také {days}"),
     also_on_others: |often| format!("{often}, také v dalších dnech"),
@@ -225,6 +230,7 @@ pub static WORDS: Words = Words {
     not_imported: "S chybou",
     trashed: "Přesunuto do koše",
     labelled: |label, n| format!("{label}: {n}"),
+    english_message: "Zpráva v angličtině:",
     resume: "Pokračovat",
     run_now: "Aktualizovat nyní",
     accept_file: "Přijmout soubor",

@@ -51,10 +51,11 @@ pub static WORDS: Words = Words {
     on_now: "Läuft gerade",
     already_running: "Bereits begonnen",
     until: |day| format!("bis {day}"),
+    until_time: |moment| format!("bis {moment}"),
     all_day: "Ganztägig",
     featured: "Empfohlen",
     admission_is: "Eintritt:",
-    free: "Eintritt frei",
+    free: "Kostenlos",
     protected: "Die Details sind passwortgeschützt.",
     pages: "Seiten",
     earlier: "Frühere",
@@ -123,6 +124,7 @@ pub static WORDS: Words = Words {
     },
     every_week: |n| match n.simple() {
         One => "Jede Woche".to_owned(),
+        Other if n.value() == 2 => "Jede zweite Woche".to_owned(),
         Other => format!("Alle {n} Wochen"),
     },
     every_month: |n| match n.simple() {
@@ -141,8 +143,12 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("{day}."),
     last_day: "letzten Tag",
+    first_workday: "ersten Arbeitstag",
+    last_workday: "letzten Arbeitstag",
     in_month: |day, _, month| format!("{day} im {month}"),
+    in_months: |often, months| format!("{often} im {months}"),
     times_in_total: |often, n| format!("{often}, insgesamt {n}-mal"),
+    times: |n| format!("{n}-mal"),
     // Without the comma, `am 9. bis 30. Juni` would be a range of days.
     often_until: |often, day| match often.ends_with('.') {
         true => format!("{often}, bis {day}"),
@@ -193,6 +199,7 @@ pub static WORDS: Words = Words {
     not_imported: "Fehlerhaft",
     trashed: "In den Papierkorb verschoben",
     labelled: |label, n| format!("{label}: {n}"),
+    english_message: "Meldung auf Englisch:",
     resume: "Fortsetzen",
     run_now: "Jetzt abrufen",
     accept_file: "Datei übernehmen",

@@ -52,6 +52,7 @@ pub static WORDS: Words = Words {
     on_now: "En curso",
     already_running: "Ya en curso",
     until: |day| format!("hasta el {day}"),
+    until_time: |moment| format!("hasta el {moment}"),
     all_day: "Todo el día",
     featured: "Destacado",
     admission_is: "Entrada:",
@@ -149,8 +150,12 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("día {day}"),
     last_day: "último día",
+    first_workday: "primer día laborable",
+    last_workday: "último día laborable",
     in_month: |day, _, month| format!("{day} de {month}"),
+    in_months: |often, months| format!("{often} en {months}"),
     times_in_total: |often, n| format!("{often}, {n} veces en total"),
+    times: |n| format!("{n} veces"),
     // Without the comma, `el día 9 hasta el 30` would be a range of days.
     often_until: |often, day| match often.contains(", el ") {
         true => format!("{often}, hasta el {day}"),
@@ -204,6 +209,7 @@ pub static WORDS: Words = Words {
     not_imported: "Con errores",
     trashed: "Movidos a la papelera",
     labelled: |label, n| format!("{label}: {n}"),
+    english_message: "Mensaje en inglés:",
     resume: "Reanudar",
     run_now: "Actualizar ahora",
     accept_file: "Aceptar el archivo",

@@ -52,6 +52,7 @@ pub static WORDS: Words = Words {
     on_now: "En ce moment",
     already_running: "Déjà en cours",
     until: |day| format!("jusqu’au {day}"),
+    until_time: |moment| format!("jusqu’au {moment}"),
     all_day: "Toute la journée",
     featured: "À la une",
     admission_is: "Tarif\u{a0}:",
@@ -152,11 +153,15 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| if day.is_one() { "1er".to_owned() } else { format!("{day}") },
     last_day: "dernier jour",
+    first_workday: "premier jour ouvré",
+    last_workday: "dernier jour ouvré",
     in_month: |day, number, month| match number {
         4 | 8 | 10 => format!("{day} d’{month}"),
         _ => format!("{day} de {month}"),
     },
+    in_months: |often, months| format!("{often} en {months}"),
     times_in_total: |often, n| format!("{often}, {n} fois au total"),
+    times: |n| format!("{n} fois"),
     // Without the comma, `le 9 jusqu’au 30 juin` would be a range of days.
     often_until: |often, day| match often.contains(", le ") {
         true => format!("{often}, jusqu’au {day}"),
@@ -210,6 +215,7 @@ pub static WORDS: Words = Words {
     not_imported: "En erreur",
     trashed: "Mis à la corbeille",
     labelled: |label, n| format!("{label}\u{a0}: {n}"),
+    english_message: "Message en anglais\u{a0}:",
     resume: "Reprendre",
     run_now: "Mettre à jour maintenant",
     accept_file: "Accepter le fichier",

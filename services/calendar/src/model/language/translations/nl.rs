@@ -51,6 +51,7 @@ pub static WORDS: Words = Words {
     on_now: "Nu bezig",
     already_running: "Al begonnen",
     until: |day| format!("t/m {day}"),
+    until_time: |moment| format!("tot {moment}"),
     all_day: "Hele dag",
     featured: "Uitgelicht",
     admission_is: "Entree:",
@@ -141,8 +142,12 @@ pub static WORDS: Words = Words {
     },
     day_of_month: |day| format!("dag {day}"),
     last_day: "de laatste dag",
+    first_workday: "de eerste werkdag",
+    last_workday: "de laatste werkdag",
     in_month: |day, _, month| format!("{day} van {month}"),
+    in_months: |often, months| format!("{often} in {months}"),
     times_in_total: |often, n| format!("{often}, in totaal {n} keer"),
+    times: |n| format!("{n} keer"),
     // Without the comma, `dag 9 t/m 30 juni` would be a range of days.
     often_until: |often, day| match often.ends_with(|last: char| last.is_ascii_digit()) {
         true => format!("{often}, t/m {day}"),
@@ -193,6 +198,7 @@ pub static WORDS: Words = Words {
     not_imported: "Mislukt",
     trashed: "Naar de prullenbak verplaatst",
     labelled: |label, n| format!("{label}: {n}"),
+    english_message: "Melding in het Engels:",
     resume: "Hervatten",
     run_now: "Nu bijwerken",
     accept_file: "Bestand accepteren",
