@@ -49,7 +49,8 @@ pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, D
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let text = "select own.id as id, own.origin as origin, max(case when e.modified_utc > s.modified_utc then e.modified_utc else s.modified_utc end) as modified_utc, \
+    let text = "select own.id as id, own.origin as origin, max(case when e.modified_utc > s.modified_utc \
+         then e.modified_utc else s.modified_utc end) as modified_utc, \
          coalesce(max(case when e.pub = 1 and e.end_utc < ";
     let mut sql = Sql::new(db, text);
     sql.value(now).push(" then e.end_utc end), 0) as ended_utc ");
