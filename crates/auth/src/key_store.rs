@@ -106,29 +106,48 @@ impl KeyStore {
     /// service can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns any database error. Times that weren't written yet are written by the next flush.
+    /// Returns any database error. Times that weren't written yet are written by the next flush,
+    /// also if this one is aborted.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
-        let mut used: Vec<(i64, i64)> = self.used().drain().collect();
-        // Replicas that serve the same keys must lock their rows in the same order.
-        used.sort_unstable();
-        let mut written = 0;
-        for batch in used.chunks(BATCH) {
-            let rows = batch.to_vec();
-            if let Err(error) = self.inner.pools.write(move |db| note_all(db, &rows)).await {
-                let mut pending = self.used();
-                for &(id, at) in used.iter().skip(written) {
-                    // A key may have been used again.
-                    pending.entry(id).or_insert(at);
-                }
-                return Err(error);
-            }
-            written += batch.len();
+        let mut taken = Taken::all_of(self);
+        while taken.written < taken.times.len() {
+            let end = taken.times.len().min(taken.written + BATCH);
+            let rows = taken.times[taken.written..end].to_vec();
+            self.inner.pools.write(move |db| note_all(db, &rows)).await?;
+            taken.written = end;
         }
         Ok(())
     }
 
     fn used(&self) -> MutexGuard<'_, HashMap<i64, i64>> {
         self.inner.used.lock()
+    }
+}
+
+/// The last-used times that a flush has taken. On drop, those it hasn't written are pending again.
+struct Taken<'a> {
+    store: &'a KeyStore,
+    times: Vec<(i64, i64)>,
+    /// Number of times written so far.
+    written: usize,
+}
+
+impl<'a> Taken<'a> {
+    fn all_of(store: &'a KeyStore) -> Self {
+        let mut times: Vec<_> = store.used().drain().collect();
+        // Replicas that serve the same keys must lock their rows in the same order.
+        times.sort_unstable();
+        Self { store, times, written: 0 }
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut pending = self.store.used();
+        for (id, at) in self.times.drain(self.written..) {
+            // A key may have been used again.
+            pending.entry(id).or_insert(at);
+        }
     }
 }
 

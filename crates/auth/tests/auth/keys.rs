@@ -1,7 +1,9 @@
 //! The life of a key.
 
+use std::time::Duration;
+
 use auth::{KeyError, KeyState, KeyStore, Plan};
-use database::DatabaseError;
+use database::{DatabaseError, DatabaseSettings, Db};
 
 use crate::House;
 
@@ -175,6 +177,35 @@ async fn last_use_of_a_failed_flush_is_written_by_the_next_one() {
     let last_used: Vec<_> = keys.iter().map(|key| (key.owner.as_str(), key.last_used_at)).collect();
     let at = key.created_at;
     assert_eq!(last_used, [("alice", Some(at)), ("bob", Some(at + 30))]);
+}
+
+#[tokio::test]
+async fn last_use_of_an_aborted_flush_is_written_by_the_next_one() {
+    let house = House::new();
+    let settings = DatabaseSettings { db_pool: 1, ..house.database.settings() };
+    let pools = settings.open(house.database.folder(), "test", &[&auth::MIGRATIONS]).unwrap();
+    let (key, text) = house.issue(&pools, "alice");
+    let store = KeyStore::new(pools.clone(), house.clock.shared());
+    store.find(&text).await.unwrap();
+    // The only write connection is in use, so the flush waits until it is aborted.
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let other = pools.clone();
+    let writing = tokio::spawn(async move {
+        let write = move |_: &mut Db| {
+            let _ = (begin.send(()), released.recv());
+            Ok::<_, DatabaseError>(())
+        };
+        other.write(write).await
+    });
+    begun.await.unwrap();
+    let flush = tokio::time::timeout(Duration::ZERO, store.flush()).await;
+    assert!(flush.is_err(), "the flush has not waited");
+    drop(release);
+    writing.await.unwrap().unwrap();
+    store.flush().await.unwrap();
+    let keys = pools.read_blocking(auth::list_keys).unwrap();
+    assert_eq!(keys[0].last_used_at, Some(key.created_at));
 }
 
 #[tokio::test]
