@@ -7,6 +7,8 @@ and downloaded in every format.
 
 import base64
 import json
+import random
+import string
 import sys
 
 from webdriver import LOOKS, await_that, browser
@@ -177,6 +179,37 @@ def download(page):
     assert not page.log()
 
 
+def archive(page):
+    """Sends for archives: a small one, one that is too large for the page, and one that is stopped."""
+    page.open("about:blank")
+    page.open(f"{base}/")
+    await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the form")
+    page.run(CHOOSE % "generateRecords")
+    # Deflate looks back 32 KiB, so it cannot shorten copies of a longer text.
+    noise = "".join(random.choices(string.ascii_letters + string.digits, k=200_000))
+    schema = {"fields": [{"name": "noise", "type": "constant", "value": noise}]}
+
+    def fill(control, value):
+        page.run(f"const control = document.getElementById('{control}'); control.value = {json.dumps(value)};"
+                 "control.dispatchEvent(new Event('input', { bubbles: true }))")
+
+    fill("body", json.dumps(schema))
+    fill("parameter-zip", "true")
+    assert "-o generateRecords.zip" in page.text("#curl"), page.text("#curl")[:200]
+    for rows, said in [("2", "A file of "), ("100000", "more than 64 MiB")]:
+        fill("parameter-rows", rows)
+        page.click("#send")
+        await_that(lambda: said in page.text("#text"), said, 180)
+        assert page.run("return document.getElementById('download').disabled") == (rows != "2")
+    page.click("#send")
+    page.run("document.getElementById('stop').focus()")
+    page.click("#stop")
+    await_that(lambda: "Stopped" in page.text("#problem"), "the request is stopped")
+    assert page.run("return document.activeElement.id") == "send"
+    log = page.log()
+    assert not log, log
+
+
 TAB, SHIFT, SPACE = "\ue004", "\ue008", " "
 
 
@@ -235,3 +268,4 @@ with browser(*sys.argv[2:5]) as page:
         repair(page)
         walk(page)
         download(page)
+    archive(page)

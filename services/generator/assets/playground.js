@@ -3,6 +3,8 @@
 
 // The most that is read of an answer, in characters; some have no end.
 const LONGEST = 200_000;
+// The most that is read of a workbook or an archive, in bytes; the page keeps it in memory.
+const LARGEST = 64 << 20;
 
 const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 // Media types that a request asks for, and what they are called.
@@ -19,6 +21,8 @@ const lists = new Map();
 let contract = {};
 let operations = [];
 let answer = null;
+// Stops the request that is being answered.
+let stop = new AbortController();
 
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
@@ -201,14 +205,16 @@ function showCommand() {
     parts.push('-H', name === 'X-Api-Key' ? '"X-Api-Key: $KEY"' : quoted(`${name}: ${value}`));
   }
   if (body !== undefined) parts.push('-d', quoted(body.replaceAll(/\s*\n\s*/g, '')));
-  if (headers.Accept === WORKBOOK) parts.push('-o', `${current().operationId}.xlsx`);
+  const isBook = headers.Accept === WORKBOOK || url.searchParams.get('format') === 'xlsx';
+  const kind = url.searchParams.get('zip') === 'true' ? 'zip' : isBook ? 'xlsx' : '';
+  if (kind) parts.push('-o', `${current().operationId}.${kind}`);
   parts.push(quoted(url.href));
   byId('curl').textContent = parts.join(' ');
   byId('copied').textContent = '';
 }
 
 // Reads an answer up to the longest that is shown; what follows is not asked for any more.
-async function read(response, stop) {
+async function read(response) {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -232,29 +238,43 @@ function pretty(text, type) {
   }
 }
 
-// Workbooks and archives are kept whole and not shown.
+// Workbooks and archives are kept whole and not shown. A part of one cannot be opened.
 async function fileOf(response) {
-  const content = await response.blob();
-  return { content, text: `A file of ${content.size} bytes. Download it to open it.`, note: '' };
+  const parts = [];
+  let size = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.length;
+    if (size > LARGEST) {
+      stop.abort();
+      const text = `The file has more than ${LARGEST >> 20} MiB, the most that this page keeps. Use the command.`;
+      return { content: null, text, note: '' };
+    }
+  }
+  return { content: new Blob(parts), text: `A file of ${size} bytes. Download it to open it.`, note: '' };
 }
 
-async function textOf(response, stop, type) {
-  const { text, whole } = await read(response, stop);
+async function textOf(response, type) {
+  const { text, whole } = await read(response);
   const note = whole ? '' : 'Only the beginning was read. The command has all of it.';
   return { content: text, text: whole ? pretty(text, type) : text, note };
 }
 
 async function send() {
   const { method, url, headers, body } = request();
-  const stop = new AbortController();
+  stop = new AbortController();
   byId('send').disabled = true;
+  byId('stop').disabled = false;
   problem('');
   try {
     const started = performance.now();
     const response = await fetch(url, { method, headers, body, signal: stop.signal });
     const type = response.headers.get('content-type') || '';
     const isFile = type === WORKBOOK || type === 'application/zip';
-    const { content, text, note } = await (isFile ? fileOf(response) : textOf(response, stop, type));
+    const { content, text, note } = await (isFile ? fileOf(response) : textOf(response, type));
     const isOther = response.ok && headers.Accept === WORKBOOK && !isFile;
     const seed = response.headers.get('x-seed');
     const took = Math.round(performance.now() - started);
@@ -262,13 +282,16 @@ async function send() {
     byId('status').textContent = `${response.status} ${response.statusText} in ${took} ms`
       + (seed ? `, seed ${seed}` : '');
     byId('text').textContent = text;
+    byId('download').disabled = content === null;
     byId('download').textContent = note ? 'Download the beginning' : 'Download';
     byId('cut').textContent = isOther ? 'A single value is always JSON. Set a quantity for a workbook.' : note;
     byId('answer').hidden = false;
   } catch (error) {
-    problem(`The service did not answer: ${error.message}`);
+    problem(stop.signal.aborted ? 'Stopped before the whole answer was read.' : `The service did not answer: ${error.message}`);
   } finally {
     byId('send').disabled = false;
+    if (document.activeElement === byId('stop')) byId('send').focus();
+    byId('stop').disabled = true;
   }
 }
 
@@ -309,6 +332,7 @@ async function begin() {
   byId('ready').addEventListener('input', showReady);
   byId('form').addEventListener('input', showCommand);
   byId('form').addEventListener('submit', (event) => { event.preventDefault(); send(); });
+  byId('stop').addEventListener('click', () => stop.abort());
   byId('copy').addEventListener('click', copy);
   byId('download').addEventListener('click', download);
 }
