@@ -4,9 +4,9 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::Value;
 use shell::Violation;
-use shell::params::{Input, read_validated};
+use shell::params::{Input, on_field, read_validated};
 use utoipa::{IntoParams, ToSchema};
-use validator::Validate;
+use validator::{Validate, ValidationError};
 
 use super::body::{BodyRequest, members};
 use super::card::reference_day;
@@ -21,6 +21,7 @@ pub const MOST_ROWS: i32 = 10_000_000;
 /// Parameters of `POST /api/Records`.
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[validate(schema(function = "no_archived_book", skip_on_field_errors = false))]
 pub struct RecordsParameters {
     /// Number of rows per table. Default: the table's `rows`, or 10. Without a key, all tables
     /// together can have up to 100,000 rows.
@@ -45,7 +46,7 @@ pub struct RecordsParameters {
     /// workbook can have up to 1,000,000 cells.
     #[param(value_type = Option<RecordsFormat>, inline)]
     format: Option<RecordsFormat>,
-    /// Returns a ZIP archive with one file per table.
+    /// Returns a ZIP archive with one file per table. Not for `xlsx`.
     #[param(value_type = Option<bool>, default = false)]
     zip: Option<bool>,
     /// Starts CSV with a byte order mark, which Excel needs to recognize UTF-8.
@@ -55,6 +56,18 @@ pub struct RecordsParameters {
     /// unless `zip` is set.
     #[param(value_type = Option<String>, max_length = 64)]
     table: Option<String>,
+}
+
+/// Refuses archives of workbooks, which have all tables anyway.
+fn no_archived_book(parameters: &RecordsParameters) -> Result<(), ValidationError> {
+    match (parameters.format, parameters.zip) {
+        (Some(RecordsFormat::Xlsx), Some(true)) => Err(on_field(
+            "zip",
+            "format",
+            "The field zip must be false for xlsx: a workbook has a sheet for each table.",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Row format.

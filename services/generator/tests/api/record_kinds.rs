@@ -361,6 +361,22 @@ async fn an_archive_has_a_file_for_each_table() {
 }
 
 #[actix_web::test]
+async fn an_archive_is_sent_to_those_who_accept_workbooks_and_never_has_one() {
+    let app = App::start().await;
+    let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    let asked = app.server.post("/api/Records?seed=demo&zip=true&rows=20").header("accept", kind);
+    let answer = asked.json(&two_tables()).answer().await.expect(200);
+    assert_eq!(answer.header("content-type"), "application/zip");
+    let archive = ZipArchive::new(Cursor::new(answer.body.clone())).unwrap();
+    assert_eq!(archive.file_names().collect::<Vec<_>>(), ["a_b.json", "a_b-2.json"]);
+    let query = "format=xlsx&zip=true&offset=-1";
+    let errors = post(&app, query, &two_tables()).await.expect(400).json()["errors"].take();
+    let message = "The field zip must be false for xlsx: a workbook has a sheet for each table.";
+    assert_eq!(errors["zip"], json!([message]));
+    assert!(errors["offset"].is_array(), "{errors}");
+}
+
+#[actix_web::test]
 async fn workbooks_have_a_sheet_for_each_table_and_a_bounded_size() {
     let app = App::start().await;
     let answer = post(&app, "seed=demo&format=xlsx&rows=20", &two_tables()).await.expect(200);
