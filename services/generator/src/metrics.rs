@@ -95,6 +95,12 @@ pub fn made(kind: Kind, count: u64) {
     VALUES[kind as usize].inc_by(count);
 }
 
+/// Returns how many values of a kind have been counted.
+#[cfg(test)]
+pub fn count(kind: Kind) -> u64 {
+    VALUES[kind as usize].get()
+}
+
 /// Counts a rejected stream.
 pub fn refused() {
     REFUSED.inc();

@@ -32,7 +32,7 @@ pub async fn suggest_business_names(
     let seed = input.seed()?;
     let mut random = seed.random("suggestBusinessNames", "");
     let names = suggestion::suggest(&input.words, &mut random);
-    input.made_texts(Kind::Business, &seed, "name", names)
+    input.made_texts(Kind::Business, &seed, "name", names).await
 }
 
 /// Generate business names
@@ -80,5 +80,5 @@ pub async fn generate_brand_names(
     let seed = input.seed()?;
     let mut random = seed.random("generateBrandNames", "");
     let names = brand::make(&input.words, &mut random);
-    input.made_texts(Kind::Brand, &seed, "name", names)
+    input.made_texts(Kind::Brand, &seed, "name", names).await
 }

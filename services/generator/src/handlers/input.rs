@@ -5,6 +5,7 @@
 use std::future::{Ready, ready};
 use std::ops::Deref;
 
+use actix_web::body::BoxBody;
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::{Bytes, Data};
@@ -14,8 +15,8 @@ use futures_util::future::LocalBoxFuture;
 use serde::Serialize;
 use shell::{Fault, media, read_body};
 
-use super::list::{self, Made, Sent, Span};
-use super::{reply, stream};
+use super::list::{self, Build, Made, Next, Sent, Span};
+use super::{chunks, reply, stream};
 use crate::error::Error;
 use crate::metrics::{self, Kind};
 use crate::model::{Random, Seed};
@@ -44,6 +45,35 @@ impl<R> Input<R> {
     pub fn error(&self, error: impl Into<Error>) -> actix_web::Error {
         error.into().answered(&self.http)
     }
+
+    /// Sends a list. A workbook takes up one of the caller's stream slots, and so can a long list.
+    async fn listed(
+        &self,
+        seed: &Seed,
+        made: Made<impl Next, impl Build>,
+        is_long: bool,
+    ) -> Result<HttpResponse, actix_web::Error> {
+        let (form, body) = match made {
+            Made::Parts(form, next) if !is_long => (form, Ok(list::short(next))),
+            Made::Parts(form, next) => {
+                let (caller, state) = self.caller().await?;
+                (form, stream::body(&self.http, &caller, &state, next))
+            }
+            Made::Book(None) => (Form::Xlsx, Ok(chunks::unmade())),
+            Made::Book(Some(build)) => {
+                let (caller, state) = self.caller().await?;
+                let book = stream::apart(&self.http, &caller, &state, build).await;
+                (Form::Xlsx, book.map(BoxBody::new))
+            }
+        };
+        let body = body.map_err(|fault| self.error(fault))?;
+        Ok(reply::listed(seed, Sent { form, body }))
+    }
+
+    async fn caller(&self) -> Result<(Caller, Data<State>), actix_web::Error> {
+        let caller = Caller::extract(&self.http).await?;
+        Ok((caller, Data::<State>::extract(&self.http).await?))
+    }
 }
 
 impl<R: Seeded> Input<R> {
@@ -56,7 +86,7 @@ impl<R: Seeded> Input<R> {
     }
 
     /// Responds with a list of strings that have already been generated.
-    pub fn made_texts(
+    pub async fn made_texts(
         &self,
         kind: Kind,
         seed: &Seed,
@@ -65,8 +95,8 @@ impl<R: Seeded> Input<R> {
     ) -> Result<HttpResponse, actix_web::Error> {
         let (count, mut texts) = (texts.len(), texts.into_iter());
         let make = move |_, out: &mut String| out.extend(texts.next());
-        let made = list::texts(Span::of(&self.http, kind, count, Extent::default()), column, make);
-        Ok(reply::listed(seed, made.whole().map_err(|fault| self.error(fault))?))
+        let span = Span::of(&self.http, kind, count, Extent::default());
+        self.listed(seed, list::texts(span, column, make), false).await
     }
 }
 
@@ -79,7 +109,7 @@ impl<R: Series> Input<R> {
         seed: &Seed,
         mut random: Random,
         column: &'static str,
-        mut make: impl FnMut(&mut Random, &mut String) + Unpin + 'static,
+        mut make: impl FnMut(&mut Random, &mut String) + Send + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
         let Some(quantity) = self.read.quantity() else {
             let mut text = String::new();
@@ -91,7 +121,7 @@ impl<R: Series> Input<R> {
             random.seek(index);
             make(&mut random, out);
         });
-        self.listed(seed, made).await
+        self.listed(seed, made, self.read.is_long()).await
     }
 
     /// Responds with a list of values, or with a single value if the request has no quantity. `make`
@@ -101,7 +131,7 @@ impl<R: Series> Input<R> {
         kind: Kind,
         seed: &Seed,
         mut random: Random,
-        mut make: impl FnMut(u64, &mut Random) -> T + Unpin + 'static,
+        mut make: impl FnMut(u64, &mut Random) -> T + Send + Unpin + 'static,
     ) -> Result<HttpResponse, actix_web::Error> {
         let Some(quantity) = self.read.quantity() else {
             let index = self.read.extent().offset;
@@ -112,28 +142,11 @@ impl<R: Series> Input<R> {
             random.seek(index);
             make(index, &mut random)
         });
-        self.listed(seed, made).await
+        self.listed(seed, made, self.read.is_long()).await
     }
 
     fn span(&self, kind: Kind, quantity: usize) -> Span {
         Span::of(&self.http, kind, quantity, self.read.extent())
-    }
-
-    /// Sends a list. Above the JSON list limit, it can take up one of the caller's stream slots.
-    async fn listed<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static>(
-        &self,
-        seed: &Seed,
-        made: Made<F>,
-    ) -> Result<HttpResponse, actix_web::Error> {
-        if !self.read.is_long() {
-            return Ok(reply::listed(seed, made.whole().map_err(|fault| self.error(fault))?));
-        }
-        let caller = Caller::extract(&self.http).await?;
-        let state = Data::<State>::extract(&self.http).await?;
-        let Made { form, chunks } = made;
-        let body = stream::body(&self.http, &caller, &state, chunks);
-        let body = body.map_err(|fault| self.error(fault))?;
-        Ok(reply::listed(seed, Sent { form, body }))
     }
 }
 

@@ -4,10 +4,10 @@ use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
 use actix_web::http::header::ACCEPT;
 use serde::Serialize;
-use shell::{Fault, is_head};
+use shell::{Fault, Violation, is_head};
 
 use super::chunks::{self, Begun, Chunks};
-use crate::metrics::{Kind, Tally};
+use crate::metrics::{self, Kind, Tally};
 use crate::wire::{Book, Extent, Form, Record, push_row};
 
 /// The slice of a list to send, its format, and the kind of values.
@@ -34,29 +34,41 @@ pub struct Sent {
     pub body: BoxBody,
 }
 
-/// A list whose values are generated as the response is sent.
-pub struct Made<F> {
-    pub form: Form,
-    /// Appends the next value. Returns false after the last one. `None` for `HEAD`.
-    pub chunks: Option<F>,
+/// Appends the next value of a list. Returns false after the last one.
+pub trait Next: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {}
+
+impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Next for F {}
+
+/// Builds a workbook. That takes too long for a thread that handles requests.
+pub trait Build: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static {}
+
+impl<F: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static> Build for F {}
+
+/// A list whose values have yet to be generated. There is nothing to generate for `HEAD`.
+pub enum Made<N, B> {
+    /// Generated as the response is sent.
+    Parts(Form, Option<N>),
+    /// A workbook, built as a whole.
+    Book(Option<B>),
 }
 
-impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
-    /// Responds without taking up one of the caller's stream slots.
-    ///
-    /// # Errors
-    /// Returns an error if the values do not fit into a workbook.
-    pub fn whole(self) -> Result<Sent, Fault> {
-        let form = self.form;
-        let Some(next) = self.chunks else { return Ok(Sent { form, body: chunks::unmade() }) };
-        let body = match Chunks::new(next).begin() {
-            Begun::Whole(whole) if whole.is_empty() && form == Form::Xlsx => {
-                return Err(Fault::Internal("a list does not fit into a workbook".to_owned()));
-            }
-            Begun::Whole(whole) => BoxBody::new(whole),
-            Begun::More(chunks) => BoxBody::new(chunks),
-        };
-        Ok(Sent { form, body })
+/// Returns the body of a short list, which doesn't take up one of the caller's stream slots.
+pub fn short(next: Option<impl Next>) -> BoxBody {
+    let Some(next) = next else { return chunks::unmade() };
+    match Chunks::new(next).begin() {
+        Begun::Whole(whole) => BoxBody::new(whole),
+        Begun::More(chunks) => BoxBody::new(chunks),
+    }
+}
+
+/// Returns the fault for values that a workbook can't hold. `field` is what asks for a workbook or
+/// for its size.
+pub fn unfit(field: &'static str, cause: &anyhow::Error) -> Fault {
+    match Book::is_fault_of_disk(cause) {
+        true => Fault::Internal(format!("{cause:#}")),
+        false => {
+            Fault::InvalidQuery(vec![Violation::new(field, "workbook", format!("{cause:#}."))])
+        }
     }
 }
 
@@ -65,8 +77,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Made<F> {
 pub fn texts(
     span: Span,
     column: &'static str,
-    mut make: impl FnMut(u64, &mut String) + Unpin + 'static,
-) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    mut make: impl FnMut(u64, &mut String) + Send + Unpin + 'static,
+) -> Made<impl Next, impl Build> {
     let mut item = String::new();
     made(span, column, move |index, target| {
         item.clear();
@@ -83,8 +95,8 @@ pub fn texts(
 /// Prepares a list of records.
 pub fn records<R: Record + Serialize>(
     span: Span,
-    mut make: impl FnMut(u64) -> R + Unpin + 'static,
-) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    mut make: impl FnMut(u64) -> R + Send + Unpin + 'static,
+) -> Made<impl Next, impl Build> {
     let columns = R::COLUMNS;
     made(span, columns, move |index, target| {
         let item = make(index);
@@ -110,25 +122,24 @@ enum Target<'a> {
 fn made(
     span: Span,
     columns: impl Columns,
-    mut push: impl FnMut(u64, Target<'_>) -> anyhow::Result<()> + Unpin + 'static,
-) -> Made<impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> {
+    mut push: impl FnMut(u64, Target<'_>) -> anyhow::Result<()> + Send + Unpin + 'static,
+) -> Made<impl Next, impl Build> {
     let form = span.form;
+    if form == Form::Xlsx {
+        let build = move || {
+            let whole = book(columns.names(), |book| {
+                let mut indexes = 0..span.count as u64;
+                indexes.try_for_each(|index| push(span.extent.offset + index, Target::Book(book)))
+            });
+            let whole = whole.map_err(|cause| unfit("Accept", &cause))?;
+            metrics::made(span.kind, span.count as u64);
+            Ok(whole)
+        };
+        return Made::Book(span.is_sent.then_some(build));
+    }
     let mut tally = Tally::new(span.kind);
     let mut made = 0;
     let next = move |out: &mut Vec<u8>| {
-        if form == Form::Xlsx {
-            // Workbooks are written as a whole, and only for as many values as JSON has. If a
-            // value does not fit, the body stays empty, which no workbook is.
-            let whole = book(columns.names(), |book| {
-                for index in 0..span.count as u64 {
-                    push(span.extent.offset + index, Target::Book(book))?;
-                    tally.count();
-                }
-                Ok(())
-            });
-            out.extend(whole.unwrap_or_default());
-            return false;
-        }
         if made == 0 {
             match form {
                 Form::Json => out.push(b'['),
@@ -163,7 +174,7 @@ fn made(
         }
         more
     };
-    Made { form, chunks: span.is_sent.then_some(next) }
+    Made::Parts(form, span.is_sent.then_some(next))
 }
 
 /// Returns the list format that the client accepts.
@@ -172,7 +183,10 @@ pub fn form(request: &HttpRequest) -> Form {
 }
 
 /// Encodes a whole list.
-pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
+///
+/// # Errors
+/// Returns an error if the list doesn't fit into a workbook.
+pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
     match form {
         Form::Json => push_json(&items, &mut out),
@@ -190,11 +204,10 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> Vec<u8> {
         }
         Form::Xlsx => {
             let fill = |book: &mut Book| items.iter().try_for_each(|item| push_cells(item, book));
-            // Names and codes are shorter than the longest text of a cell.
-            out.extend(book(R::COLUMNS, fill).unwrap_or_default());
+            out = book(R::COLUMNS, fill)?;
         }
     }
-    out
+    Ok(out)
 }
 
 /// Returns a workbook with one sheet, whose rows are written by `fill`.
@@ -214,7 +227,7 @@ fn push_cells(item: &impl Record, book: &mut Book) -> anyhow::Result<()> {
 }
 
 /// CSV column names.
-trait Columns: Unpin + 'static {
+trait Columns: Send + Unpin + 'static {
     fn names(&self) -> &[&'static str];
 }
 
@@ -233,4 +246,30 @@ impl Columns for &'static [&'static str] {
 /// Appends a value as JSON. Our own types always serialize, and writing to a `Vec` can't fail.
 fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(longest: usize) -> Result<Vec<u8>, Fault> {
+        let extent = Extent::default();
+        let span = Span { kind: Kind::Imei, form: Form::Xlsx, is_sent: true, count: 3, extent };
+        let make = move |index: u64, out: &mut String| {
+            out.push_str(&"x".repeat(if index == 1 { longest } else { 1 }));
+        };
+        let Made::Book(Some(build)) = texts(span, "imei", make) else { panic!("no workbook") };
+        build()
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_for_a_cell_is_refused_and_no_value_is_counted() {
+        let before = metrics::count(Kind::Imei);
+        let Err(Fault::InvalidQuery(found)) = build(32_768) else { panic!("not refused") };
+        assert_eq!((&*found[0].field, found.len()), ("Accept", 1));
+        assert!(found[0].message.starts_with("row 2 has a text of more than 32767 characters"));
+        assert_eq!(metrics::count(Kind::Imei), before);
+        assert!(build(32_767).unwrap().starts_with(b"PK"));
+        assert_eq!(metrics::count(Kind::Imei), before + 3);
+    }
 }

@@ -16,7 +16,7 @@ use crate::model::records::{Bounds, Table, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
-    Archive, Book, Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest,
+    Archive, Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest,
     RecordsSchema, RowForm, WORKBOOK, schema_violations, write_book,
 };
 
@@ -117,7 +117,8 @@ pub async fn generate_records(
             Form::Json => Some(RowForm::Json),
             Form::Csv => Some(RowForm::Csv),
             Form::Ndjson => Some(RowForm::Ndjson),
-            Form::Xlsx => None,
+            // An archive has a file for each table, not a workbook.
+            Form::Xlsx => input.is_zip.then_some(RowForm::Json),
         },
     };
     let Some(form) = form else {
@@ -189,24 +190,16 @@ async fn book(
     if is_head(request) {
         return Ok(Vec::new());
     }
-    let slot = stream::slot(request, caller, state).map_err(|fault| fault.into_error(request))?;
     let work = move || {
-        let _slot = slot;
         // Parsing can't fail here, since the same schema was parsed before.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
         let made = write_book(&schema, table.as_deref(), part, BOOK_BYTES);
-        let (book, rows) = made.map_err(|cause| match Book::is_fault_of_disk(&cause) {
-            true => Fault::Internal(format!("{cause:#}")),
-            false => {
-                Fault::InvalidBody(vec![Violation::new("rows", "rows", format!("{cause:#}."))])
-            }
-        })?;
+        let (book, rows) = made.map_err(|cause| list::unfit("rows", &cause))?;
         metrics::made(Kind::Record, rows);
         Ok(book)
     };
-    let made = actix_web::web::block(work).await;
-    let made = made.unwrap_or_else(|cause| Err(Fault::Internal(cause.to_string())));
+    let made = stream::apart(request, caller, state, work).await;
     made.map_err(|fault| fault.into_error(request))
 }
 

@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use jiff::civil::Date;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shell::{EntityTag, Validators};
+use shell::{EntityTag, Fault, Validators};
 use utoipa::IntoResponses;
 
 use super::list::{Sent, form, written};
@@ -103,19 +103,21 @@ pub struct List([Written; 4]);
 /// A list in one format.
 struct Written {
     form: Form,
-    body: Bytes,
-    validators: Validators,
+    /// The body with its validators, or why there is none.
+    body: Result<(Bytes, Validators), String>,
 }
 
 impl List {
     /// Encodes a list in all formats.
     pub fn of<R: Record + Serialize>(items: &[R]) -> Self {
         Self([Form::Json, Form::Csv, Form::Ndjson, Form::Xlsx].map(|form| {
-            let body = written(items, form);
-            let digest = Sha256::digest(&body);
-            // Weak, because the compressed and the plain body share a tag.
-            let validators = Validators::weak(EntityTag::of_digest(&digest[..8]));
-            Written { form, body: body.into(), validators }
+            let tagged = |body: Vec<u8>| {
+                let digest = Sha256::digest(&body);
+                // Weak, because the compressed and the plain body share a tag.
+                (Bytes::from(body), Validators::weak(EntityTag::of_digest(&digest[..8])))
+            };
+            let body = written(items, form).map(tagged);
+            Written { form, body: body.map_err(|cause| format!("{cause:#}")) }
         }))
     }
 
@@ -125,12 +127,16 @@ impl List {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;
         let list = others.iter().find(|list| list.form == wanted).unwrap_or(json);
+        let (body, validators) = match &list.body {
+            Ok(made) => made,
+            Err(cause) => return Fault::Internal(cause.clone()).response(request),
+        };
         // If a key is required, the list must not end up in a shared cache, which might serve it to
         // callers without a key.
         let needs_key = request.app_data::<Data<State>>().is_some_and(|state| state.needs_key());
         let caching = if needs_key { "private, max-age=3600" } else { "public, max-age=3600" };
-        let mut response = list.validators.answer(request, caching, |mut ok| {
-            ok.content_type(wanted.content_type()).body(list.body.clone())
+        let mut response = validators.answer(request, caching, |mut ok| {
+            ok.content_type(wanted.content_type()).body(body.clone())
         });
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
         response
@@ -139,7 +145,20 @@ impl List {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::http::header::ACCEPT;
+    use actix_web::test::TestRequest;
+
     use super::*;
+    use crate::wire::{TypeName, WORKBOOK};
+
+    #[test]
+    fn a_list_that_fits_into_no_workbook_is_an_error_and_not_an_empty_file() {
+        let list = List::of(&[TypeName(String::leak("x".repeat(32_768)))]);
+        for (accept, status) in [(WORKBOOK, 500), ("text/csv", 200)] {
+            let request = TestRequest::default().insert_header((ACCEPT, accept));
+            assert_eq!(list.answer(&request.to_http_request()).status(), status, "{accept}");
+        }
+    }
 
     #[test]
     fn seeds_fit_into_a_header() {

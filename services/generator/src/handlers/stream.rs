@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_ENCODING, HeaderValue};
-use actix_web::web::Bytes;
+use actix_web::web::{self, Bytes};
 use actix_web::{HttpRequest, HttpResponse};
 use auth::Caller;
 use shell::{Fault, client_ip, is_head};
@@ -62,11 +62,30 @@ pub fn body(
     })
 }
 
+/// Runs work that takes long on a blocking thread, using one of the caller's slots.
+///
+/// # Errors
+/// Returns the error from `work`, or an error if all of the caller's slots are taken.
+pub async fn apart<T: Send + 'static>(
+    request: &HttpRequest,
+    caller: &Caller,
+    state: &State,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    let slot = slot(request, caller, state)?;
+    let done = web::block(move || {
+        // The slot stays in use if the client disconnects before the work is done.
+        let _slot = slot;
+        work()
+    });
+    done.await.unwrap_or_else(|cause| Err(Fault::Internal(cause.to_string())))
+}
+
 /// Takes one of the caller's slots.
 ///
 /// # Errors
 /// Returns an error if all of the caller's slots are taken.
-pub fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, Fault> {
+fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, Fault> {
     let (holder, limit) = match &caller.key {
         Some(key) => (Holder::Key(key.id), state.streams().of_key),
         None => (Holder::of_address(client_ip(request)), state.streams().of_address),

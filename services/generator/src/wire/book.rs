@@ -9,6 +9,8 @@ use crate::model::records::{Schema, Shape};
 
 /// Maximum rows per sheet, including the header.
 const ROWS: u32 = 1 << 20;
+/// Maximum length of a cell's text in UTF-16 code units, which Excel counts as characters.
+const LONGEST: usize = 32_767;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
 /// Maximum digits in a number. Excel would drop any others.
@@ -79,6 +81,12 @@ impl Book {
         ensure!(row < ROWS, "a sheet can have at most {} rows: use csv, or --offset", ROWS - 1);
         let sheet = self.sheet()?;
         for (column, (text, is_number)) in (0..).zip(cells) {
+            // The length in bytes is never shorter, and known.
+            ensure!(
+                text.len() <= LONGEST || text.encode_utf16().count() <= LONGEST,
+                "row {row} has a text of more than {LONGEST} characters, which no cell can hold: \
+                 use csv"
+            );
             let number = text.parse::<f64>().ok().filter(|_| is_number && text.len() <= DIGITS);
             match number {
                 Some(number) => sheet.write_number(row, column, number)?,

@@ -1,5 +1,6 @@
 use std::io::{Cursor, Read};
 
+use generator::Settings;
 use testkit::{Answer, Exchange};
 use zip::ZipArchive;
 
@@ -285,4 +286,25 @@ async fn every_list_comes_as_a_workbook_with_as_many_values_as_json() {
     }
     let one = book(&app, "/api/Card?seed=a").await.expect(200);
     assert_eq!(one.json(), app.ok("/api/Card?seed=a").await);
+}
+
+#[actix_web::test]
+async fn a_workbook_takes_a_stream_slot_of_the_caller_until_it_is_built() {
+    let settings = Settings { anonymous_streams: 1, anonymous_rpm: 0, ..Settings::default() };
+    let app = App::start_with(settings).await;
+    let lists = ["/api/Card?quantity=30&seed=a", "/api/Name/Suggestions?startingWords=blue"];
+    for path in lists {
+        book(&app, path).await.expect(200);
+    }
+    let endless = "/api/Text/LoremIpsum?loremType=normal&type=words&number=2147483647";
+    let running = app.server.get(endless).send().await.unwrap();
+    for path in lists {
+        let refused = book(&app, path).await;
+        assert_eq!((refused.status, refused.header("retry-after")), (429, "10"), "{path}");
+        app.ok(path).await;
+    }
+    drop(running);
+    while book(&app, lists[0]).await.status != 200 {
+        actix_web::rt::task::yield_now().await;
+    }
 }
