@@ -10,6 +10,7 @@ mod caching;
 mod card;
 mod commands;
 mod contract;
+mod copied_tables;
 mod culture;
 mod dumps;
 mod errors;

@@ -1,17 +1,37 @@
 //! The bodies of `CREATE TABLE` statements. We split them ourselves for what the SQL parser doesn't
 //! support: copies of other tables, and columns and constraints of unusual kinds.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 
 use super::statements::{comment, quoted};
 
 /// Maximum length of a quoted item in characters.
 const QUOTED: usize = 80;
+/// Maximum bytes of the columns and constraints that the tables of a file take from each other.
+const MOST: usize = 64 << 20;
 
 /// The columns and constraints of a file's tables, by the tables' names in lower case.
 pub struct Bodies {
-    items: HashMap<String, Vec<String>>,
+    bodies: HashMap<String, Body>,
     is_mysql: bool,
+    /// Number of bytes taken so far.
+    taken: Cell<usize>,
+}
+
+struct Body {
+    items: Vec<String>,
+    /// Further definitions of some columns.
+    merged: Vec<String>,
+    /// Length of both in bytes.
+    size: usize,
+}
+
+/// A statement with the columns and constraints that it takes from other tables.
+pub struct Expanded {
+    pub statement: String,
+    /// Further definitions of some columns, whose constraints apply too.
+    pub merged: Vec<String>,
 }
 
 /// A statement, split at the commas of its body.
@@ -23,54 +43,111 @@ struct Split<'a> {
 
 impl Bodies {
     pub fn new(is_mysql: bool) -> Self {
-        Self { items: HashMap::new(), is_mysql }
+        Self { bodies: HashMap::new(), is_mysql, taken: Cell::new(0) }
     }
 
     /// Remembers a table's columns and constraints.
-    pub fn add(&mut self, name: &str, statement: &str) {
+    pub fn add(&mut self, name: &str, statement: &str, merged: &[String]) {
         if let Some(split) = self.split(statement) {
-            let items = split.items.into_iter().map(str::to_owned).collect();
-            self.items.insert(name.to_lowercase(), items);
+            let items: Vec<_> = split.items.into_iter().map(str::to_owned).collect();
+            let merged = merged.to_vec();
+            let size = items.iter().chain(&merged).map(|item| item.len() + 1).sum();
+            self.bodies.insert(name.to_lowercase(), Body { items, merged, size });
         }
     }
 
     /// Returns a statement with the columns and constraints that it takes from other tables, by
     /// `LIKE` or `INHERITS`. `None` if it takes nothing.
     ///
-    /// Some of the constraints would not be taken. Rows that satisfy them fit all the same.
-    pub fn expanded(&self, statement: &str) -> Option<String> {
+    /// Columns of the same name are merged, as in PostgreSQL. Some of the constraints would not be
+    /// taken. Rows that satisfy them fit all the same.
+    ///
+    /// # Errors
+    /// Returns an error if the tables of the file take too much from each other.
+    pub fn expanded(&self, statement: &str) -> Result<Option<Expanded>, String> {
         let Some(split) = self.split(statement) else {
             // In MySQL, there are no parentheses.
             let words: Vec<_> = statement.split_whitespace().collect();
-            let like = words.iter().position(|word| word.eq_ignore_ascii_case("LIKE"))?;
-            let items = self.named(words.get(like + 1)?)?;
-            return Some(format!("{} ({})", words[..like].join(" "), items.join(",")));
+            let like = words.iter().position(|word| word.eq_ignore_ascii_case("LIKE"));
+            let source = like.and_then(|at| Some((at, self.named(words.get(at + 1)?)?)));
+            let Some((at, source)) = source else { return Ok(None) };
+            self.take(source)?;
+            let statement = format!("{} ({})", words[..at].join(" "), source.items.join(","));
+            return Ok(Some(Expanded { statement, merged: source.merged.clone() }));
         };
-        let (mut items, mut others) = (Vec::new(), Vec::new());
+        let (mut own, mut sources) = (Vec::new(), Vec::new());
         for item in split.items {
-            let mut words = item.split_whitespace();
-            let is_like = words.next().is_some_and(|word| word.eq_ignore_ascii_case("LIKE"));
-            match words.next().filter(|_| is_like).and_then(|name| self.named(name)) {
-                Some(more) => others.extend(more),
-                None => items.push(item),
+            match self.source(item) {
+                Some(source) => sources.push(source),
+                None if item.trim().is_empty() => {}
+                None => own.push(item),
             }
         }
         let inherits = split.after.to_ascii_uppercase().find("INHERITS");
         let parents = inherits.and_then(|at| split.after.get(at..)?.split(['(', ')']).nth(1));
-        for name in parents.into_iter().flat_map(|names| names.split(',')) {
-            others.extend(self.named(name.trim()).into_iter().flatten());
+        let parents = parents.into_iter().flat_map(|names| names.split(','));
+        sources.extend(parents.filter_map(|name| self.named(name.trim())));
+        if sources.is_empty() {
+            return Ok(None);
         }
-        if others.is_empty() {
-            return None;
+        sources.iter().try_for_each(|source| self.take(source))?;
+        let mut names: HashSet<_> = own.iter().filter_map(|item| self.column(item)).collect();
+        let mut known: HashSet<_> = own.iter().map(|item| one_line(item)).collect();
+        let (mut all, mut merged) = (Vec::new(), Vec::new());
+        for source in sources {
+            for item in source.items.iter().filter(|item| !item.trim().is_empty()) {
+                if !known.insert(one_line(item)) {
+                    continue;
+                }
+                match self.column(item).is_none_or(|name| names.insert(name)) {
+                    true => all.push(item.as_str()),
+                    false => merged.push(item.clone()),
+                }
+            }
+            let more = source.merged.iter().filter(|item| known.insert(one_line(item)));
+            merged.extend(more.cloned());
         }
-        // A column can be declared again.
-        let first = |item: &str| item.split_whitespace().next().map(str::to_lowercase);
-        let own: Vec<_> = items.iter().map(|item| first(item)).collect();
-        let others = others.into_iter().map(String::as_str);
-        let others = others.filter(|item| !own.contains(&first(item)));
-        let all: Vec<_> = others.chain(items.iter().copied()).collect();
-        let all: Vec<_> = all.into_iter().filter(|item| !item.trim().is_empty()).collect();
-        Some(format!("{}({}){}", split.before, all.join(","), split.after))
+        all.extend(own);
+        let statement = format!("{}({}){}", split.before, all.join(","), split.after);
+        Ok(Some(Expanded { statement, merged }))
+    }
+
+    /// Counts what a table takes from another one.
+    fn take(&self, source: &Body) -> Result<(), String> {
+        self.taken.set(self.taken.get().saturating_add(source.size));
+        match self.taken.get() <= MOST {
+            true => Ok(()),
+            false => Err(format!(
+                "the tables take more than {} MiB of columns and constraints from each other",
+                MOST >> 20
+            )),
+        }
+    }
+
+    /// Returns the table whose columns a `LIKE` in a body takes.
+    fn source(&self, item: &str) -> Option<&Body> {
+        let mut words = bare(item, self.is_mysql).split_whitespace();
+        let is_like = words.next()?.eq_ignore_ascii_case("LIKE");
+        words.next().filter(|_| is_like).and_then(|name| self.named(name))
+    }
+
+    /// Returns the name of a column in lower case, or `None` for constraints.
+    fn column(&self, item: &str) -> Option<String> {
+        let item = bare(item, self.is_mysql);
+        if let Some(quote @ ('"' | '`' | '[')) = item.chars().next() {
+            let quote = if quote == '[' { ']' } else { quote };
+            return item[1..].split(quote).next().map(str::to_lowercase);
+        }
+        let name = item.split(|letter: char| letter.is_whitespace() || letter == '(').next()?;
+        let rest = item[name.len()..].trim_start();
+        let name = name.to_lowercase();
+        let is_constraint = match name.as_str() {
+            "constraint" | "check" | "unique" | "primary" | "foreign" | "like" => true,
+            "key" | "index" | "fulltext" | "spatial" => self.is_mysql,
+            "exclude" => rest.starts_with('(') || rest.to_lowercase().starts_with("using"),
+            _ => false,
+        };
+        (!is_constraint && !name.is_empty()).then_some(name)
     }
 
     /// Returns a statement without the columns and constraints that `is_known` does not understand,
@@ -90,9 +167,9 @@ impl Bodies {
         Some((format!("{before}({}){after}", known.join(",")), others))
     }
 
-    fn named(&self, name: &str) -> Option<&Vec<String>> {
+    fn named(&self, name: &str) -> Option<&Body> {
         let name = name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`']);
-        self.items.get(&name.to_lowercase())
+        self.bodies.get(&name.to_lowercase())
     }
 
     fn split<'s>(&self, text: &'s str) -> Option<Split<'s>> {
@@ -149,12 +226,20 @@ pub fn exclusion(statement: &str) -> Option<(String, String)> {
     Some((name, shortened(&words[at..].join(" "))))
 }
 
-/// Returns an item on one line, for messages, without the comments before it.
-fn shortened(item: &str) -> String {
+/// Returns the start of an item on one line, for messages, without the comments before it.
+pub fn shortened(item: &str) -> String {
+    one_line(bare(item, false)).chars().take(QUOTED).collect()
+}
+
+fn one_line(item: &str) -> String {
+    item.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns an item without the comments before it.
+fn bare(item: &str, is_mysql: bool) -> &str {
     let mut item = item.trim_start();
-    while let Some(length) = comment(item, false) {
+    while let Some(length) = comment(item, is_mysql) {
         item = item[length..].trim_start();
     }
-    let line = item.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(QUOTED).collect()
+    item
 }

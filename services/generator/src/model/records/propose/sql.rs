@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
-use super::bodies::{Bodies, exclusion};
+use super::bodies::{Bodies, exclusion, shortened};
 use super::column::{Column, Stored};
 use super::existing::{Existing, Reference, proposed};
 use super::partitions::{self, Partition};
@@ -54,13 +54,21 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
         let divided = partitions::key(text).filter(|_| kind == Kind::Table);
         let whole = divided.as_ref().map_or(text, |(text, ..)| text);
-        let expanded = bodies.expanded(whole).filter(|_| kind == Kind::Table);
-        let whole = expanded.as_deref().unwrap_or(whole);
+        let at = |error: String| format!("the table at line {}: {error}", part.line);
+        let expanded = match kind {
+            Kind::Table => bodies.expanded(whole).map_err(at)?,
+            Kind::Other => None,
+        };
+        let (whole, merged) = match &expanded {
+            Some(expanded) => (expanded.statement.as_str(), expanded.merged.as_slice()),
+            None => (whole, &[][..]),
+        };
         match understood(whole, &bodies) {
-            Ok((statement, others)) => {
-                if let Statement::CreateTable(table) = &statement {
+            Ok((mut statement, mut others)) => {
+                if let Statement::CreateTable(table) = &mut statement {
                     let name = last(&table.name);
-                    bodies.add(&name, whole);
+                    others.extend(merge(table, merged));
+                    bodies.add(&name, whole, merged);
                     broken.extend(others.into_iter().map(|other| (name.clone(), other)));
                 }
                 if let (Statement::CreateTable(table), Some((_, way, column))) =
@@ -70,9 +78,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
                 }
                 read.push(statement);
             }
-            Err(error) if kind == Kind::Table => {
-                return Err(format!("the table at line {}: {error}", part.line));
-            }
+            Err(error) if kind == Kind::Table => return Err(at(error)),
             Err(_) => broken.extend(exclusion(text)),
         }
     }
@@ -89,6 +95,26 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         return Err("there is no CREATE TABLE statement with columns".to_owned());
     }
     Ok(proposed(tables))
+}
+
+/// Adds the constraints of further definitions of a table's columns. Returns those that no dialect
+/// understands.
+fn merge(table: &mut CreateTable, definitions: &[String]) -> Vec<String> {
+    let mut others = Vec::new();
+    for text in definitions {
+        let Ok(Statement::CreateTable(read)) = parsed(&format!("CREATE TABLE t ({text})")) else {
+            others.push(shortened(text));
+            continue;
+        };
+        for more in read.columns {
+            let name = more.name.value;
+            let mut columns = table.columns.iter_mut();
+            if let Some(own) = columns.find(|own| own.name.value.eq_ignore_ascii_case(&name)) {
+                own.options.extend(more.options);
+            }
+        }
+    }
+    others
 }
 
 /// Returns whether PostgreSQL may run the file, which folds unquoted names to lower case. For SQLite,
