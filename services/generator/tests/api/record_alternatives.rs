@@ -276,13 +276,17 @@ fn unique_items_differ_or_are_named() {
 
 #[test]
 fn lengths_expressions_and_members_that_are_not_followed() {
-    let document = json!({"required": ["code", "letters", "regex", "long", "home"], "properties": {
+    let required = ["code", "letters", "regex", "long", "home", "either", "many", "few"];
+    let document = json!({"required": required, "properties": {
         "code": {"type": "string", "pattern": "^[A-Z]+$", "minLength": 2, "maxLength": 3},
         "letters": {"type": "string", "pattern": "^\\d*$", "maxLength": 4},
         "regex": {"type": "string", "format": "regex"},
         "long": {"type": "string", "minLength": 60},
         "home": {"type": "object", "required": ["name"],
             "properties": {"name": {"type": "string", "maxLength": 5}}},
+        "either": {"type": "string", "pattern": "^x|y+$", "minLength": 2, "maxLength": 4},
+        "many": {"type": "string", "pattern": "^(x|[a-c]){2,}$", "minLength": 1, "maxLength": 4},
+        "few": {"type": "string", "pattern": "^\\+?$", "minLength": 1},
         "other": {"type": "string", "pattern": "^(ab)+$", "maxLength": 3, "not": {"const": "ab"}}}});
     let (_, rows, broken) = proposed(&document, &[]);
     let mut expressions = HashSet::new();
@@ -290,6 +294,12 @@ fn lengths_expressions_and_members_that_are_not_followed() {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         assert!((2..=3).contains(&text(&row["code"]).len()), "{row}");
         assert!(text(&row["letters"]).len() <= 4, "{row}");
+        let either = text(&row["either"]);
+        assert!(either == "x" || either.bytes().all(|letter| letter == b'y'), "{row}");
+        let many = text(&row["many"]);
+        assert!((2..=4).contains(&many.len()), "{row}");
+        assert!(many.bytes().all(|letter| b"abcx".contains(&letter)), "{row}");
+        assert_eq!(row["few"], "+");
         assert!(text(&row["long"]).len() >= 60, "{row}");
         assert!((1..=5).contains(&text(&row["home"]["name"]).len()), "{row}");
         let regex = text(&row["regex"]);
@@ -300,5 +310,6 @@ fn lengths_expressions_and_members_that_are_not_followed() {
     assert!(expressions.len() > 50, "{}", expressions.len());
     assert!(broken.contains("the length of other"), "{broken}");
     assert!(broken.contains("not of other, which is not followed"), "{broken}");
-    assert_eq!(broken.lines().count(), 2, "{broken}");
+    assert!(broken.contains("the length of either"), "{broken}");
+    assert_eq!(broken.lines().count(), 3, "{broken}");
 }

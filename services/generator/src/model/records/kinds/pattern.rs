@@ -3,7 +3,10 @@
 use std::convert::Infallible;
 
 use regex_syntax::ast::parse::ParserBuilder;
-use regex_syntax::ast::{Ast, ClassPerl, ClassPerlKind, ClassSetItem, Flag, Flags, Visitor, visit};
+use regex_syntax::ast::{
+    AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetItem, Flag, Flags, RepetitionKind,
+    RepetitionRange, Visitor, visit,
+};
 use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -305,6 +308,38 @@ pub fn count(regex: &str) -> Option<u64> {
 pub fn lengths(regex: &str) -> Option<(u64, u64)> {
     let node = parsed(regex, &mut 0).ok()?;
     Some((node.shortest(), node.longest()))
+}
+
+/// Splits an expression that only repeats a single character, from start to end. Returns the
+/// expression for the character, and its minimum and maximum number.
+pub fn repeated(regex: &str) -> Option<(&str, u64, Option<u64>)> {
+    let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(regex).ok()?;
+    let parts = match &ast {
+        Ast::Concat(sequence) => sequence.asts.as_slice(),
+        only => std::slice::from_ref(only),
+    };
+    let mut parts = parts.iter().filter(|part| !is_anchor(part));
+    let (Some(Ast::Repetition(repetition)), None) = (parts.next(), parts.next()) else {
+        return None;
+    };
+    let (least, most) = match &repetition.op.kind {
+        RepetitionKind::ZeroOrOne => (0, Some(1)),
+        RepetitionKind::ZeroOrMore => (0, None),
+        RepetitionKind::OneOrMore => (1, None),
+        RepetitionKind::Range(RepetitionRange::Exactly(count)) => (*count, Some(*count)),
+        RepetitionKind::Range(RepetitionRange::AtLeast(least)) => (*least, None),
+        RepetitionKind::Range(RepetitionRange::Bounded(least, most)) => (*least, Some(*most)),
+    };
+    let span = repetition.ast.span();
+    let part = regex.get(span.start.offset..span.end.offset)?;
+    let is_single = lengths(part) == Some((1, 1));
+    is_single.then_some((part, least.into(), most.map(u64::from)))
+}
+
+fn is_anchor(part: &Ast) -> bool {
+    use AssertionKind::{EndLine, EndText, StartLine, StartText};
+    let Ast::Assertion(assertion) = part else { return false };
+    matches!(assertion.kind, StartLine | StartText | EndLine | EndText)
 }
 
 /// Parses an expression. `classes` is the cost of the character classes in the expressions before

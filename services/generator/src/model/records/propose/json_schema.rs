@@ -356,15 +356,10 @@ fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Op
         return Some(regex.to_owned());
     }
     // The number of repetitions of a single character can be chosen.
-    let part = regex.trim_start_matches('^').trim_end_matches('$');
-    let (part, fewest) = match part.strip_suffix('+') {
-        Some(part) => (part, 1),
-        None => (part.strip_suffix('*')?, 0),
-    };
+    let (part, fewest, limit) = pattern::repeated(regex)?;
     let least = least.max(fewest);
-    let most = most.min(least.max(longest));
-    let is_single = pattern::lengths(part) == Some((1, 1));
-    (is_single && least <= most && most <= 1_000).then(|| format!("(?:{part}){{{least},{most}}}"))
+    let most = most.min(limit.unwrap_or(least.max(longest)));
+    (least <= most && most <= 1_000).then(|| format!("(?:{part}){{{least},{most}}}"))
 }
 
 /// Returns the type of a schema's values, which some schemas only show by other members.
