@@ -170,6 +170,36 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
     assert!(found.contains("must be nested at most 4 deep"), "{found}");
 }
 
+#[actix_web::test]
+async fn fields_with_null_among_their_values_or_alternatives_cannot_be_referred_to() {
+    let app = App::start().await;
+    let key = json!({"type": "uuid"});
+    let mut nullable = key.clone();
+    nullable["nulls"] = 0.5.into();
+    let null = json!({"type": "constant", "value": null});
+    let one_of = |fields: &[&Value]| json!({"type": "oneOf", "fields": fields});
+    for (field, status) in [
+        (one_of(&[&key, &null]), 400),
+        (one_of(&[&nullable, &key]), 400),
+        (one_of(&[&key, &one_of(&[&key, &null])]), 400),
+        (json!({"type": "choice", "values": [1, null]}), 400),
+        (null.clone(), 400),
+        (one_of(&[&key, &json!({"type": "constant", "value": 0})]), 200),
+    ] {
+        let mut target = field.clone();
+        target["name"] = "id".into();
+        let schema = json!({"tables": [
+            {"name": "a", "rows": 9, "fields": [target]},
+            {"name": "b", "rows": 9, "fields": [
+                {"name": "a", "type": "reference", "table": "a", "field": "id"}]}]});
+        let answer = app.server.post("/api/Records").json(&schema).answer().await.expect(status);
+        let body = answer.json();
+        let found = &body["errors"]["/tables/1/fields/0/field"];
+        let text = "has nulls, which cannot be referred to";
+        assert_eq!(status == 400, *found == json!([text]), "{field}: {body}");
+    }
+}
+
 /// Returns the proposal for a JSON Schema, its rows, and what they may break.
 fn proposed(document: &Value, more: &[&str]) -> (Value, Vec<Value>, String) {
     let (program, folder) = (Program::new(env!("CARGO_BIN_EXE_generator")), Folder::new());

@@ -47,6 +47,11 @@ pub trait Make {
     fn is_unique(&self) -> bool {
         false
     }
+
+    /// Returns whether some of the listed values or alternatives are null.
+    fn has_nulls(&self) -> bool {
+        false
+    }
 }
 
 /// State shared by the fields of a row.
@@ -162,6 +167,11 @@ pub const CHAIN: usize = 64;
 pub type SharedField = Rc<Field>;
 
 impl Field {
+    /// Returns whether the schema asks for nulls among the values.
+    pub fn has_nulls(&self) -> bool {
+        self.nulls > 0 || self.make.has_nulls()
+    }
+
     /// Generates the value for one row.
     pub fn write(&self, index: u64, row: &mut Row, cell: &mut Cell) {
         let mut random = self.key.random(index);

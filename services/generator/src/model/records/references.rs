@@ -81,7 +81,7 @@ impl<'a> Builder<'a> {
             self.faults.add(pointer, text);
             return None;
         }
-        if field.nulls > 0 {
+        if field.has_nulls() {
             self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
             return None;
         }

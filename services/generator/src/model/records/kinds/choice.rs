@@ -48,6 +48,10 @@ impl Make for Choice {
             self.set(*place, cell);
         }
     }
+
+    fn has_nulls(&self) -> bool {
+        self.values.iter().any(|(shape, _)| *shape == Shape::Null)
+    }
 }
 
 /// Reads the type `choice`: `values`, and an equally long list of `weights`.
@@ -104,6 +108,10 @@ impl Make for Constant {
     fn write(&self, _: u64, _: &mut Random, _: &mut Row, cell: &mut Cell) {
         cell.begin().push_str(&self.1);
         cell.shape = self.0;
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.0 == Shape::Null
     }
 }
 

@@ -193,6 +193,10 @@ impl Make for OneOf {
         };
         self.fields[place].write(index, row, cell);
     }
+
+    fn has_nulls(&self) -> bool {
+        self.fields.iter().any(Field::has_nulls)
+    }
 }
 
 fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
