@@ -78,16 +78,26 @@ pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
     let title = title(words);
     let mut names: Vec<String> = Vec::with_capacity(SUGGESTIONS);
     while names.len() < SUGGESTIONS {
-        let name = match names.len() {
-            0..12 => beginning(&title, random),
-            12..16 => inside(&title, random),
-            _ => format!("{title}{}", random.pick(&ENDINGS)),
-        };
+        let name = nth(names.len(), &title, random);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// Generates one of the names that [`suggest`] may return.
+pub fn suggest_one(words: &str, random: &mut Random) -> String {
+    let place = random.index(SUGGESTIONS);
+    nth(place, &title(words), random)
+}
+
+fn nth(place: usize, title: &str, random: &mut Random) -> String {
+    match place {
+        0..12 => beginning(title, random),
+        12..16 => inside(title, random),
+        _ => format!("{title}{}", random.pick(&ENDINGS)),
+    }
 }
 
 fn beginning(title: &str, random: &mut Random) -> String {

@@ -47,6 +47,114 @@ async fn items_of_arrays_use_the_fields_of_their_own_row() {
 }
 
 #[actix_web::test]
+async fn names_of_companies_contain_the_words_of_their_field() {
+    let app = App::start().await;
+    let company = |words: Value| json!({"fields": [{"name": "c", "type": "company", "words": words}]});
+    let made = post(&app, "seed=demo&rows=200", &company(json!("blue river"))).await.expect(200);
+    let made = made.json();
+    let names = made.as_array().unwrap().iter().map(|row| row["c"].as_str().unwrap());
+    let names: HashSet<_> = names.collect();
+    assert!(names.len() > 50 && names.iter().all(|name| name.contains("Blue River")), "{names:?}");
+    for wrong in [json!(" "), json!("x".repeat(101)), json!(7)] {
+        let errors = post(&app, "", &company(wrong)).await.expect(400).json();
+        assert!(errors["errors"]["/fields/0/words"].is_array(), "{errors}");
+    }
+}
+
+/// Returns two tables whose fields have all types.
+fn all_types() -> Value {
+    let named = |(place, mut field): (usize, Value)| {
+        field["name"] = format!("f{place}").into();
+        field
+    };
+    let fields = [
+        json!({"type": "sequence", "start": 7}),
+        json!({"type": "person", "part": "fullName", "household": 4}),
+        json!({"type": "person", "part": "email", "household": 4, "unique": true}),
+        json!({"type": "person", "part": "workEmail", "of": "other", "locale": "ja"}),
+        json!({"type": "address", "nulls": 0.2}),
+        json!({"type": "company"}),
+        json!({"type": "phone"}),
+        json!({"type": "iban"}),
+        json!({"type": "card"}),
+        json!({"type": "card", "part": "holder"}),
+        json!({"type": "crypto"}),
+        json!({"type": "imei"}),
+        json!({"type": "socialNumber"}),
+        json!({"type": "vat"}),
+        json!({"type": "text"}),
+        json!({"type": "password"}),
+        json!({"type": "integer", "unique": true}),
+        json!({"type": "decimal"}),
+        json!({"type": "normal"}),
+        json!({"type": "lognormal"}),
+        json!({"type": "boolean"}),
+        json!({"type": "date"}),
+        json!({"type": "time"}),
+        json!({"type": "timestamp"}),
+        json!({"type": "uuid", "version": 7}),
+        json!({"type": "choice", "values": [1, 2, 3], "weights": [3, 2, 1]}),
+        json!({"type": "constant", "value": {"a": 1}}),
+        json!({"type": "pattern", "regex": "[A-Z]{3}[0-9]{4}", "unique": true}),
+        json!({"type": "template", "template": "{{f1}}: {{f16}}"}),
+        json!({"type": "expression", "expression": "f0 * 2"}),
+        json!({"type": "object", "fields": [{"name": "a", "type": "person"}]}),
+        json!({"type": "array", "distinct": true, "items": {"type": "integer", "max": 9}}),
+        json!({"type": "oneOf", "fields": [{"type": "mac"}, {"type": "ip"}]}),
+        json!({"type": "reference", "field": "f0"}),
+        json!({"type": "ip", "version": 6}),
+        json!({"type": "mac"}),
+        json!({"type": "url"}),
+        json!({"type": "userAgent"}),
+        json!({"type": "fileName"}),
+        json!({"type": "colour"}),
+        json!({"type": "brand"}),
+        json!({"type": "review", "of": "f40"}),
+        json!({"type": "latitude"}),
+        json!({"type": "longitude"}),
+    ];
+    let fields: Vec<_> = fields.into_iter().enumerate().map(named).collect();
+    let refer = |name: &str, choose: &str| json!({"name": name, "type": "reference", "table": "a", "field": "f2", "choose": choose});
+    json!({"tables": [
+        {"name": "a", "rows": 4_120, "fields": fields},
+        {"name": "b", "childrenOf": {"table": "a", "min": 0, "max": 4}, "uniquePair": ["skewed", "number"],
+            "fields": [refer("parent", "uniform"), {"name": "number", "type": "integer"},
+                {"name": "skewed", "type": "reference", "table": "c", "field": "once", "choose": "skewed"}]},
+        {"name": "c", "rows": 4_100, "fields": [refer("once", "once")]}]})
+}
+
+#[test]
+fn every_type_has_the_same_values_in_any_part_on_any_number_of_threads() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let unknown = json!({"fields": [{"name": "a", "type": "nope"}]});
+    let unknown = program.folder().write("unknown.json", unknown.to_string());
+    let refused = program.run(&["records", unknown.to_str().unwrap()]);
+    let types = refused.errors.split("must be one of ").nth(1).unwrap().lines().next().unwrap();
+    let schema = all_types();
+    for name in types.split(", ") {
+        let fields = schema["tables"].as_array().unwrap().iter();
+        let mut fields = fields.flat_map(|table| table["fields"].as_array().unwrap());
+        assert!(fields.any(|field| field["type"] == name), "{name}");
+    }
+    let file = program.folder().write("all.json", schema.to_string());
+    for table in ["a", "b", "c"] {
+        let rows = |more: &[&str]| {
+            let fixed = ["records", file.to_str().unwrap(), "--seed", "demo", "--table", table];
+            program.done(&[&fixed[..], more].concat())
+        };
+        let whole = rows(&[]);
+        assert!(rows(&["--threads", "2"]) == whole && rows(&["--threads", "7"]) == whole, "{table}");
+        let lines: Vec<_> = whole.lines().collect();
+        for (first, count, threads) in [(1, 50, "1"), (1_999, 2_100, "3"), (4_095, 50, "1")] {
+            let (offset, rows_of_part) = (first.to_string(), count.to_string());
+            let part = rows(&["--offset", &offset, "-n", &rows_of_part, "--threads", threads]);
+            let end = lines.len().min(first + count);
+            assert_eq!(part.lines().collect::<Vec<_>>(), lines[first..end], "{table} {offset}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn unique_fields_can_be_named_in_arrays() {
     let app = App::start().await;
     let schema = json!({"fields": [

@@ -286,7 +286,7 @@ impl<'a> Builder<'a> {
             "address" => self.person(members, at, "address"),
             "company" => {
                 let culture = culture(members, self.tables[at.table].locale, faults);
-                Some(made::companies(culture))
+                made::companies(members, culture, faults)
             }
             "phone" => made::phones(members, faults),
             "iban" => made::ibans(members, faults),

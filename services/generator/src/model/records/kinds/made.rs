@@ -9,10 +9,12 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
-use crate::model::{crypto, iban, imei, names, phone};
+use crate::model::{crypto, iban, imei, names, phone, suggestion};
 
 /// Number of words that have the cost of one short value.
 const WORDS_OF_A_COST: u64 = 10;
+/// Maximum length of the words in a company's name in characters.
+const LONGEST_WORDS: usize = 100;
 /// Cost of a paragraph.
 const COST_OF_A_PARAGRAPH: u64 = 10;
 /// Number of password characters that have the cost of one short value.
@@ -170,9 +172,23 @@ pub fn coins(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     Some(plain(move |random, out| coin.write(random, out)))
 }
 
-/// Returns the generator for the type `company`: `locale`.
-pub fn companies(culture: &'static names::Culture) -> Box<dyn Make> {
-    plain(move |random, out| culture.write_company(random, out))
+/// Reads the type `company`: `words` that the names contain (any). Otherwise, the names are those
+/// of a culture.
+pub fn companies(
+    members: &mut Members<'_>,
+    culture: &'static names::Culture,
+    faults: &mut Faults,
+) -> Option<Box<dyn Make>> {
+    if members.value("words").is_none() {
+        return Some(plain(move |random, out| culture.write_company(random, out)));
+    }
+    let words = members.text("words", faults)?.to_owned();
+    if words.trim().is_empty() || words.chars().count() > LONGEST_WORDS {
+        let text = format!("must have 1 to {LONGEST_WORDS} characters, not only blanks");
+        faults.add(members.at("words"), text);
+        return None;
+    }
+    Some(plain(move |random, out| out.push_str(&suggestion::suggest_one(&words, random))))
 }
 
 /// Reads the type `text`: `words` (10) or `paragraphs`, and `vocabulary` (latin).
