@@ -1,5 +1,8 @@
 //! The metrics of a real process, because all tests in a process share their metrics.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use testkit::{Exchange, Program, Served};
 
 const LONG: &str = "/api/Text/LoremIpsum?loremType=normal&type=paragraphs&number=2147483647";
@@ -151,4 +154,23 @@ async fn a_stream_that_takes_too_long_is_counted_as_cut_by_time() {
     while let Ok(Some(_)) = running.chunk().await {}
     until(&served, "generator_streams_cut_total{cause=\"time\"}", 1.0).await;
     assert_eq!(served.metric("generator_streams_cut_total{cause=\"client\"}").await, 0.0);
+}
+
+#[actix_web::test]
+async fn records_that_a_client_stops_reading_are_cut_and_free_its_slot() {
+    let (_program, served) = served(&[("STREAM_IDLE_TIMEOUT", "1")]);
+    let value = "x".repeat(5_000);
+    let schema = serde_json::json!({"fields": [{"name": "a", "type": "constant", "value": value}]});
+    let body = schema.to_string();
+    let request = format!(
+        "POST /api/Records?rows=100000&format=ndjson HTTP/1.1\r\nhost: a\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(served.http()).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    until(&served, "generator_streams_cut_total{cause=\"client\"}", 1.0).await;
+    assert_eq!(served.metric("generator_streams_open").await, 0.0);
+    assert_eq!(served.get(LONG).send().await.unwrap().status(), 200);
+    drop(stream);
 }

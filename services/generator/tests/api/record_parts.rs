@@ -49,7 +49,8 @@ async fn items_of_arrays_use_the_fields_of_their_own_row() {
 #[actix_web::test]
 async fn names_of_companies_contain_the_words_of_their_field() {
     let app = App::start().await;
-    let company = |words: Value| json!({"fields": [{"name": "c", "type": "company", "words": words}]});
+    let company =
+        |words: Value| json!({"fields": [{"name": "c", "type": "company", "words": words}]});
     let made = post(&app, "seed=demo&rows=200", &company(json!("blue river"))).await.expect(200);
     let made = made.json();
     let names = made.as_array().unwrap().iter().map(|row| row["c"].as_str().unwrap());
@@ -143,9 +144,12 @@ fn every_type_has_the_same_values_in_any_part_on_any_number_of_threads() {
             program.done(&[&fixed[..], more].concat())
         };
         let whole = rows(&[]);
-        assert!(rows(&["--threads", "2"]) == whole && rows(&["--threads", "7"]) == whole, "{table}");
+        assert!(
+            rows(&["--threads", "2"]) == whole && rows(&["--threads", "7"]) == whole,
+            "{table}"
+        );
         let lines: Vec<_> = whole.lines().collect();
-        for (first, count, threads) in [(1, 50, "1"), (1_999, 2_100, "3"), (4_095, 50, "1")] {
+        for (first, count, threads) in [(1_usize, 50, "1"), (1_999, 2_100, "3"), (4_095, 50, "1")] {
             let (offset, rows_of_part) = (first.to_string(), count.to_string());
             let part = rows(&["--offset", &offset, "-n", &rows_of_part, "--threads", threads]);
             let end = lines.len().min(first + count);
