@@ -210,7 +210,49 @@ def archive(page):
     assert not log, log
 
 
-TAB, SHIFT, SPACE = "\ue004", "\ue008", " "
+TAB, SHIFT, ENTER, SPACE = "\ue004", "\ue008", "\ue007", " "
+
+
+def reach(page, check):
+    """Presses Tab until the control that has the focus passes the check."""
+    for _ in range(120):
+        press(page, TAB)
+        if page.run(f"const at = document.activeElement; return {check}"):
+            outline = page.run("const style = getComputedStyle(document.activeElement);"
+                               "return style.outlineStyle !== 'none' || style.boxShadow !== 'none'")
+            assert outline, f"{check}: the focus is not visible"
+            return
+    raise AssertionError(f"Tab never reaches {check}")
+
+
+def operate(page):
+    """Uses the page of operations with the keyboard alone."""
+    page.open("about:blank")
+    page.open(f"{base}/")
+    await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the form")
+    operation = "return document.getElementById('operation').value"
+    first = page.run(operation)
+    reach(page, "at.id === 'operation'")
+    press(page, DOWN)
+    await_that(lambda: page.run(operation) != first, "another operation")
+    page.run(CHOOSE % "generatePersons")
+    controls = page.run("return [...document.querySelectorAll('#fields :is(input, select)')].map((one) => one.id)")
+    for control in [*controls, "accept", "key"]:
+        reach(page, f"at.id === '{control}'")
+    page.run("document.getElementById('operation').focus()")
+    reach(page, "at.id === 'parameter-quantity'")
+    press(page, "2")
+    press(page, ENTER)
+    await_that(lambda: page.run("return !document.getElementById('answer').hidden"), "an answer")
+    for control in ["curl", "copy", "text", "download"]:
+        reach(page, f"at.id === '{control}' || at.firstElementChild?.id === '{control}'")
+        if control == "copy":
+            press(page, SPACE)
+            await_that(lambda: page.text("#copied"), "the command is copied or selected")
+    page.run(KEEP)
+    press(page, SPACE)
+    await_that(lambda: page.run("return window.begins").startswith("["), "an answer that is saved")
+    assert not page.log()
 
 
 def walk(page):
@@ -219,17 +261,7 @@ def walk(page):
     page.open(f"{base}/records")
     await_that(lambda: page.run("return document.querySelectorAll('#preview tbody tr').length") == 10, "rows")
 
-    def reach(check):
-        for _ in range(120):
-            press(page, TAB)
-            if page.run(f"const at = document.activeElement; return {check}"):
-                outline = page.run("const style = getComputedStyle(document.activeElement);"
-                                   "return style.outlineStyle !== 'none' || style.boxShadow !== 'none'")
-                assert outline, f"{check}: the focus is not visible"
-                return
-        raise AssertionError(f"Tab never reaches {check}")
-
-    reach("at.textContent === 'Add a field'")
+    reach(page, "at.textContent === 'Add a field'")
     press(page, SPACE)
     assert page.run("return document.activeElement.dataset.control") == "name"
     press(page, "Z")
@@ -249,13 +281,13 @@ def walk(page):
     press(page, UP)
     press(page, DOWN)
     await_that(lambda: '"version":7' in page.run("return document.getElementById('json').value.replaceAll(/\\s/g, '')"), "the member")
-    reach("at.dataset.control === 'up'")
+    reach(page, "at.dataset.control === 'up'")
     press(page, SPACE)
     assert page.run(NAMES)[3] == "Zfield", page.run(NAMES)
-    reach("at.id === 'add-table'")
+    reach(page, "at.id === 'add-table'")
     press(page, SPACE)
     await_that(lambda: page.run("return document.querySelectorAll('#preview table').length") == 2, "the second table")
-    reach("at.id === 'download'")
+    reach(page, "at.id === 'download'")
     press(page, SPACE)
     await_that(lambda: page.text("#said") == "Downloaded.", "a download by the keyboard")
     assert not page.log()
@@ -266,6 +298,7 @@ with browser(*sys.argv[2:5]) as page:
         look(page, name, width, height, scheme)
         build(page, name, width, height, scheme)
         repair(page)
+        operate(page)
         walk(page)
         download(page)
     archive(page)
