@@ -126,7 +126,7 @@ fn made(
 ) -> Made<impl Next, impl Build> {
     let form = span.form;
     if form == Form::Xlsx {
-        let build = move || {
+        let build = move || -> Result<Vec<u8>, Fault> {
             let whole = book(columns.names(), |book| {
                 let mut indexes = 0..span.count as u64;
                 indexes.try_for_each(|index| push(span.extent.offset + index, Target::Book(book)))
