@@ -184,6 +184,27 @@ impl Validators {
         Self { sent: Some(seconds), asked: None, ..self }
     }
 
+    /// Sends `now` as `Last-Modified` if the modification time is later, because that header must not
+    /// be in the future. `If-Modified-Since` is still compared with the actual time.
+    ///
+    /// ```
+    /// use actix_web::HttpResponse;
+    /// use actix_web::test::TestRequest;
+    /// use shell::{EntityTag, Validators};
+    ///
+    /// let validators = Validators::strong(EntityTag::new("7")).modified(784_111_780);
+    /// let validators = validators.sent_by(784_111_777);
+    /// let since = ("if-modified-since", "Sun, 06 Nov 1994 08:49:37 GMT");
+    /// let request = TestRequest::default().insert_header(since).to_http_request();
+    /// let answer = validators.answer(&request, "no-cache", |mut ok| ok.finish());
+    /// assert_eq!(answer.status(), 200);
+    /// assert_eq!(answer.headers().get("last-modified").unwrap(), since.1);
+    /// ```
+    #[must_use]
+    pub fn sent_by(self, now: i64) -> Self {
+        Self { sent: self.sent.map(|seconds| seconds.min(now)), ..self }
+    }
+
     /// Returns whether the client already has this response. The entity tag takes precedence over
     /// the time.
     pub fn are_known(&self, headers: &HeaderMap) -> bool {

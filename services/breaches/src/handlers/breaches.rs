@@ -30,14 +30,14 @@ pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     let BreachesQuery { domain, is_spam_list } = query_without_empty(&request)?;
     let snapshot = state.snapshot();
     if domain.is_none() && is_spam_list.is_none() {
-        return Ok(reply::catalogue(&request, &snapshot, snapshot.answers.listing.clone()));
+        return Ok(reply::catalogue(&request, &state, &snapshot, snapshot.answers.listing.clone()));
     }
     let domain = domain.map(|domain| domain.to_lowercase());
     let body = snapshot.answers.list(|listed| {
         domain.as_ref().is_none_or(|domain| *domain == listed.domain)
             && is_spam_list.is_none_or(|wanted| wanted == listed.flags.spam_list)
     });
-    Ok(reply::catalogue(&request, &snapshot, body.into()))
+    Ok(reply::catalogue(&request, &state, &snapshot, body.into()))
 }
 
 /// Get a breach
@@ -63,7 +63,7 @@ pub async fn breach(request: HttpRequest, state: Data<State>) -> Result<HttpResp
     let snapshot = state.snapshot();
     let segment = Segment::of(&request);
     let index = snapshot.answers.catalogue.listed_index(segment.text()).ok_or(Error::NotFound)?;
-    Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
+    Ok(reply::catalogue(&request, &state, &snapshot, snapshot.answers.one(index).into()))
 }
 
 /// Get the latest breach
@@ -88,7 +88,7 @@ pub async fn latest_breach(
     charge_keyless(&request, &state)?;
     let snapshot = state.snapshot();
     let index = snapshot.answers.catalogue.latest().ok_or(Error::NotFound)?;
-    Ok(reply::catalogue(&request, &snapshot, snapshot.answers.one(index).into()))
+    Ok(reply::catalogue(&request, &state, &snapshot, snapshot.answers.one(index).into()))
 }
 
 /// List all data classes
@@ -112,5 +112,5 @@ pub async fn data_classes(request: HttpRequest, state: Data<State>) -> Result<Ht
     let snapshot = state.snapshot();
     let body = serde_json::to_vec(snapshot.answers.catalogue.data_classes())
         .map_err(|error| Error::Internal(error.to_string()))?;
-    Ok(reply::catalogue(&request, &snapshot, body.into()))
+    Ok(reply::catalogue(&request, &state, &snapshot, body.into()))
 }

@@ -10,7 +10,7 @@ use shell::{EntityTag, Validators};
 
 use crate::app::Pieces;
 use crate::error::Error;
-use crate::state::Snapshot;
+use crate::state::{Snapshot, State};
 
 /// Lets clients cache catalogue responses for five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
@@ -22,10 +22,16 @@ pub fn json(body: impl MessageBody + 'static) -> HttpResponse {
 }
 
 /// A cacheable response with catalogue data, or 304 if the client's copy is up to date.
-pub fn catalogue(request: &HttpRequest, snapshot: &Snapshot, body: Bytes) -> HttpResponse {
+pub fn catalogue(
+    request: &HttpRequest,
+    state: &State,
+    snapshot: &Snapshot,
+    body: Bytes,
+) -> HttpResponse {
     let tag = EntityTag::new(&snapshot.answers.version_tag);
     let changed_at = snapshot.answers.catalogue.changed_at;
-    let validators = Validators::strong(tag).modified(changed_at);
+    // Several changes within a second have later times, one second apart.
+    let validators = Validators::strong(tag).modified(changed_at).sent_by(state.clock().unix());
     validators.answer(request, CATALOGUE_CACHE, |mut response| {
         response.content_type(ContentType::json()).body(body)
     })
