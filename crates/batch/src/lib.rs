@@ -3,6 +3,7 @@
 
 mod atomic_file;
 mod backup;
+mod bounded_reader;
 mod file_kind;
 mod input;
 mod interval;
@@ -17,6 +18,7 @@ mod temporary_folder;
 
 pub use atomic_file::{AtomicFile, copy_atomically, sync_folder, write_atomically};
 pub use backup::{Backup, Restore, link_or_copy};
+pub use bounded_reader::BoundedReader;
 pub use file_kind::{ARCHIVE_START, refuse_archive};
 pub use input::{Input, InputStamp};
 pub use interval::Interval;

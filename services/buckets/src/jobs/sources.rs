@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use batch::{ByteCounter, CountingReader};
+use batch::{BoundedReader, ByteCounter, CountingReader};
 use serde::{Deserialize, Serialize};
 
 use super::error::JobError;
@@ -103,9 +103,11 @@ impl Source {
         }
         self.check()?;
         let failed = |error| JobError::Source { path: self.name(), error };
-        let length = if self.is_file() { self.size } else { u64::MAX };
-        let inner = File::open(&self.path).map_err(failed)?.take(length);
-        Ok(Box::new(CountingReader::new(inner, read)))
+        let file = File::open(&self.path).map_err(failed)?;
+        if !self.is_file() {
+            return Ok(Box::new(CountingReader::new(file, read)));
+        }
+        Ok(Box::new(CountingReader::new(BoundedReader::new(file, &self.path, self.size), read)))
     }
 }
 
@@ -267,6 +269,17 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn file_without_a_length_is_read_to_its_end() {
+        let path = Path::new("/proc/self/limits");
+        let source = Source::of(path).unwrap();
+        assert!(source.size == 0 && source.is_file());
+        let mut text = String::new();
+        source.open(ByteCounter::default()).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, fs::read_to_string(path).unwrap());
+        source.check().unwrap();
+    }
 
     #[test]
     fn file_is_read_to_its_length_at_the_start() {

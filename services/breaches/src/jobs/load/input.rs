@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use batch::{ByteCounter, Count, CountingReader, Input, InputStamp, ProgressReporter, Unit};
+use batch::{
+    BoundedReader, ByteCounter, Count, CountingReader, Input, InputStamp, ProgressReporter, Unit,
+};
 
 use super::decoding::{self, TextEncoding};
 use crate::jobs::error::JobError;
@@ -82,7 +84,10 @@ impl<'c> JobInput<'c> {
         let bytes = ByteCounter::default();
         // A file that grows faster than we read it must not keep us busy forever. That includes one
         // that is still empty.
-        let file = open(path)?.take(length.unwrap_or(u64::MAX));
+        let file: Box<dyn Read> = match length {
+            Some(length) => Box::new(BoundedReader::new(open(path)?, path, length)),
+            None => open(path)?,
+        };
         let text = decoding::text(CountingReader::new(file, bytes.clone()), encoding);
         let text = text.map_err(named())?;
         let progress = ProgressReporter::new("reading", Unit::Bytes, length);
@@ -142,6 +147,16 @@ pub fn details(counts: Counts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn file_without_a_length_is_read_to_its_end() {
+        let path = Path::new("/proc/self/limits");
+        let (mut text, input) = JobInput::open(None, path, TextEncoding::default()).unwrap();
+        let mut read = String::new();
+        text.read_to_string(&mut read).unwrap();
+        assert_eq!(read, std::fs::read_to_string(path).unwrap());
+        input.finish().unwrap();
+    }
 
     #[test]
     fn file_is_read_to_its_length_at_the_opening() {
