@@ -3,8 +3,8 @@
 
 use database::{DatabaseError, Db, Pools};
 
-use crate::engine::Journal;
-use crate::store::{buckets, generations, load_runs, removals};
+use crate::engine::{Journal, Publish};
+use crate::store::{buckets, crawls, generations, load_runs, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits.
 pub fn reconcile(
@@ -49,6 +49,7 @@ fn reconcile_publish(
     let complete =
         published.buckets.iter().filter(|bucket| run.mode == "replace" && !bucket.partial);
     let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
+    confirm(pools, published)?;
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Another process may have done this already, and a bucket may have been unlisted by a
         // removal since.
@@ -59,4 +60,27 @@ fn reconcile_publish(
         }
         Ok(())
     })
+}
+
+/// Records the files that a run found unchanged for all crawls that are listing their buckets. Each crawl
+/// has a transaction of its own, so that it does not wait for a crawl while it has locked another one. If
+/// the process is killed, the next one repeats this, which changes nothing.
+fn confirm(pools: &Pools, published: &Publish) -> Result<(), DatabaseError> {
+    if published.confirmed.is_empty() {
+        return Ok(());
+    }
+    let (listing, generation) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let is_named = |id: u64| published.buckets.iter().any(|bucket| bucket.id == id);
+        let mut listing = Vec::new();
+        for (crawl, address) in crawls::listing(db)? {
+            if buckets::by_address(db, &address)?.is_some_and(|bucket| is_named(bucket.id)) {
+                listing.push(crawl);
+            }
+        }
+        Ok((listing, i64::from(generations::read(db)?.generation)))
+    })?;
+    for crawl in listing {
+        pools.write_blocking(|db| crawls::confirm(db, crawl, &published.confirmed, generation))?;
+    }
+    Ok(())
 }

@@ -60,7 +60,7 @@ impl SourceArguments {
             bucket: self.bucket,
             kind: self.kind,
             mode,
-            removable_up_to: None,
+            newer: None,
             replaces_rejected: false,
             max_errors: self.max_errors,
             reject: self.reject,

@@ -1,11 +1,13 @@
 //! The traits that every engine implements.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::bitmap::Bitmap;
 use super::error::EngineError;
 use super::journal::{IndexSummary, Journal, Mode, NamedBucket, PublishCounts};
 use super::limits::Limits;
+use super::newer_files::NewerFiles;
 use super::removal_limit::RemovalLimit;
 use crate::model::Attributes;
 use crate::model::facets::Facets;
@@ -107,9 +109,12 @@ pub trait FileWriter: Send {
     /// Limits the number of files that a publish may remove. `None` means no limit.
     fn limit_removals(&mut self, limit: Option<RemovalLimit>);
 
-    /// Makes publishes keep files with ids above `last`, unless the run replaces them with a file of the
-    /// same path. `None` means that they may remove any file.
-    fn remove_up_to(&mut self, last: Option<u64>);
+    /// Makes publishes neither remove nor replace these files. They count as unchanged if the run has
+    /// their paths.
+    fn keep_newer(&mut self, newer: Option<NewerFiles>);
+
+    /// Makes publishes record in the journal which files of these buckets the run lists unchanged.
+    fn note_confirmed(&mut self, buckets: HashSet<u64>);
 
     /// Starts a run. Its files stay hidden until it is published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;

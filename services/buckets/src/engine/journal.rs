@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::model::id_ranges;
+use crate::model::id_ranges::{self, IdRanges};
 use crate::model::identity::Identity;
 
 /// How a publish changes the buckets that the run covers.
@@ -47,7 +47,8 @@ pub struct PublishCounts {
     pub added: u64,
     /// Files that already existed with different attributes.
     pub replaced: u64,
-    /// Files that already existed with the same attributes. They keep their ids.
+    /// Files that already existed with the same attributes, or that are newer than the run's listing.
+    /// They keep their ids.
     #[serde(default)]
     pub unchanged: u64,
     /// Files that were removed.
@@ -80,6 +81,9 @@ pub struct Publish {
     #[serde(serialize_with = "write_named", deserialize_with = "read_named")]
     pub buckets: Vec<NamedBucket>,
     pub counts: PublishCounts,
+    /// Files that the run listed unchanged, but only in buckets that a crawl was listing too.
+    #[serde(default, skip_serializing_if = "IdRanges::is_empty")]
+    pub confirmed: IdRanges,
 }
 
 fn write_named<S: Serializer>(buckets: &[NamedBucket], serializer: S) -> Result<S::Ok, S::Error> {

@@ -13,6 +13,7 @@ mod generations;
 mod index;
 mod journal;
 mod limits;
+mod newer_files;
 mod removal_limit;
 mod write_lock;
 
@@ -25,5 +26,6 @@ pub use generations::{Folders, Generations, generation_folder, restore_generatio
 pub use index::{FileIndex, FileList, FileWriter, NewFile, each_row};
 pub use journal::{IndexSummary, Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 pub use limits::Limits;
+pub use newer_files::NewerFiles;
 pub use removal_limit::{BucketLoss, RemovalLimit};
 pub use write_lock::{HeldLock, WriteLock};

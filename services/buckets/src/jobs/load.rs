@@ -15,7 +15,7 @@ use super::remove::apply_pending_removals;
 use super::report::Report;
 use super::sources::Source;
 use super::write_session::Session;
-use crate::engine::{Mode, OpenRun};
+use crate::engine::{Mode, NewerFiles, OpenRun};
 use crate::store::{load_runs, rejected_lines};
 
 /// Loads sources as a new run and publishes it.
@@ -44,13 +44,13 @@ fn run(
     let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
-    session.writer.remove_up_to(options.removable_up_to);
+    session.writer.keep_newer(options.newer.clone());
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
 /// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
-/// index is locked. It returns the mode of the run, and the largest id of the files that it may remove,
-/// if that is limited.
+/// index is locked. It returns the mode of the run, and the files that are newer than the pages, if
+/// there are any.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -59,11 +59,11 @@ pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-    check: impl FnOnce() -> Result<(Mode, Option<u64>), JobError>,
+    check: impl FnOnce() -> Result<(Mode, Option<NewerFiles>), JobError>,
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
-    let (mode, removable_up_to) = check()?;
-    let options = LoadOptions { mode, removable_up_to, ..options.clone() };
+    let (mode, newer) = check()?;
+    let options = LoadOptions { mode, newer, ..options.clone() };
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?
         && !needs_stdin(context, open)?
@@ -231,7 +231,7 @@ fn resume_with(
     let kept = state.kept;
     context.pools.write_blocking(|db| rejected_lines::keep_first(db, id, kept))?;
     let intake = options.intake(&session, state)?;
-    session.writer.remove_up_to(options.removable_up_to);
+    session.writer.keep_newer(options.newer.clone());
     Loader::new(session, id, options, checkpoints, intake).finish()
 }
 

@@ -13,6 +13,7 @@ use super::formats::{self, Bad, Item, Link, Part, Sink, Skipped, Taken};
 use super::intake::Intake;
 use super::intake_state::IntakeState;
 use super::options::{CheckpointPolicy, LoadOptions};
+use super::overlaps::listed_meanwhile;
 use super::progress::LoadProgress;
 use super::reasons::printable;
 use super::remote::{Listing, PageSink, Place, Refusal, read_pages, read_stored};
@@ -64,13 +65,8 @@ impl Loader {
         mut intake: Intake,
     ) -> Self {
         intake.run = id;
-        let bytes = if options.read_stdin() {
-            0
-        } else {
-            options.sources.iter().map(|source| source.size).sum()
-        };
         let shared = (session.context.pools.clone(), session.context.clock.clone());
-        let sources = (options.sources.len() as u64, bytes);
+        let sources = (options.sources.len() as u64, options.bytes());
         let progress = LoadProgress::new(shared, id, sources, intake.state.tally.files);
         let now = Instant::now();
         Self {
@@ -186,6 +182,8 @@ impl Loader {
         let now = context.clock.unix();
         let limit = self.options.removal_limit.filter(|_| self.searched.is_none());
         self.session.writer.limit_removals(limit);
+        let noted = listed_meanwhile(&context, &self.options, &named)?;
+        self.session.writer.note_confirmed(noted);
         let counts = match self.session.writer.publish(self.options.mode, named.clone(), now) {
             Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
             published => published?,

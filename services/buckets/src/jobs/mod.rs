@@ -18,6 +18,7 @@ mod load;
 mod loader;
 mod max_errors;
 mod options;
+mod overlaps;
 mod progress;
 mod ranked_ids;
 mod reasons;

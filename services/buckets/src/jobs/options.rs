@@ -17,7 +17,7 @@ use super::remote::{Listing, RemoteOptions};
 use super::sources::Source;
 use super::write_session::Session;
 use crate::config::Settings;
-use crate::engine::{Mode, RemovalLimit};
+use crate::engine::{Mode, NewerFiles, RemovalLimit};
 
 /// Options for a load run. We store them in SQL so that the run can be resumed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,9 +30,9 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`
     pub mode: Mode,
-    /// Largest id of the files that the publish may remove. `None` if it may remove any.
+    /// Files that are newer than the sources. The publish does not change them.
     #[serde(default)]
-    pub removable_up_to: Option<u64>,
+    pub newer: Option<NewerFiles>,
     /// Whether reject files replace the files in their buckets, because of an explicit `--mode
     /// replace`.
     #[serde(default)]
@@ -56,9 +56,12 @@ fn default_limit() -> Option<RemovalLimit> {
 }
 
 impl LoadOptions {
-    /// Returns `true` if standard input is one of the sources.
-    pub(super) fn read_stdin(&self) -> bool {
-        self.sources.iter().any(Source::is_stdin)
+    /// Returns the length of all sources in bytes, or 0 if it is unknown.
+    pub(super) fn bytes(&self) -> u64 {
+        match self.sources.iter().any(Source::is_stdin) {
+            true => 0,
+            false => self.sources.iter().map(|source| source.size).sum(),
+        }
     }
 
     /// Checks that we know how to list every bucket among the sources.

@@ -27,6 +27,7 @@ pub use crawl_lists::{BucketPattern, CrawlLists};
 pub use expression::{Expression, ExpressionError};
 pub use facets::Facets;
 pub use file_query::{Between, FileQuery, FileRow, Found, Matching, Order, Position, SortKey};
+pub use id_ranges::IdRanges;
 pub use keywords::{Keywords, MOST_TERMS, Phrase, TooManyTerms};
 pub use package::Package;
 pub use scroll::{InvalidScroll, Scroll};

@@ -19,11 +19,11 @@ pub struct KeyCrawl<'a> {
     pub prefix: &'a str,
 }
 
-/// Records that a crawl was claimed, and forgets the old turns of its key.
+/// Records that a crawl was claimed, and forgets old turns of all keys.
 pub fn note(db: &mut Db, crawl: KeyCrawl<'_>, now: i64) -> Result<(), DatabaseError> {
     let KeyCrawl { key, bucket, prefix } = crawl;
-    let old = crawl_turn::table.filter(crawl_turn::key_id.eq(key));
-    diesel::delete(old.filter(crawl_turn::last_at.lt(now - KEPT))).execute(db)?;
+    let old = crawl_turn::table.filter(crawl_turn::last_at.lt(now - KEPT));
+    diesel::delete(old).execute(db)?;
     let row = (
         crawl_turn::key_id.eq(key),
         crawl_turn::bucket.eq(bucket),

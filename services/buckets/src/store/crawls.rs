@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::alerts::{self, Mark};
 use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
-use super::{buckets, crawl_pages, generations};
+use super::{buckets, crawl_confirmed, crawl_pages, generations};
+use crate::model::id_ranges::IdRanges;
 
 /// A bucket that is crawled at regular intervals.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
@@ -201,6 +202,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
+    crawl_confirmed::clear(db, id)?;
     diesel::delete(crawl::table.find(id)).execute(db)?;
     // The crawls of keys never hide a bucket, so removing one must not show it.
     if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
@@ -381,6 +383,7 @@ pub fn begin_listing(
     let begun = update_held!(db, held, empty)?;
     if begun {
         crawl_pages::clear(db, held.id)?;
+        crawl_confirmed::clear(db, held.id)?;
     }
     Ok(begun)
 }
@@ -390,6 +393,26 @@ pub fn begun(db: &mut Db, id: i64) -> Result<Option<Mark>, DatabaseError> {
     let columns = (crawl::begun_generation, crawl::begun_id);
     let found: Option<(i64, i64)> = crawl::table.find(id).select(columns).first(db).optional()?;
     Ok(found.map(|(generation, id)| Mark { generation, id }))
+}
+
+/// Returns the crawls whose listing has begun and is not published, with their buckets.
+pub fn listing(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
+    let listing = crawl::table.filter(crawl::pages.gt(0).or(crawl::holder.is_not_null()));
+    Ok(listing.select((crawl::id, crawl::bucket)).order(crawl::id.asc()).load(db)?)
+}
+
+/// Records that a run has found files unchanged since the current listing of a crawl began. Does nothing
+/// if the crawl was removed, or if the listing began in another generation of the index.
+pub fn confirm(
+    db: &mut Db,
+    id: i64,
+    files: &IdRanges,
+    generation: i64,
+) -> Result<(), DatabaseError> {
+    // Waits for a process that removes the crawl.
+    let own = crawl::table.find(id).filter(crawl::begun_generation.eq(generation));
+    let held = diesel::update(own).set(crawl::listing.eq(crawl::listing)).execute(db)?;
+    if held > 0 { crawl_confirmed::add(db, id, files) } else { Ok(()) }
 }
 
 /// Stores a page and where to continue. If that's empty, the listing is done.

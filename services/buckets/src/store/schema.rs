@@ -95,6 +95,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    crawl_confirmed (crawl_id) {
+        crawl_id -> BigInt,
+        files -> Text,
+    }
+}
+
+diesel::table! {
     crawl_page (crawl_id, listing, number) {
         crawl_id -> BigInt,
         listing -> BigInt,

@@ -55,7 +55,7 @@ impl Fixture {
             bucket: None,
             kind: None,
             mode: Mode::Replace,
-            removable_up_to: None,
+            newer: None,
             replaces_rejected: false,
             max_errors: MaxErrors::Percent(1.0),
             reject: None,

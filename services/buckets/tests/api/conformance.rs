@@ -1,19 +1,20 @@
 //! Compares every engine with the naive model: random files, runs and queries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buckets::engine::{
     EmbeddedIndex, EngineError, FileIndex, FileWriter, Limits, Mode, NamedBucket, NewFile,
-    RemovalLimit,
+    NewerFiles, RemovalLimit,
 };
 use buckets::model::{
-    Attribute, Attributes, Between, Expression, FileQuery, Found, HiddenPaths, Keywords, Matching,
-    Order, Position, SortKey,
+    Attribute, Attributes, Between, Expression, FileQuery, Found, HiddenPaths, IdRanges, Keywords,
+    Matching, Order, Position, SortKey,
 };
 use proptest::prelude::*;
 
+use crate::made_expressions::made_expression;
 use crate::naive_model::Naive;
 
 fn limits() -> Limits {
@@ -76,66 +77,6 @@ fn file() -> impl Strategy<Value = NewFile> {
             Attribute::Size => size * 100,
             Attribute::LastModified => modified * 1_000,
         }),
-    })
-}
-
-/// Generates expressions from literals, classes, alternations, repetitions, groups and anchors.
-fn made_expression() -> impl Strategy<Value = String> {
-    let leaf = prop::sample::select(vec![
-        "report",
-        "backup",
-        "BACK",
-        "kup",
-        "password",
-        "token",
-        "strasse",
-        "straße",
-        "σίσυφος",
-        "é",
-        "E\u{301}",
-        "e\u{301}",
-        "2021",
-        "-03-",
-        "sql",
-        "\\.sql",
-        "\\.s",
-        "ks",
-        "js",
-        "a",
-        ".*",
-        ".*",
-        ".",
-        "[0-9]",
-        "[a-c]",
-        "[sk]",
-        "[^a]",
-        "\\w+",
-        "\\d{2}",
-        "(?-i:report)",
-        "(?-i:S)",
-        "^",
-        "$",
-        "\\b",
-        "[\u{17f}\u{212a}]",
-        "\"a_b\"",
-        "\\x{53}",
-        "/",
-        "a/",
-        "report/",
-        "[ab]/re",
-        "\\d+/",
-        "/dump",
-        "(?:2021|IMG)/",
-        "[^/]",
-    ]);
-    leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
-        let many = prop::collection::vec(inner.clone(), 1..4);
-        let repeat = prop::sample::select(vec!["?", "*", "+", "{2}", "{2,}", "{1,2}", "{0,1}"]);
-        prop_oneof![
-            4 => many.clone().prop_map(|parts| parts.concat()),
-            2 => many.prop_map(|branches| format!("(?:{})", branches.join("|"))),
-            1 => (inner, repeat).prop_map(|(part, repeat)| format!("({part}){repeat}")),
-        ]
     })
 }
 
@@ -249,6 +190,8 @@ pub enum Step {
     Publish(Mode, Vec<Vec<NewFile>>),
     /// A publish with a limit on removed files. If the limit is exceeded, it is lifted.
     Limited(Mode, RemovalLimit, Vec<NewFile>),
+    /// A publish of a run that some files are newer than.
+    Outdated(Mode, NewerFiles, Vec<NewFile>),
     Abort(Vec<NewFile>),
     Remove(u64, &'static str),
     /// A removal between two batches of a run.
@@ -259,9 +202,12 @@ pub enum Step {
 pub fn step() -> impl Strategy<Value = Step> {
     let files = || prop::collection::vec(file(), 0..40);
     let modes = || prop::sample::select(vec![Mode::Replace, Mode::Append]);
-    let (mode, limited) = (modes(), modes());
+    let (mode, limited, outdated) = (modes(), modes(), modes());
     prop_oneof![
         6 => (mode, prop::collection::vec(files(), 1..4)).prop_map(|(mode, runs)| Step::Publish(mode, runs)),
+        3 => (outdated, newer_files(), files()).prop_map(|(mode, newer, files)| {
+            Step::Outdated(mode, newer, files)
+        }),
         2 => (limited, 0u64..6, 0u64..100, files()).prop_map(|(mode, least, percent, files)| {
             Step::Limited(mode, RemovalLimit { files: least, percent }, files)
         }),
@@ -271,6 +217,13 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (1u64..6, files(), files()).prop_map(|(bucket, a, b)| Step::RemoveWithin(bucket, a, b)),
         1 => Just(Step::Reopen),
     ]
+}
+
+fn newer_files() -> impl Strategy<Value = NewerFiles> {
+    (0u64..120, prop::collection::vec(0u64..120, 0..40)).prop_map(|(after, confirmed)| NewerFiles {
+        after,
+        confirmed: confirmed.into_iter().collect(),
+    })
 }
 
 fn named(files: &[NewFile]) -> Vec<NamedBucket> {
@@ -319,6 +272,7 @@ impl Pair {
                 assert_eq!(changed(&*writer), self.model.changed);
             }
             Step::Limited(mode, limit, files) => self.publish_limited(*mode, *limit, files),
+            Step::Outdated(mode, newer, files) => self.publish_outdated(*mode, newer, files),
             Step::Abort(files) => {
                 let mut writer = self.index.writer(64).unwrap();
                 self.runs += 1;
@@ -365,6 +319,25 @@ impl Pair {
         };
         assert_eq!(counts, self.model.publish(mode, &ids));
         assert_eq!(changed(&*writer), self.model.changed);
+    }
+
+    /// Checks that a publish changes no newer file, and that it records unchanged files of some buckets.
+    fn publish_outdated(&mut self, mode: Mode, newer: &NewerFiles, files: &[NewFile]) {
+        let mut writer = self.index.writer(64).unwrap();
+        self.runs += 1;
+        writer.keep_newer(Some(newer.clone()));
+        writer.note_confirmed(HashSet::from([1, 3]));
+        writer.begin(self.runs).unwrap();
+        writer.add(files).unwrap();
+        self.model.add(files);
+        let buckets = named(files);
+        let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
+        let counts = writer.publish(mode, buckets, 5).unwrap();
+        assert_eq!(counts, self.model.publish_outdated(mode, &ids, newer));
+        assert_eq!(changed(&*writer), self.model.changed);
+        let confirmed = self.model.confirmed.iter().filter(|(bucket, _)| [1, 3].contains(bucket));
+        let confirmed: IdRanges = confirmed.map(|(_, id)| *id).collect();
+        assert_eq!(writer.journal().published.as_ref().unwrap().confirmed, confirmed);
     }
 
     fn remove(&mut self, bucket: u64, prefix: &str) {

@@ -12,6 +12,7 @@ use buckets::jobs::{
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
+use diesel::RunQueryDsl;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::until_blocking;
@@ -152,6 +153,42 @@ async fn crawl_that_is_added_again_is_due_an_hour_after_its_last_run() {
     assert!(run_one(&fixture, None, &options).is_empty());
     let other = json!({"url": url, "format": "s3", "type": "aws", "prefix": "1"});
     assert_eq!(app.add(other).await.1["dueAt"], NOW + 10);
+}
+
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
+#[actix_web::test]
+async fn turns_of_a_key_end_after_a_day_or_with_the_key() {
+    let (fixture, bucket) = (Fixture::new(), pages(1));
+    let app = fixture.serve("enterprise").await;
+    let options = crawl_of_key(&app, &bucket).await;
+    run_one(&fixture, None, &options);
+    let removed = app.send(Method::DELETE, "/api/v2/crawls/1", &app.key, Value::Null).await;
+    assert_eq!(removed.0, 204);
+    let other = fixture.key("other", "enterprise");
+    let url = format!("{}/s3/", bucket.address);
+    let body = json!({"url": url, "format": "s3", "type": "aws"});
+    assert_eq!(app.send(Method::POST, "/api/v2/crawls", &other, body).await.0, 201);
+    let mut db = fixture.context.pools.connect().unwrap();
+    let mut turns = || {
+        let turns = "SELECT count(*) AS number FROM crawl_turn";
+        diesel::sql_query(turns).get_result::<Number>(&mut db).unwrap().number
+    };
+    run_one(&fixture, None, &options);
+    assert_eq!(turns(), 2);
+    fixture.clock.advance(86_400 + 1);
+    run_one(&fixture, None, &options);
+    assert_eq!(turns(), 1, "the turn of the first key is over");
+    let removed = app.send(Method::DELETE, "/api/v2/crawls/2", &other, Value::Null).await;
+    assert_eq!(removed.0, 204);
+    let keys = "DELETE FROM api_key WHERE id IN (SELECT key_id FROM crawl_turn)";
+    let mut writer = fixture.context.pools.connect().unwrap();
+    assert_eq!(diesel::sql_query(keys).execute(&mut writer).unwrap(), 1);
+    assert_eq!(turns(), 0);
 }
 
 #[test]

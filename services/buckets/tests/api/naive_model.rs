@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use buckets::engine::{BucketLoss, Mode, NewFile, PublishCounts, RemovalLimit};
+use buckets::engine::{BucketLoss, Mode, NewFile, NewerFiles, PublishCounts, RemovalLimit};
 use buckets::model::path::file_name;
 use buckets::model::{
     Attributes, Facets, FileQuery, FileRow, Found, Matching, Phrase, Position, extension, words,
@@ -20,6 +20,8 @@ pub struct Naive {
     rewrites: bool,
     /// The buckets that the last publish changed.
     pub changed: BTreeSet<u64>,
+    /// The files that the last publish found unchanged, with their buckets.
+    pub confirmed: Vec<(u64, u64)>,
 }
 
 impl Naive {
@@ -60,6 +62,16 @@ impl Naive {
     }
 
     pub fn publish(&mut self, mode: Mode, buckets: &[u64]) -> PublishCounts {
+        self.publish_outdated(mode, buckets, &NewerFiles { after: u64::MAX, ..Default::default() })
+    }
+
+    /// Publishes a run that changes none of the files that are newer than it.
+    pub fn publish_outdated(
+        &mut self,
+        mode: Mode,
+        buckets: &[u64],
+        newer: &NewerFiles,
+    ) -> PublishCounts {
         let mut counts = PublishCounts::default();
         let rows = std::mem::take(&mut self.rows);
         let mut latest: HashMap<(u64, String), u64> = HashMap::new();
@@ -70,13 +82,18 @@ impl Naive {
         }
         let mut kept = Vec::new();
         self.changed.clear();
+        self.confirmed.clear();
         let mut old_keys = std::collections::HashSet::new();
         let attributes: HashMap<u64, Attributes> =
             self.run.iter().map(|(id, file)| (*id, file.attributes)).collect();
         for (id, file) in std::mem::take(&mut self.files) {
             let key = (file.bucket, file.path.clone());
             let again = latest.get(&key).copied();
-            if again.is_some_and(|new| attributes[&new] == file.attributes) {
+            let is_equal = again.is_some_and(|new| attributes[&new] == file.attributes);
+            if is_equal {
+                self.confirmed.push((file.bucket, id));
+            }
+            if is_equal || (again.is_some() && newer.contain(id)) {
                 counts.unchanged += 1;
                 old_keys.insert(key.clone());
                 // Its row of the run is not published.
@@ -88,7 +105,8 @@ impl Naive {
             if again.is_some() {
                 counts.replaced += 1;
                 self.changed.insert(file.bucket);
-            } else if mode == Mode::Replace && buckets.contains(&file.bucket) {
+            } else if mode == Mode::Replace && buckets.contains(&file.bucket) && !newer.contain(id)
+            {
                 counts.removed += 1;
                 self.changed.insert(file.bucket);
             } else {

@@ -124,14 +124,21 @@ CREATE TABLE crawl (
 -- Each key has its own crawls, and so has the operator.
 CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix, (coalesce(key_id, 0)));
 CREATE INDEX crawl_key ON crawl (key_id);
--- When the crawls of each key were last claimed, including those removed since.
--- A later claim of the key deletes rows older than a day.
+-- When the crawls of each key were last claimed, including those removed since. Each claim deletes rows older than a
+-- day.
 CREATE TABLE crawl_turn (
-    key_id BIGINT NOT NULL REFERENCES api_key (id),
+    key_id BIGINT NOT NULL REFERENCES api_key (id) ON DELETE CASCADE,
     bucket TEXT NOT NULL,
     prefix TEXT NOT NULL,
     last_at BIGINT NOT NULL,
     PRIMARY KEY (key_id, bucket, prefix)
+);
+CREATE INDEX crawl_turn_last ON crawl_turn (last_at);
+-- Files that other runs found unchanged since the current listing of a crawl began: ranges of ids as a JSON array, in
+-- its begun_generation.
+CREATE TABLE crawl_confirmed (
+    crawl_id BIGINT PRIMARY KEY NOT NULL REFERENCES crawl (id),
+    files TEXT NOT NULL
 );
 CREATE TABLE crawl_page (
     crawl_id BIGINT NOT NULL REFERENCES crawl (id),

@@ -163,7 +163,7 @@ fn load_options(address: &AuditAddress, options: &AuditOptions) -> Result<LoadOp
         bucket: endpoint.then(|| address.bucket.clone()),
         kind: address.kind.map(|kind| kind.to_string()),
         mode: Mode::Replace,
-        removable_up_to: None,
+        newer: None,
         replaces_rejected: false,
         max_errors: MaxErrors::Percent(1.0),
         reject: None,

@@ -7,7 +7,7 @@ use database::DatabaseError;
 
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
-use crate::engine::{EngineError, Mode};
+use crate::engine::{EngineError, Mode, NewerFiles};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::load::load_stored;
@@ -17,7 +17,7 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::Report;
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
-use crate::store::{buckets, crawls, generations};
+use crate::store::{buckets, crawl_confirmed, crawls, generations};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -35,9 +35,9 @@ pub(super) fn publish(
     let mode = Cell::new(options.mode);
     let load = || {
         load_stored(context, &options, checkpoints, || {
-            let removable = removable(context, held)?;
-            mode.set(removable.0);
-            Ok(removable)
+            let (chosen, newer) = newer_files(context, held)?;
+            mode.set(chosen);
+            Ok((chosen, newer))
         })
     };
     for _ in 1..ATTEMPTS {
@@ -52,11 +52,14 @@ pub(super) fn publish(
 /// Checks that the pages may be published: this process holds the crawl, its key is live, and no
 /// complete listing of the bucket was published since this one began.
 ///
-/// Returns the mode, and the largest id of the files that the publish may remove, if that is limited. If
-/// a part of the bucket was loaded since the listing began, newer files are kept. After a rebuild, which
-/// renumbers files, all are. The pages are not refused, so that frequent crawls of a prefix can neither
-/// stop longer ones nor keep deleted files.
-fn removable(context: &JobContext, held: &HeldCrawl) -> Result<(Mode, Option<u64>), JobError> {
+/// Returns the mode, and the files that are newer than the listing. If a part of the bucket was loaded
+/// since the listing began, files that were added or found unchanged since then are kept. After a
+/// rebuild, which renumbers files, all are. The pages are not refused, so that frequent crawls of a prefix
+/// can neither stop longer ones nor keep deleted files.
+fn newer_files(
+    context: &JobContext,
+    held: &HeldCrawl,
+) -> Result<(Mode, Option<NewerFiles>), JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;
     let crawl = &held.crawl;
@@ -74,10 +77,11 @@ fn removable(context: &JobContext, held: &HeldCrawl) -> Result<(Mode, Option<u64
         return Ok((Mode::Replace, None));
     }
     let begun = begun.filter(|begun| begun.generation == i64::from(current));
-    Ok(match begun {
-        Some(begun) => (Mode::Replace, Some(begun.id as u64)),
-        None => (Mode::Append, None),
-    })
+    let Some(begun) = begun else {
+        return Ok((Mode::Append, Some(NewerFiles::default())));
+    };
+    let confirmed = context.pools.read_blocking(|db| crawl_confirmed::find(db, crawl.id))?;
+    Ok((Mode::Replace, Some(NewerFiles { after: begun.id as u64, confirmed })))
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
@@ -93,7 +97,7 @@ fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
         bucket: crawl.format.is_some().then(|| crawl.bucket.clone()),
         kind: crawl.kind.clone(),
         mode: Mode::Replace,
-        removable_up_to: None,
+        newer: None,
         replaces_rejected: false,
         max_errors: MaxErrors::Percent(1.0),
         reject: None,

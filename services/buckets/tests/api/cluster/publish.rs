@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use buckets::engine::{
-    BucketLoss, EngineError, FileIndex, Limits, Mode, PublishCounts, RemovalLimit,
+    BucketLoss, EngineError, FileIndex, Limits, Mode, NewerFiles, PublishCounts, RemovalLimit,
 };
 
 use buckets::model::{Attribute, FileQuery};
@@ -331,22 +331,24 @@ fn publish_beyond_removal_limit_changes_nothing() {
 }
 
 #[test]
-fn files_with_larger_ids_than_the_last_removable_one_stay() {
+fn files_that_are_newer_than_the_run_stay() {
     let Some(table) = Table::new() else { return };
-    table.publish(1, Mode::Replace, &[(1, "a"), (1, "b")]);
+    table.publish(1, Mode::Replace, &[(1, "a"), (1, "b"), (1, "confirmed")]);
+    let found = table.index.search(&FileQuery::default(), &Limits::none()).unwrap();
+    let confirmed = found.rows.iter().filter(|row| row.path == "confirmed").map(|row| row.id);
     let last = table.index.summary().journal.published_id();
     table.publish(2, Mode::Append, &[(1, "new"), (1, "newer")]);
     let mut writer = table.index.writer(64).unwrap();
-    // Two of four files would be too many, and one is not.
+    // Two of five files would be too many, and one is not.
     writer.limit_removals(Some(RemovalLimit { files: 1, percent: 30 }));
-    writer.remove_up_to(Some(last));
+    writer.keep_newer(Some(NewerFiles { after: last, confirmed: confirmed.collect() }));
     writer.begin(3).unwrap();
     writer.add(&all_of(&[(1, "b"), (1, "newer")])).unwrap();
     let counts = writer.publish(Mode::Replace, named(&[(1, "")]), 7).unwrap();
-    let expected = PublishCounts { added: 0, replaced: 2, unchanged: 0, removed: 1, duplicates: 0 };
+    let expected = PublishCounts { added: 0, replaced: 1, unchanged: 1, removed: 1, duplicates: 0 };
     assert_eq!(counts, expected);
     table.index.refresh().unwrap();
-    assert_eq!(table.all(), ["new", "b", "newer"]);
+    assert_eq!(table.all(), ["confirmed", "new", "newer", "b"]);
     assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
 }
 

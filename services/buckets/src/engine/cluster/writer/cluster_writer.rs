@@ -1,5 +1,6 @@
 //! State of the cluster writer: which rows are buffered, stored and committed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::client::{Client, Pending};
@@ -13,6 +14,7 @@ use super::super::schema::Tables;
 use super::super::servers::Servers;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::journal::{Journal, OpenRun};
+use crate::engine::newer_files::NewerFiles;
 use crate::engine::removal_limit::RemovalLimit;
 
 /// Writes to a generation.
@@ -39,8 +41,10 @@ pub(in super::super) struct ClusterWriter {
     pub(super) failed: bool,
     /// Limits how many files a publish may remove.
     pub(super) removal_limit: Option<RemovalLimit>,
-    /// Publishes only remove files up to this id.
-    pub(super) removable_up_to: Option<u64>,
+    /// Files that publishes keep.
+    pub(super) newer: Option<NewerFiles>,
+    /// Buckets in which publishes record unchanged files.
+    pub(super) noted: HashSet<u64>,
     /// Buckets changed by the last publish.
     pub(super) changed: Bitmap,
 }
@@ -84,7 +88,8 @@ impl ClusterWriter {
             pending: None,
             failed: false,
             removal_limit: None,
-            removable_up_to: None,
+            newer: None,
+            noted: HashSet::new(),
             changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);

@@ -1,12 +1,16 @@
 //! Implements [`FileWriter`] for the cluster.
 
+use std::collections::HashSet;
+
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
+use super::publish::Changes;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
+use crate::engine::newer_files::NewerFiles;
 use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 
@@ -23,8 +27,12 @@ impl FileWriter for ClusterWriter {
         self.removal_limit = limit;
     }
 
-    fn remove_up_to(&mut self, last: Option<u64>) {
-        self.removable_up_to = last;
+    fn keep_newer(&mut self, newer: Option<NewerFiles>) {
+        self.newer = newer;
+    }
+
+    fn note_confirmed(&mut self, buckets: HashSet<u64>) {
+        self.noted = buckets;
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -72,11 +80,12 @@ impl FileWriter for ClusterWriter {
                 return Err(EngineError::TooManyRemoved(exceeded));
             }
         }
-        let (counts, changed, batch) = self.replaced(mode, &buckets)?;
+        let Changes { counts, changed, confirmed, batch } = self.replaced(mode, &buckets)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
         let purges = self.record.purges + u64::from(batch.is_some());
-        let journal = self.record.journal.with_publish(Publish { run, at, buckets, counts });
+        let published = Publish { run, at, buckets, counts, confirmed };
+        let journal = self.record.journal.with_publish(published);
         self.commit(journal, dead, purges)?;
         if batch.is_some()
             && let Err(error) = self.drop_replaced()

@@ -9,13 +9,28 @@ use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
+use crate::engine::newer_files::NewerFiles;
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::Attribute;
+use crate::model::id_ranges::IdRanges;
 
 /// Maximum number of rows in a comparison. The server keeps their paths in memory.
 const MOST_ROWS: u64 = 2_000_000;
 /// Maximum number of buckets in a comparison.
 const MOST_BUCKETS: usize = 2_000;
+/// Maximum number of newer files to name in a statement. With more, all files of the share are kept.
+const MOST_NEWER: usize = 5_000;
+
+/// The changes a publish makes.
+pub(super) struct Changes {
+    pub(super) counts: PublishCounts,
+    /// Buckets in which files are added, replaced or removed.
+    pub(super) changed: Bitmap,
+    /// Unchanged files in the buckets for which they are to be recorded.
+    pub(super) confirmed: IdRanges,
+    /// The batch of dead rows, if there are any.
+    pub(super) batch: Option<u64>,
+}
 
 /// A unit of work: either several buckets, or a slice of a large one.
 struct Share {
@@ -40,13 +55,12 @@ impl Share {
 }
 
 impl ClusterWriter {
-    /// Counts the changes and marks replaced rows as dead in a new batch. Also returns which
-    /// buckets changed.
+    /// Determines the changes and marks replaced rows as dead in a new batch.
     pub(super) fn replaced(
         &self,
         mode: Mode,
         named: &[NamedBucket],
-    ) -> Result<(PublishCounts, Bitmap, Option<u64>), ClusterError> {
+    ) -> Result<Changes, ClusterError> {
         let mut changed = Bitmap::new(above_ids(named));
         let replaced: HashSet<u64> = named
             .iter()
@@ -56,10 +70,12 @@ impl ClusterWriter {
         let named: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
         let batch = self.new_batch()?;
         let mut counts = PublishCounts::default();
-        let mut marked = false;
+        let (mut marked, mut confirmed) = (false, IdRanges::default());
         let shares = self.shares(&named)?;
         for (mode, share) in shares.into_iter().flat_map(|share| share.split(&replaced)) {
-            let (share_counts, dead) = self.compare(mode, &share, &named, &mut changed)?;
+            let groups = self.groups(&share, &named)?;
+            let (share_counts, dead) = self.compare(mode, &groups, &mut changed)?;
+            confirmed = confirmed.union(&self.confirmed(&share, &groups)?);
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
             counts.unchanged += share_counts.unchanged;
@@ -68,11 +84,11 @@ impl ClusterWriter {
             marked |= dead;
             if dead {
                 let keeps_old =
-                    share_counts.unchanged > 0 || share.parts > 1 || self.removable_up_to.is_some();
-                self.mark_dead(mode, keeps_old, &share, &named, batch)?;
+                    share_counts.unchanged > 0 || share.parts > 1 || self.newer.is_some();
+                self.mark_dead(mode, keeps_old, (&share, &groups), &named, batch)?;
             }
         }
-        Ok((counts, changed, marked.then_some(batch)))
+        Ok(Changes { counts, changed, confirmed, batch: marked.then_some(batch) })
     }
 
     /// For each bucket with more than `least` files, counts the files that the run would remove.
@@ -98,7 +114,7 @@ impl ClusterWriter {
                 "SELECT bucket, toUInt64(sum(if(empty(fresh), length({}), 0))), \
                  toUInt64(sum(length(old))) FROM ({}) GROUP BY bucket FORMAT RowBinary",
                 self.removable(),
-                self.groups(&share, &large)
+                self.groups(&share, &large)?
             );
             for server in self.servers.one_of_each_shard() {
                 let answer = self.client.execute(&server.url, &statement)?;
@@ -114,10 +130,10 @@ impl ClusterWriter {
     }
 
     /// SQL expression for the old ids of a path that may be removed if the run does not have it.
-    fn removable(&self) -> String {
-        match self.removable_up_to {
-            None => "old".to_owned(),
-            Some(last) => format!("arrayFilter(one -> one <= {last}, old)"),
+    fn removable(&self) -> &'static str {
+        match &self.newer {
+            None => "old",
+            Some(_) => "arrayFilter(one -> NOT is_newer, old)",
         }
     }
 
@@ -139,8 +155,70 @@ impl ClusterWriter {
         Ok(shares_of(&weights))
     }
 
-    /// Subquery that groups old and new ids by bucket and path.
-    fn groups(&self, share: &Share, named: &HashSet<u64>) -> String {
+    /// Subquery that groups old and new ids by bucket and path. Paths whose newest old row is newer
+    /// than the run count as the same in both.
+    fn groups(&self, share: &Share, named: &HashSet<u64>) -> Result<String, ClusterError> {
+        let Some(newer) = &self.newer else { return Ok(self.groups_with(share, named, "0")) };
+        let added = format!("newest > {}", newer.after);
+        if newer.confirmed.is_empty() {
+            return Ok(self.groups_with(share, named, &added));
+        }
+        let confirmed = self.confirmed_to_keep(newer, &self.groups_with(share, named, &added))?;
+        let is_newer = match confirmed.len() {
+            ..=MOST_NEWER => format!("{added} OR newest IN {}", sql::numbers(&confirmed)),
+            _ => "newest > 0".to_owned(),
+        };
+        Ok(self.groups_with(share, named, &is_newer))
+    }
+
+    /// Finds the confirmed files that the run would remove or replace, or one more than
+    /// [`MOST_NEWER`]. There are rarely any, while the ranges of all confirmed files may be many.
+    fn confirmed_to_keep(
+        &self,
+        newer: &NewerFiles,
+        groups: &str,
+    ) -> Result<Vec<u64>, ClusterError> {
+        let statement = format!(
+            "SELECT newest FROM ({groups}) WHERE notEmpty(old) AND (empty(fresh) OR NOT is_same) \
+             AND NOT is_newer FORMAT RowBinary"
+        );
+        let mut kept = Vec::new();
+        for server in self.servers.one_of_each_shard() {
+            let answer = self.client.execute(&server.url, &statement)?;
+            let mut rows = Rows::of(&answer);
+            while !rows.is_at_end() && kept.len() <= MOST_NEWER {
+                kept.extend(Some(rows.u64()?).filter(|&id| newer.confirmed.contains(id)));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Finds the unchanged files of a share, in the buckets for which they are to be recorded.
+    fn confirmed(&self, share: &Share, groups: &str) -> Result<IdRanges, ClusterError> {
+        let noted: Vec<u64> =
+            share.buckets.iter().copied().filter(|bucket| self.noted.contains(bucket)).collect();
+        if noted.is_empty() {
+            return Ok(IdRanges::default());
+        }
+        let statement = format!(
+            "SELECT newest FROM ({groups}) WHERE bucket IN {} AND notEmpty(fresh) \
+             AND notEmpty(old) AND is_equal FORMAT RowBinary",
+            sql::numbers(&noted)
+        );
+        let mut ids = Vec::new();
+        for server in self.servers.one_of_each_shard() {
+            let answer = self.client.execute(&server.url, &statement)?;
+            let mut rows = Rows::of(&answer);
+            while !rows.is_at_end() {
+                ids.push(rows.u64()?);
+            }
+        }
+        ids.sort_unstable();
+        Ok(ids.into_iter().collect())
+    }
+
+    /// Subquery of [`Self::groups`]. `is_newer` is a condition for the newest old id.
+    fn groups_with(&self, share: &Share, named: &HashSet<u64>, is_newer: &str) -> String {
         let cutoff = self.record.cutoff();
         let old: Vec<u64> =
             share.buckets.iter().copied().filter(|bucket| named.contains(bucket)).collect();
@@ -152,22 +230,22 @@ impl ClusterWriter {
         if !self.record.dead.is_empty() {
             condition.push_str(&format!(" AND NOT {}", self.record.is_dead(&self.tables)));
         }
+        let is_old = format!("id <= {cutoff} AND bucket IN {}", sql::numbers(&old));
         format!(
             "SELECT bucket, path, groupArrayIf(id, id > {cutoff}) AS fresh, \
-             groupArrayIf(id, id <= {cutoff} AND bucket IN {}) AS old, {} AS is_same \
+             groupArrayIf(id, {is_old}) AS old, maxIf(id, {is_old}) AS newest, \
+             ({is_newer}) AS is_newer, ({}) AS is_equal, (is_equal OR is_newer) AS is_same \
              FROM {} WHERE {condition} GROUP BY bucket, path",
-            sql::numbers(&old),
-            is_same(cutoff),
+            is_equal(cutoff),
             self.tables.files
         )
     }
 
-    /// Counts the changes in a share. The flag is `true` if the share has rows to mark as dead.
+    /// Counts the changes in the share of `groups`. The flag is `true` if the share has rows to mark as dead.
     fn compare(
         &self,
         mode: Mode,
-        share: &Share,
-        named: &HashSet<u64>,
+        groups: &str,
         changed: &mut Bitmap,
     ) -> Result<(PublishCounts, bool), ClusterError> {
         let statement = format!(
@@ -176,9 +254,8 @@ impl ClusterWriter {
              toUInt64(sum(notEmpty(fresh) AND notEmpty(old) AND is_same)), \
              toUInt64(sum(if(empty(fresh), length({}), 0))), \
              toUInt64(sum(if(empty(fresh), 0, length(fresh) - 1))) \
-             FROM ({}) GROUP BY bucket FORMAT RowBinary",
-            self.removable(),
-            self.groups(share, named)
+             FROM ({groups}) GROUP BY bucket FORMAT RowBinary",
+            self.removable()
         );
         let mut counts = PublishCounts::default();
         for server in self.servers.one_of_each_shard() {
@@ -210,7 +287,7 @@ impl ClusterWriter {
         &self,
         mode: Mode,
         keeps_old: bool,
-        share: &Share,
+        (share, groups): (&Share, &str),
         named: &HashSet<u64>,
         batch: u64,
     ) -> Result<(), ClusterError> {
@@ -218,7 +295,7 @@ impl ClusterWriter {
         let repeated = "arrayPopBack(arraySort(fresh))";
         let without_fresh = match mode {
             Mode::Replace => self.removable(),
-            Mode::Append => "fresh".to_owned(),
+            Mode::Append => "fresh",
         };
         let ids = match (mode, keeps_old) {
             (Mode::Replace, false) => repeated.to_owned(),
@@ -228,8 +305,7 @@ impl ClusterWriter {
             ),
         };
         self.on_all_servers(&format!(
-            "INSERT INTO {dead} SELECT {batch}, bucket, 0, arrayJoin({ids}) FROM ({})",
-            self.groups(share, named)
+            "INSERT INTO {dead} SELECT {batch}, bucket, 0, arrayJoin({ids}) FROM ({groups})"
         ))?;
         if mode == Mode::Append || keeps_old {
             return Ok(());
@@ -247,7 +323,7 @@ impl ClusterWriter {
 
 /// SQL expression that compares the attributes of the newest row in the run with those of the
 /// newest old row.
-fn is_same(cutoff: u64) -> String {
+fn is_equal(cutoff: u64) -> String {
     let equal = Attribute::ALL.map(|attribute| {
         let column = attribute.column();
         format!("argMaxIf({column}, id, id > {cutoff}) = argMaxIf({column}, id, id <= {cutoff})")

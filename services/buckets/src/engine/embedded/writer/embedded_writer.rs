@@ -1,5 +1,6 @@
 //! Commits documents, the path column and the journal together.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use tantivy::{
@@ -18,6 +19,7 @@ use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 use crate::engine::limits::Limits;
+use crate::engine::newer_files::NewerFiles;
 use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
@@ -36,8 +38,10 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     removal_limit: Option<RemovalLimit>,
-    /// Publishes only remove files up to this id.
-    removable_up_to: Option<u64>,
+    /// Files that publishes keep.
+    newer: Option<NewerFiles>,
+    /// Buckets in which publishes record unchanged files.
+    noted: HashSet<u64>,
     /// Buckets changed by the last publish.
     changed: Bitmap,
 }
@@ -74,7 +78,8 @@ impl EmbeddedWriter {
             journal,
             memory,
             removal_limit: None,
-            removable_up_to: None,
+            newer: None,
+            noted: HashSet::new(),
             changed: Bitmap::default(),
         })
     }
@@ -172,8 +177,12 @@ impl FileWriter for EmbeddedWriter {
         self.removal_limit = limit;
     }
 
-    fn remove_up_to(&mut self, last: Option<u64>) {
-        self.removable_up_to = last;
+    fn keep_newer(&mut self, newer: Option<NewerFiles>) {
+        self.newer = newer;
+    }
+
+    fn note_confirmed(&mut self, buckets: HashSet<u64>) {
+        self.noted = buckets;
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -214,10 +223,10 @@ impl FileWriter for EmbeddedWriter {
             run,
             mode,
             buckets: &buckets,
-            // The id of a file is one more than its row.
-            removable_rows: self.removable_up_to.unwrap_or(u64::MAX),
+            newer: self.newer.as_ref(),
+            noted: &self.noted,
         };
-        let publish::Changes { mut doomed, counts, changed, losses } =
+        let publish::Changes { mut doomed, counts, changed, confirmed, losses } =
             publish::compare(&view, wanted, self.memory / 2)?;
         let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
         if !exceeded.is_empty() {
@@ -231,7 +240,8 @@ impl FileWriter for EmbeddedWriter {
             doomed.truncate(first_row);
         }
         self.doom(doomed)?;
-        self.commit(self.journal.with_publish(Publish { run, at, buckets, counts }))?;
+        let published = Publish { run, at, buckets, counts, confirmed };
+        self.commit(self.journal.with_publish(published))?;
         if survivors.is_some() {
             self.column.forget()?;
         }

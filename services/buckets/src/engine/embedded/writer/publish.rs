@@ -1,6 +1,6 @@
 //! Finds the files that a publish replaces, by comparing sorted fingerprints of paths.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tantivy::schema::IndexRecordOption;
@@ -12,8 +12,10 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::NewFile;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
+use crate::engine::newer_files::NewerFiles;
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::address::BucketType;
+use crate::model::id_ranges::IdRanges;
 use crate::model::{Attribute, Attributes};
 
 /// Fingerprint of the path, bucket, row, and fingerprint of the attributes.
@@ -26,6 +28,8 @@ pub(super) struct Changes {
     pub(super) counts: PublishCounts,
     /// Buckets in which files are added, replaced or removed.
     pub(super) changed: Bitmap,
+    /// Unchanged files in the buckets for which they are to be recorded.
+    pub(super) confirmed: IdRanges,
     /// Losses in the buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
 }
@@ -35,8 +39,10 @@ pub(super) struct Wanted<'a> {
     pub(super) run: u64,
     pub(super) mode: Mode,
     pub(super) buckets: &'a [NamedBucket],
-    /// Files in rows from this one on are only removed if the run has the same path.
-    pub(super) removable_rows: u64,
+    /// Files to keep, whatever the run has.
+    pub(super) newer: Option<&'a NewerFiles>,
+    /// Buckets in which unchanged files are recorded.
+    pub(super) noted: &'a HashSet<u64>,
 }
 
 /// Finds and counts the files that the run replaces. Uses roughly `memory` bytes.
@@ -45,7 +51,7 @@ pub(super) fn compare(
     wanted: Wanted<'_>,
     memory: usize,
 ) -> Result<Changes, EngineError> {
-    let Wanted { run, mode, buckets, removable_rows } = wanted;
+    let Wanted { run, mode, buckets, newer, noted } = wanted;
     let end = above_ids(buckets);
     let (mut named, mut replaced) = (Bitmap::new(end), Bitmap::new(end));
     for bucket in buckets {
@@ -59,10 +65,12 @@ pub(super) fn compare(
         view,
         first_row,
         replaced: &replaced,
-        removable_rows,
+        newer,
+        noted,
         doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
         changed: Bitmap::new(end),
+        confirmed: Bitmap::new(if noted.is_empty() { 0 } else { view.column.rows() + 1 }),
         losses: BTreeMap::new(),
     };
     let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
@@ -78,8 +86,10 @@ pub(super) fn compare(
             rest = after;
         }
     }
-    let Comparison { doomed, counts, changed, losses, .. } = comparison;
-    Ok(Changes { doomed, counts, changed, losses })
+    let Comparison { doomed, counts, changed, confirmed, losses, .. } = comparison;
+    let ids = if noted.is_empty() { 0..0 } else { 0..view.column.rows() + 1 };
+    let confirmed = ids.filter(|&id| confirmed.contains(id)).collect();
+    Ok(Changes { doomed, counts, changed, confirmed, losses })
 }
 
 /// Collects the files of the run and of the buckets it covers. `wanted` selects by fingerprint.
@@ -113,10 +123,13 @@ struct Comparison<'a> {
     first_row: u64,
     /// Buckets whose old files are all replaced by those of the run.
     replaced: &'a Bitmap,
-    removable_rows: u64,
+    newer: Option<&'a NewerFiles>,
+    noted: &'a HashSet<u64>,
     doomed: Bitmap,
     counts: PublishCounts,
     changed: Bitmap,
+    /// Ids of unchanged files in the noted buckets.
+    confirmed: Bitmap,
     losses: BTreeMap<u64, BucketLoss>,
 }
 
@@ -144,7 +157,10 @@ impl Comparison<'_> {
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
-        let (gone, _) = old.split_at(old.partition_point(|&(row, _)| row < self.removable_rows));
+        // The id of a file is one more than its row.
+        let is_newer = |&(row, _): &(u64, u64)| self.newer.is_some_and(|it| it.contain(row + 1));
+        let keeps_old = old.last().is_some_and(is_newer);
+        let gone: &[(u64, u64)] = if keeps_old { &[] } else { old };
         if is_replaced && !old.is_empty() {
             let loss = self.losses.entry(bucket).or_default();
             loss.before += old.len() as u64;
@@ -165,8 +181,11 @@ impl Comparison<'_> {
                 self.counts.added += 1;
                 self.changed.insert(bucket);
             }
-            Some((kept, older)) if kept.1 == last.1 => {
+            Some((kept, older)) if keeps_old || kept.1 == last.1 => {
                 self.counts.unchanged += 1;
+                if kept.1 == last.1 && self.noted.contains(&bucket) {
+                    self.confirmed.insert(kept.0 + 1);
+                }
                 self.doom(older);
                 self.doom(&[*last]);
             }

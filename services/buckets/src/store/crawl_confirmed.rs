@@ -1,0 +1,37 @@
+//! Files that other runs found unchanged while a crawl lists their bucket.
+
+use database::{DatabaseError, Db, on_backend};
+use diesel::prelude::*;
+
+use super::schema::crawl_confirmed;
+use crate::model::id_ranges::IdRanges;
+
+/// Returns the files for the current listing of a crawl.
+pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
+    let text: Option<String> =
+        crawl_confirmed::table.find(crawl).select(crawl_confirmed::files).first(db).optional()?;
+    match text {
+        None => Ok(IdRanges::default()),
+        Some(text) => serde_json::from_str(&text).map_err(DatabaseError::broken),
+    }
+}
+
+/// Adds files.
+pub fn add(db: &mut Db, crawl: i64, files: &IdRanges) -> Result<(), DatabaseError> {
+    let files = find(db, crawl)?.union(files);
+    let text = serde_json::to_string(&files).map_err(DatabaseError::broken)?;
+    let row = (crawl_confirmed::crawl_id.eq(crawl), crawl_confirmed::files.eq(&text));
+    on_backend!(db, conn => diesel::insert_into(crawl_confirmed::table)
+        .values(row)
+        .on_conflict(crawl_confirmed::crawl_id)
+        .do_update()
+        .set(crawl_confirmed::files.eq(&text))
+        .execute(conn))?;
+    Ok(())
+}
+
+/// Deletes the files, for example when a new listing begins.
+pub fn clear(db: &mut Db, crawl: i64) -> Result<(), DatabaseError> {
+    diesel::delete(crawl_confirmed::table.find(crawl)).execute(db)?;
+    Ok(())
+}
