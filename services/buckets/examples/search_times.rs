@@ -73,6 +73,7 @@ fn searches() -> Result<Vec<(&'static str, FileQuery)>, Box<dyn std::error::Erro
         ),
         ("literal: rare", expression("ensor777")?),
         ("literal: 4,000 hits", expression("heme19")?),
+        ("literal: 4,000 hits, at the start", expression("theme19.*")?),
         ("literal: 250,000 hits", expression("final")?),
         ("literal: 450,000 hits", expression("backup")?),
         ("literal: 450,000 hits, newest first", newest(expression("backup")?)),

@@ -85,6 +85,28 @@ async fn facets_ignore_page_and_order() {
 }
 
 #[actix_web::test]
+async fn counts_of_all_files_follow_publishes_and_removals() {
+    let fixture = fixture();
+    let app = fixture.serve("enterprise").await;
+    let counts = async || {
+        let facets = app.facets("").await;
+        let files = |list: &str| -> Vec<u64> {
+            let list = facets[list].as_array().unwrap();
+            list.iter().map(|facet| facet["files"].as_u64().unwrap()).collect()
+        };
+        (files("buckets"), files("extensions"))
+    };
+    let before = (vec![3, 2, 1], vec![3, 1, 1]);
+    assert_eq!((counts().await, counts().await), (before.clone(), before));
+    fixture.load_lines(&[&line(A, "new.jpg", 1, 1), &line(A, "new.log", 1, 1)]);
+    app.refresh();
+    assert_eq!(counts().await, (vec![3, 2, 2], vec![3, 2, 1]));
+    buckets::jobs::remove(&fixture.context, B, "", "", "test").unwrap();
+    app.refresh();
+    assert_eq!(counts().await, (vec![2, 2], vec![2, 1, 1]));
+}
+
+#[actix_web::test]
 async fn facets_need_the_packages_of_searches() {
     let fixture = fixture();
     let app = fixture.serve("free").await;

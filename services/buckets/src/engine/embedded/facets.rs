@@ -21,7 +21,7 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::extension::shortest;
 use crate::model::facets::Facets;
-use crate::model::file_query::FileQuery;
+use crate::model::file_query::{FileQuery, Matching};
 use crate::model::path::file_name;
 
 /// Counts search results by bucket and by extension.
@@ -30,6 +30,25 @@ pub(super) fn facets(
     query: &FileQuery,
     limits: &Limits,
 ) -> Result<Facets, EngineError> {
+    let is_everything = matches!(query.matching, Matching::All) && query.is_unfiltered();
+    if is_everything { all_files(view, limits) } else { counted(view, query, limits) }
+}
+
+/// Returns the counts of all files. They are only counted once for each state of the index.
+fn all_files(view: &View, limits: &Limits) -> Result<Facets, EngineError> {
+    let extensions = match view.extensions.get() {
+        Some(extensions) => extensions,
+        None => {
+            let extensions = counted(view, &FileQuery::default(), limits)?.extensions;
+            view.extensions.get_or_init(|| extensions)
+        }
+    };
+    let buckets = &*view.summary.counts;
+    limits.wait_for_memory(buckets.len() + extensions.len(), 0)?;
+    Ok(Facets { buckets: buckets.clone(), extensions: extensions.clone() })
+}
+
+fn counted(view: &View, query: &FileQuery, limits: &Limits) -> Result<Facets, EngineError> {
     let (compiled, only) = match candidates(view, query, limits)? {
         Candidates::None => return Ok(Facets::default()),
         Candidates::Rows(rows) => (view.visible_query(), Only::Rows(Arc::new(rows))),

@@ -1,5 +1,6 @@
 //! A published state of the index, with everything searches need.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -31,6 +32,8 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
+    /// Number of visible files by shortest extension, once they have been counted.
+    pub(super) extensions: OnceLock<BTreeMap<String, u64>>,
     /// Locked while the directories are being collected.
     gathering: Mutex<()>,
     /// Thread pool for searches that check names. Word searches have their own, so that they never
@@ -76,6 +79,7 @@ impl View {
             summary: Arc::new(IndexSummary { journal, ..IndexSummary::default() }),
             visible: OnceLock::new(),
             directories: OnceLock::new(),
+            extensions: OnceLock::new(),
             gathering: Mutex::default(),
             judges: judges.clone(),
         };
