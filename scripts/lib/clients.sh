@@ -82,6 +82,27 @@ start_server() {
     die "$binary is not ready after 20 seconds"
 }
 
+# start_chdb [SLOW_FILE]        starts a current ClickHouse: chdb-core of PyPI (190 MB), the server as a library, behind
+# a small HTTP front end. Sets TEST_CLICKHOUSE_URL and chdb_log.
+start_chdb() {
+    # Its data frames would need more packages, and are not used.
+    python_with buckets --no-deps chdb-core==26.9.0
+    local data
+    new_folder data
+    mkdir "$data/server"
+    chdb_log=$data/log
+    "$python" scripts/lib/chdb_front.py "$data/server" quintet throw-away "$data/port" "$@" >"$chdb_log" 2>&1 &
+    local pid=$! try
+    servers+=("$pid")
+    for try in $(seq 300); do
+        [ ! -s "$data/port" ] || break
+        kill -0 "$pid" 2>/dev/null || { cat "$chdb_log" >&2; die "chdb-core cannot be started"; }
+        sleep 0.1
+    done
+    export TEST_CLICKHOUSE_URL="http://quintet:throw-away@127.0.0.1:$(cat "$data/port")/"
+    unset TEST_CLICKHOUSE_CLUSTER
+}
+
 clean_up() {
     local pid
     for pid in "${servers[@]}"; do kill "$pid" 2>/dev/null || true; done

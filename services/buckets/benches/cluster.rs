@@ -104,6 +104,17 @@ fn searches(index: &ClusterIndex, files: u64) -> Result<(), Box<dyn std::error::
         times.sort_by(f64::total_cmp);
         println!("{name}: {total} files, median {:.0} ms", times[ROUNDS / 2]);
     }
+    for (name, query) in [("a common word", words("w1")?), ("all files", FileQuery::default())] {
+        let facets = format!("counts of {name} by bucket and extension");
+        timed(&facets, || index.facets(&query, &limits()).map(drop))?;
+        let download = format!("100,000 files of {name}, as a download");
+        let query = FileQuery { limit: 100_000, ..query };
+        timed(&download, || {
+            let mut list = index.list(&query, &limits())?;
+            while list.next(1_000, &limits())?.is_some() {}
+            Ok(())
+        })?;
+    }
     Ok(())
 }
 

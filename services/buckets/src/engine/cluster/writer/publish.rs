@@ -133,7 +133,7 @@ impl ClusterWriter {
     fn removable(&self) -> &'static str {
         match &self.newer {
             None => "old",
-            Some(_) => "arrayFilter(one -> NOT is_newer, old)",
+            Some(_) => "if(is_newer, emptyArrayUInt64(), old)",
         }
     }
 
