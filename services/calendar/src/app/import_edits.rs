@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use database::{DatabaseError, Db};
 
-use super::series;
+use super::series::{self, Audience};
 use super::series_dates::{Moved, bases};
 use crate::model::change::TakenFields;
 use crate::model::schedule::Schedule;
@@ -78,7 +78,7 @@ impl SeriesEdits {
                 Part::Status => series::shared(db, last.event)?,
                 _ => {
                     let holding: Vec<Membership> = holding.into_iter().cloned().collect();
-                    series::last_visible(db, &holding, &template.event, None)?
+                    series::last_visible(db, &holding, &Audience::of(&template.event), None)?
                 }
             };
             if let Some(source) = source {

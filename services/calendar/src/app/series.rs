@@ -100,7 +100,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
 
 /// The values of an event that decide who can see it.
 #[derive(PartialEq)]
-struct Audience {
+pub struct Audience {
     is_public: bool,
     status: Status,
     listed: bool,
@@ -108,7 +108,7 @@ struct Audience {
 }
 
 impl Audience {
-    fn of(event: &Event) -> Audience {
+    pub fn of(event: &Event) -> Audience {
         Audience {
             is_public: event.is_public(),
             status: event.status.clone(),

@@ -157,6 +157,10 @@ fn update_several(
     let mut ended = None;
     if reach == Reach::Following && place.membership.occurrence > place.series.plan.first() {
         ended = Some(place.series.id);
+        place.series = Arc::new(split_off(db, &place, &members)?);
+        place.membership.series = place.series.id;
+    }
+    if let Some(name) = &name {
         let renamed = series_names::rename(db, &place.series, (&members, name), seconds)?;
         place.series = Arc::new(renamed);
     }

@@ -235,6 +235,7 @@ mod tests {
             category: None,
             venue: None,
             names: HashSet::new(),
+            has_removed: false,
             imported_utc: "2027-03-10T12:00:00Z".parse::<Timestamp>().unwrap().as_second(),
             zone: Zone::utc(),
         };

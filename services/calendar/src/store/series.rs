@@ -419,8 +419,6 @@ pub struct Dated {
     /// 1 if the event isn't going ahead as announced.
     #[diesel(sql_type = BigInt)]
     pub has_status: i64,
-    #[diesel(sql_type = BigInt)]
-    pub modified_utc: i64,
 }
 
 impl Dated {
@@ -434,7 +432,7 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     let text = "select e.id as id, m.occurrence as occurrence, m.changed as changed, \
          e.status as status, cast(e.pub as bigint) as is_public, \
          cast((select count(*) from event_statuses s where s.event_id = e.id) as bigint) \
-         as has_status, e.modified_utc as modified_utc \
+         as has_status \
          from series_events m join events e on e.id = m.event_id where m.series_id = ";
     let mut sql = Sql::new(db, text);
     sql.value(id).push(" order by m.occurrence");

@@ -174,7 +174,7 @@ async fn subscription_that_adopts_takes_over_later_dates_of_an_imported_series()
     let import = import.header("content-type", "text/calendar").body(endless.clone());
     let imported = send(import).await.expect(200).json["created"].as_i64().unwrap();
     club.app.clock.advance(30 * 86_400);
-    calendar::extend_series(&club.state).await;
+    extend_series(&club.state).await;
     let all = club.app.rows("events");
     assert!(all > imported, "{all}");
     club.serves(&endless);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::imports;
 use crate::series_revisions;
 use crate::subscribed_edits::{changed, feed, ids, patch, public, series, shown};
-use crate::subscribing::{Subscribing, calendar, counts, event, ics, message};
+use crate::subscribing::{Subscribing, calendar, counts, ics, message};
 
 /// Returns the slugs of the categories of all public events.
 async fn categories(club: &Subscribing) -> Vec<Vec<String>> {

@@ -294,7 +294,7 @@ async fn a_workbook_takes_a_stream_slot_of_the_caller_until_it_is_built() {
     let app = App::start_with(settings).await;
     let lists = ["/api/Card?quantity=30&seed=a", "/api/Name/Suggestions?startingWords=blue"];
     for path in lists {
-        book(&app, path).await.expect(200);
+        let _ = book(&app, path).await.expect(200);
     }
     let endless = "/api/Text/LoremIpsum?loremType=normal&type=words&number=2147483647";
     let running = app.server.get(endless).send().await.unwrap();

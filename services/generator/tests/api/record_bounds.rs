@@ -219,7 +219,7 @@ async fn texts_that_no_cell_of_a_workbook_can_hold_are_refused() {
     for (letter, most) in [("x", 32_767), ("😀", 16_383)] {
         let text =
             |count: usize| table([json!({"type": "constant", "value": letter.repeat(count)})]);
-        post(&app, "rows=1&format=xlsx", &text(most)).await.expect(200);
+        let _ = post(&app, "rows=1&format=xlsx", &text(most)).await.expect(200);
         let refused = post(&app, "rows=1&format=xlsx", &text(most + 1)).await.expect(400);
         let found = message(&refused.json()["errors"], "rows");
         assert!(found.starts_with("row 1 has a text of more than 32767 characters"), "{found}");

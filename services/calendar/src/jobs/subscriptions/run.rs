@@ -247,7 +247,7 @@ async fn attempt(
         messages: messages(&report, &staying),
     };
     let imported = Some((file.etag, file.last_modified));
-    Ok(Finish { run, next_utc: now + interval, failures: 0, url, imported })
+    Ok(Finish { run, next_utc: now + interval, url, imported, ..Finish::default() })
 }
 
 /// Returns whether an editor accepted that the file lacks this number of events. Dates that scheduled
