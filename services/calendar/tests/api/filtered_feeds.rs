@@ -16,9 +16,9 @@ fn entries(feed: &str) -> Vec<String> {
 
 /// Returns the value of a property of an entry, or an empty text.
 fn value<'e>(entry: &'e str, name: &str) -> &'e str {
-    let lines = entry.lines().filter_map(|line| line.strip_prefix(name));
-    let values = lines.filter(|rest| rest.starts_with([':', ';']));
-    values.filter_map(|rest| rest.split_once(':')).map(|(_, value)| value).next().unwrap_or("")
+    let mut values = entry.lines().filter_map(|line| line.strip_prefix(name));
+    let found = values.find(|rest| rest.starts_with([':', ';']));
+    found.and_then(|rest| rest.split_once(':')).map_or("", |(_, value)| value)
 }
 
 /// Returns the values of some properties of all entries of a feed.
