@@ -45,7 +45,7 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
-/// Reads the key from a header of its own, such as `X-Api-Key`. Returns `None` if it is missing or
+/// Reads the key from a separate header, such as `X-Api-Key`. Returns `None` if it is missing or
 /// empty.
 ///
 /// ```

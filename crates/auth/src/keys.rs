@@ -212,8 +212,8 @@ pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     Ok(rows.into_iter().map(key).collect())
 }
 
-/// Makes every other transaction that locks the same key wait until this one is done. Take this lock
-/// before you count what belongs to a key, in order to add to it.
+/// Makes every other transaction that locks the same key wait until this one is done. Take this
+/// lock before counting a key's rows in order to add one.
 ///
 /// # Errors
 /// Returns any database error.

@@ -46,7 +46,7 @@ impl PlanColumns<Depth> for Packages {
     }
 }
 
-/// A service that knows two owners, each with one live key.
+/// A service with two owners, each with one live key.
 struct Subscribers;
 
 impl Owners for Subscribers {

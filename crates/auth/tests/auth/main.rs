@@ -12,7 +12,7 @@ use database::Pools;
 use domain::{Clock, ManualClock};
 use testkit::Database;
 
-/// A database with the tables of this crate, and a clock that tests set.
+/// A database with this crate's tables, and a clock that tests set.
 struct House {
     database: Database,
     clock: ManualClock,
