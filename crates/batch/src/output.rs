@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A writer that fails with this error, like a pipe without a reader or a full disk.
+    /// A writer that fails with this error, like a closed pipe or a full disk.
     struct Failing(io::ErrorKind);
 
     impl Write for Failing {

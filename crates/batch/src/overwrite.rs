@@ -54,7 +54,7 @@ fn message(output: &Path, input: &Path) -> String {
     format!("{output} is the same file as {input}: it cannot be both input and output")
 }
 
-/// Returns a regular file's device and inode, or `None` if it is missing or anything else.
+/// Returns a regular file's device and inode, or `None` for anything else.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),

@@ -39,7 +39,7 @@ impl PagePermits {
         PagePermit { _memory: memory.ok().map(Arc::new) }
     }
 
-    /// Like [`acquire`](Self::acquire), but blocks the thread and calls `check` from time to time.
+    /// Like [`acquire`](Self::acquire), but blocks the thread and calls `check` periodically.
     ///
     /// # Errors
     /// Returns any error from `check`.

@@ -11,7 +11,7 @@ use crate::sizes::{ByteSize, Count};
 pub enum Unit {
     /// Bytes, printed in KiB, MiB and so on.
     Bytes,
-    /// Anything else, by its plural name.
+    /// Anything else, with its plural.
     Items(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// How far the work has come after a certain time.
+/// A job's progress at some point in time.
 ///
 /// ```
 /// use std::time::Duration;
