@@ -1,4 +1,4 @@
-//! Repeats work that finds the database busy.
+//! Retries work while the database is busy.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Repeats the attempt as long as the database is busy, but not after `patience`.
+/// Retries while the database is busy, for up to `patience`.
 pub(crate) async fn patiently<T, E, F>(
     patience: Duration,
     is_busy: fn(&E) -> bool,

@@ -1,8 +1,8 @@
 //! Uses a separate connection to check whether the database responds at all.
 //!
 //! libpq waits for a response forever. TCP options don't help, because a suspended server or a
-//! frozen machine still acknowledges the data it receives. So a waiting request checks every now
-//! and then whether the server answers on another connection, and fails if it doesn't.
+//! frozen machine still acknowledges the data it receives. So a waiting request checks periodically
+//! whether the server answers on another connection, and fails if it doesn't.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
     give_up: Duration,
-    /// Held during a test write, so that a disk that hangs blocks only one thread.
+    /// Held during a test write, so that a hung disk blocks only one thread.
     trials: Arc<tokio::sync::Mutex<()>>,
     /// Set while the database isn't responding.
     hangs: AtomicBool,
@@ -182,7 +182,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // Use a thread of its own, because it may wait for a long time and is never joined.
+        // Use a separate thread, because it may wait for a long time and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);

@@ -1,4 +1,4 @@
-//! Tests of the public interface of the crate, on SQLite or on the server in `TEST_DATABASE_URL`.
+//! Tests of the crate's public interface, on SQLite or the server in `TEST_DATABASE_URL`.
 #![allow(clippy::unwrap_used)] // A panic is how a test fails.
 
 mod hanging;

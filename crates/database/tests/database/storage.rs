@@ -71,7 +71,7 @@ async fn readiness_reports_a_folder_that_cannot_be_written() {
     );
 }
 
-/// A folder that blocks trial writes until this value is dropped.
+/// A folder that blocks test writes until this value is dropped.
 struct HangingFolder(tempfile::TempDir);
 
 impl HangingFolder {
@@ -89,7 +89,7 @@ impl HangingFolder {
 
 impl Drop for HangingFolder {
     fn drop(&mut self) {
-        // Unblocks the trial writes.
+        // Unblocks the test writes.
         let _ = std::fs::OpenOptions::new().read(true).write(true).open(self.trial());
     }
 }

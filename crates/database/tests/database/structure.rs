@@ -1,4 +1,4 @@
-//! Faults in the structure of a database.
+//! Structural faults in a database.
 
 use database::{Db, structural_faults};
 use diesel::connection::SimpleConnection;
@@ -21,7 +21,7 @@ fn faults_are_named_and_a_sound_database_has_none() {
             .unwrap();
             let found = structural_faults(&mut db).unwrap();
             assert_eq!(found, ["2 rows of remark refer to missing rows of note"]);
-            // Creates an index that lacks rows of its table.
+            // Creates an index that misses some rows.
             db.batch_execute(
                 "DELETE FROM remark WHERE id > 1; CREATE INDEX odd ON note (text) WHERE id > 1; \
                  PRAGMA writable_schema = ON; \

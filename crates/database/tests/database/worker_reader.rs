@@ -7,7 +7,7 @@ use tokio::task::{LocalSet, yield_now};
 
 use crate::{NOTES, add, note};
 
-/// Counts the read transactions of a connection.
+/// Counts a connection's read transactions.
 #[derive(Default)]
 struct Transactions(i64);
 
@@ -41,7 +41,7 @@ async fn reads_of_one_turn_share_a_transaction_and_the_next_turn_sees_later_comm
             assert_eq!(reader.read(true, rows).await.unwrap(), before);
             pools.write_blocking(|db| add(db, &turn.to_string(), None)).unwrap();
             assert_eq!(reader.read(true, rows).await.unwrap(), before);
-            // An error of `work` does not end the transaction.
+            // An error in `work` does not end the transaction.
             let failed =
                 |_: &mut Db, _: Option<&mut Transactions>| Err::<(), _>(DatabaseError::NotFound);
             assert!(reader.read(true, failed).await.is_err());
