@@ -6,8 +6,7 @@ use outbound::{
 };
 use parking_lot::Mutex;
 
-/// A row: its id, its number of failed attempts, and its waiting time, which is `None` once it is
-/// done.
+/// A row's ID, failed attempts, and waiting time (`None` once it is done).
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     id: u32,
@@ -33,7 +32,7 @@ impl Table {
 
 impl Outbox for Table {
     type Message = u32;
-    /// There are three receivers. A message belongs to one of them according to its row id.
+    /// A message's row ID determines which of three receivers it belongs to.
     type Receiver = u32;
 
     async fn receivers_due(&self) -> Result<Vec<u32>, OutboxError> {

@@ -15,7 +15,7 @@ async fn strings_of_txt_records_are_joined_at_any_length() {
     assert_eq!(found, ["one", &long]);
     peer.set_txt("example.com", &["two"]);
     assert_eq!(dns.txt("example.com").await.unwrap(), ["two"]);
-    // A name that has only other record types.
+    // A name with only other record types.
     peer.set_address("www.example.com", [127, 0, 0, 1].into());
     assert!(dns.txt("www.example.com").await.unwrap().is_empty());
     assert_eq!(

@@ -113,7 +113,7 @@ async fn unknown_hosts_refused_connections_and_cut_responses_differ() {
     for (address, expected) in [
         ("http://unknown.example/".to_owned(), FetchError::UnknownHost),
         (format!("http://site.example:{}/", refusing.port()), FetchError::NoConnection),
-        // The peer does not have TLS.
+        // The peer does not use TLS.
         ("https://site.example/".to_owned(), FetchError::NoConnection),
         ("http://site.example/closed".to_owned(), FetchError::CutOff),
     ] {
@@ -159,8 +159,8 @@ async fn redirects_need_both_the_rule_and_the_reach() {
         let address = format!("http://site.example/{path}");
         assert_eq!(error(&fetcher, &address).await, FetchError::Redirected, "{path}");
     }
-    // A redirect to a target that is not a web address is not followed, so the response is the
-    // redirect itself.
+    // Redirects to anything but web addresses are not followed, so the response is the redirect
+    // itself.
     let file = fetcher.get("http://site.example/file", LIMIT).await.unwrap();
     assert_eq!(file.status, 302);
     let looped = peer.requests().iter().filter(|request| request.target == "/loop").count();
