@@ -1,7 +1,7 @@
 //! Handles SIGTERM, SIGINT and SIGHUP right from the start of `main`.
 //!
 //! `main` blocks the three signals, so the kernel holds on to any that arrive while we parse the
-//! command line. A server then receives them on a thread of its own. SIGTERM and SIGINT stop it
+//! command line. A server then receives them on a separate thread. SIGTERM and SIGINT stop it
 //! gracefully, or exit immediately with code 0 if its ports aren't open yet. SIGHUP stays pending
 //! until the server is running. Other commands unblock the signals and keep their default actions.
 #![allow(unsafe_code)]

@@ -1,5 +1,4 @@
-//! Measures the memory that a process holds for hostile connections. No other tests run in this
-//! process.
+//! Measures the memory that hostile connections use. No other tests run in this process.
 #![allow(clippy::unwrap_used)] // A failed `unwrap` fails the test.
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -21,9 +20,9 @@ use shell::TlsMode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Counts the bytes that the server has allocated and their maximum. The clients run on another
-/// thread. The resident memory cannot be used, because the allocator keeps memory from earlier
-/// cases; `scripts/bench hostile` measures it.
+/// Counts the bytes allocated by the server, and their peak. The clients run on another thread. The
+/// resident memory cannot be used, because the allocator keeps memory from earlier cases;
+/// `scripts/bench hostile` measures it.
 struct Counting;
 
 // Negative when the server frees memory that another thread allocated.
@@ -70,8 +69,8 @@ fn most_since(before: isize) -> isize {
     (MOST.load(Ordering::Relaxed) - before) >> 20
 }
 
-/// Waits until the server has processed its input, which is the case when it allocates nothing new
-/// while it answers many requests.
+/// Waits until the server has processed its input: it then answers many requests without allocating
+/// more.
 async fn settled(started: &Started) {
     const NOISE: isize = 256 << 10;
     let client = echo::client();
@@ -88,7 +87,7 @@ async fn settled(started: &Started) {
     }
 }
 
-/// Returns the memory that the process held for hostile connections of one kind, in MiB.
+/// Returns the memory that hostile connections of one kind used, in MiB.
 async fn held(way: Way, path: &str, connections: usize) -> isize {
     let started = Started::with(|settings| settings.tls_mode = TlsMode::Native).await;
     let ca = started.folder().join("tls/ca.pem");
@@ -103,8 +102,7 @@ async fn held(way: Way, path: &str, connections: usize) -> isize {
     held
 }
 
-/// Returns the memory that the process held for clients that pipeline requests and do not read
-/// responses, in MiB.
+/// Returns the memory used by clients that pipeline requests and do not read responses, in MiB.
 async fn held_by_pipelines(path: &str, connections: usize, requests: usize) -> isize {
     let started = Started::new().await;
     let requests = format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").repeat(requests);
@@ -138,7 +136,7 @@ async fn rest(mut stream: TcpStream) -> usize {
     answer.len() >> 20
 }
 
-/// Returns the length of a response for a client that begins to read late, in MiB.
+/// Returns the length in MiB of a response to a client that starts reading late.
 async fn read_late(path: &str) -> usize {
     let started = Started::new().await;
     let stream = asking(&started, path).await;
@@ -146,7 +144,7 @@ async fn read_late(path: &str) -> usize {
     rest(stream).await
 }
 
-/// Returns the number of open connections of the server.
+/// Returns the server's number of open connections.
 async fn open_connections(started: &Started, client: &reqwest::Client) -> usize {
     let metrics = client.get(started.admin("/metrics")).send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
@@ -154,8 +152,8 @@ async fn open_connections(started: &Started, client: &reqwest::Client) -> usize 
     value.unwrap().parse().unwrap()
 }
 
-/// Returns the number of MiB received of a response of 40 MiB: by two clients that do not read
-/// while the process holds a lot of memory, and by one that meanwhile reads a few MiB per second.
+/// Returns how many MiB of a 40 MiB response clients receive under memory pressure: two that do not
+/// read, and one that reads a few MiB per second.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
@@ -197,8 +195,8 @@ async fn memory_for_hostile_connections_is_limited() {
     let (held, read) = held_and_read().await;
     assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
     assert!(read >= 39, "a reader gets its answer: {read}");
-    // The responses of all connections may take 128 MiB. In addition, each connection has a slice
-    // of 128 KiB in its write buffer, and other buffers of about 100 KiB.
+    // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
+    // in its write buffer, and other buffers of about 100 KiB.
     const CONNECTIONS: usize = 200;
     let most = 128 + (CONNECTIONS >> 2).cast_signed();
     for path in ["/count?count=1", "/big"] {

@@ -1,5 +1,4 @@
-//! Opens hostile connections to a running service and prints how much memory the service holds for
-//! them.
+//! Opens hostile connections to a running service and prints how much memory it uses for them.
 //!
 //! `hostile ADDRESS CA PID PATH [CONNECTIONS] [STREAMS]`; `scripts/bench hostile` runs it.
 #![allow(clippy::unwrap_used, reason = "a failed measurement may panic")]

@@ -24,12 +24,12 @@ pub(super) enum Expected {
     Unknown,
 }
 
-/// Says which bytes the dispatcher gets now.
+/// The bytes that the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// The first bytes: this number of them, and at least one.
+    /// This number of bytes from the start, at least one.
     Now(usize),
-    /// None, because the dispatcher has to parse the bytes it has first.
+    /// None, because the dispatcher must first parse the bytes it has.
     Next,
     /// None until the current request is answered.
     Answered,

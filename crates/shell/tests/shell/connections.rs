@@ -80,7 +80,7 @@ async fn a_busy_connection_outlives_the_time_of_one_head() {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     };
     request().await;
-    // This head begins later than the busy connection. Its timeout shows that the time limit has
+    // This head starts later than the busy connection. Its timeout shows that the time limit has
     // also passed for the busy one.
     let mut late = connect(&started).await;
     late.write_all(b"GET /count?count=1 HTTP/1.1\r\nho").await.unwrap();
@@ -250,7 +250,7 @@ async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
     }
 }
 
-/// Returns a chunk of a body without line breaks. It is longer than any line of a head may be.
+/// Returns a body chunk without line breaks, longer than any head line may be.
 fn chunk() -> Vec<u8> {
     let bytes = "a".repeat(200_000);
     format!("{:x}\r\n{bytes}\r\n", bytes.len()).into_bytes()

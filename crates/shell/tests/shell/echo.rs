@@ -22,7 +22,7 @@ struct Document;
 #[derive(Clone)]
 pub struct Echo {
     pub broken: Arc<AtomicBool>,
-    /// Set to true if a part of the data is missing.
+    /// Set to true if part of the data is missing.
     pub partial: Arc<AtomicBool>,
     pub gate: Data<Gate>,
 }

@@ -1,4 +1,4 @@
-//! Failures outside handlers have the error format of the service.
+//! Failures outside handlers use the service's error format.
 
 use super::echo::{Started, client};
 

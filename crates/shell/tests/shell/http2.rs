@@ -17,7 +17,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::echo::Started;
 
-/// An HTTP/2 connection of a client with a stream window of `window` bytes.
+/// A client's HTTP/2 connection with a stream window of `window` bytes.
 struct Client {
     requests: SendRequest<Bytes>,
     ended: actix_web::rt::task::JoinHandle<Result<(), h2::Error>>,
@@ -165,7 +165,7 @@ async fn streams_above_the_limit_wait() {
     })
     .await;
     let mut client = Client::connect(&started, 65_535).await;
-    // After the first response, the client knows the limit of the server.
+    // After the first response, the client knows the server's limit.
     client.get("/count?count=1").await.await.unwrap();
     let mut open = Vec::new();
     for _ in 0..3 {
@@ -202,15 +202,14 @@ async fn answers_end_when_a_client_that_does_not_read_leaves() {
         settings.write_timeout = 3_600;
     })
     .await;
-    // The windows are open, but nothing is read from the socket after the beginning of the
-    // response.
+    // The windows are open, but nothing is read from the socket after the start of the response.
     let (requests, mut connection) = open(&started, i32::MAX as u32).await;
     let answer = tokio::select! {
         answer = async { get(&requests, "/endless").await.await.unwrap() } => answer,
         _ = &mut connection => panic!("the connection ended"),
     };
     let gate = &started.echo.gate;
-    // The response must not block the only worker, which answers many other requests meanwhile.
+    // The response must not block the only worker, which answers many other requests.
     let client = super::echo::client();
     let (mut before, mut requests) = (usize::MAX, 0);
     while requests < 100 {
@@ -231,7 +230,7 @@ async fn silent(started: &Started) -> TcpStream {
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
     stream.write_all(preface).await.unwrap();
-    // The SETTINGS frame of the server.
+    // The server's SETTINGS frame.
     stream.read_exact(&mut [0; 9]).await.unwrap();
     stream
 }

@@ -246,7 +246,7 @@ async fn a_local_certificate_gets_names_that_are_configured_later() {
         }
     }
     let same: Vec<bool> = certificates.windows(2).map(|pair| pair[0] == pair[1]).collect();
-    // The last one has all configured names and one that is not configured.
+    // The last one has all configured names and an additional one.
     assert_eq!(same, [true, false, true, false, true, true, true]);
 }
 
