@@ -1,4 +1,4 @@
-//! Checks the links of a service that is behind a proxy, below a path.
+//! Checks the links of a service that a proxy serves below a path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -12,7 +12,7 @@ use super::{files, has_database, root};
 /// Variables that libraries read: the log filter and the path of the OpenSSL certificates.
 const OF_LIBRARIES: [&str; 2] = ["RUST_LOG", "SSL_CERT_FILE"];
 
-/// Returns the names of all settings of a service.
+/// Returns the names of a service's settings.
 pub fn of(service: &str) -> BTreeSet<String> {
     let mut folders = vec!["crates/shell/src".to_owned(), format!("services/{service}/src")];
     if has_database(service) {

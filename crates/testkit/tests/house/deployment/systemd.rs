@@ -33,7 +33,7 @@ fn requests_have_their_time_before_the_unit_is_killed() {
     let unit = read(UNIT);
     let shutdown = settings::defaults().shutdown_timeout;
     let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
-    // The server stops at the latest 5 s after SHUTDOWN_TIMEOUT. DRAIN_SECONDS is 0 by default.
+    // The server stops at most 5 s after SHUTDOWN_TIMEOUT. DRAIN_SECONDS is 0 by default.
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 

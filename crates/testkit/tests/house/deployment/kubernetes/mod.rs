@@ -97,7 +97,7 @@ fn databases_are_migrated_in_production_and_files_in_development() {
     }
 }
 
-/// Returns the service of an object, which its label contains.
+/// Returns an object's service, taken from its label.
 fn service_of(object: &Value) -> &str {
     let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
     assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);

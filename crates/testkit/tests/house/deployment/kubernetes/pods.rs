@@ -127,7 +127,7 @@ fn a_pod_is_killed_only_after_its_requests_had_their_time() {
             let limit = environment(rendering, container)["SHUTDOWN_TIMEOUT"].clone().unwrap();
             let limit: u64 = limit.parse().unwrap();
             let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
-            // The server stops at the latest 5 s after SHUTDOWN_TIMEOUT.
+            // The server stops at most 5 s after SHUTDOWN_TIMEOUT.
             assert!(grace >= wait + limit + 5, "{}: {grace} s", service_of(deployment));
         }
     }
