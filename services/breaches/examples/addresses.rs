@@ -8,7 +8,7 @@
 //! ones. Their lengths are realistic. The second form writes SIZE addresses. Half of them are among
 //! the first KNOWN of the first form and half after them, and they differ for each ROUND. The third
 //! form hashes NUMBER addresses and finds the first PREFIXES 6-character prefixes that exactly SIZE
-//! addresses share. It writes these addresses, each after its prefix and a blank. At 200 million,
+//! addresses share. It writes these addresses, each after its prefix and a space. At 200 million,
 //! there are 12 prefixes with 30 addresses.
 
 use std::io::{BufWriter, Write};

@@ -1,4 +1,4 @@
-//! The baseline of the benchmarks: actix serving one small JSON object.
+//! The benchmark baseline: actix serving one small JSON object.
 //!
 //! Usage: `hello_json PORT`. One worker, no middleware.
 

@@ -1,4 +1,4 @@
-//! Descriptions. Cleaned markup runs nothing and can be cleaned again.
+//! Descriptions. Cleaned markup is inert and can be cleaned again.
 #![no_main]
 
 use breaches::model::{allowed_markup, is_allowed_markup};
@@ -7,7 +7,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|html: &str| {
     let left = allowed_markup(html);
     let _ = allowed_markup(&left);
-    // Text has `&lt;` for a bracket, so each bracket begins a tag.
+    // Text escapes brackets as `&lt;`, so each one starts a tag.
     for tag in left.split('<').skip(1) {
         let is_name = |c: char| c.is_ascii_alphanumeric();
         let name = tag.trim_start_matches('/');

@@ -1,4 +1,4 @@
-//! Responses of websites and name servers. A proof is found only together with its code.
+//! Responses from websites and name servers. A proof is only found with its code.
 #![no_main]
 
 use breaches::model::{Evidence, Proof};

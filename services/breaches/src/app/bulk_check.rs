@@ -103,9 +103,8 @@ fn domains_of(wanted: &[Wanted]) -> Vec<String> {
     domains
 }
 
-/// Returns the caller's domains that have not been counted, although their size may decide what the
-/// plan covers. Inherited domains are counted a few seconds after they are added, and later if that
-/// fails.
+/// Returns the caller's uncounted domains whose size may decide what the plan covers. Inherited
+/// domains are counted a few seconds after they are added, and later if that fails.
 fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<String>, Error> {
     let Some(subscriber) = caller.subscriber else { return Ok(Vec::new()) };
     let domains: Vec<&str> = domains.iter().map(String::as_str).collect();

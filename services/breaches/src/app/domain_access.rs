@@ -22,8 +22,8 @@ impl LargerDomains {
         Ok(Self(larger))
     }
 
-    /// The rank that a domain of this size has among the caller's large domains. Inherited domains
-    /// rank behind older ones and behind those with their own proof.
+    /// The rank of a domain of this size among the caller's large domains. Inherited domains rank
+    /// behind older ones and behind those with their own proof.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {

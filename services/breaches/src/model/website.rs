@@ -22,7 +22,7 @@ pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }
 
-/// Returns whether a name could belong to an Android app: it begins with a top-level domain, like
+/// Returns whether a name could belong to an Android app: it starts with a top-level domain, like
 /// `com.example.shop`.
 pub fn is_app(name: &str) -> bool {
     name.split_once('.').is_some_and(|(first, _)| is_top_level(first))

@@ -79,7 +79,7 @@ pub fn views(breaches: Vec<Breach>) -> Vec<BreachView> {
     breaches.into_iter().map(BreachView::from).collect()
 }
 
-/// The home page with its search form and some numbers about the catalogue.
+/// The home page with its search form and catalogue statistics.
 #[derive(Template)]
 #[template(path = "home.html")]
 pub struct HomePage<'a> {

@@ -1,4 +1,4 @@
-//! Bulk checks of addresses of verified domains.
+//! Bulk checks of addresses at verified domains.
 
 use breaches::model::OptOut;
 use breaches::store::{opt_outs, plan_features, subscribers};
@@ -352,7 +352,7 @@ async fn body_of_another_media_type_is_415() {
 async fn body_larger_than_512_kib_is_413() {
     let app = App::start().await;
     let key = controller(&app).await;
-    // Blanks around the JSON do not matter.
+    // Spaces around the JSON do not matter.
     let padded = |size: usize| {
         let body = json!({"emails": ["ada@corp.example"]}).to_string();
         " ".repeat(size - body.len()) + &body

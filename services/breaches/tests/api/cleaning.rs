@@ -106,7 +106,7 @@ async fn rescued_address_is_not_linked_to_a_retired_breach() {
         Ok(())
     })
     .await;
-    // Its purge is under way.
+    // Its purge is running.
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     assert_eq!(clean(&app.context, false).unwrap().rescued, 1);
     assert_eq!(addresses(&app).await, ["ada@corp.example"]);

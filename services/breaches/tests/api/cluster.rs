@@ -97,12 +97,12 @@ async fn loads_look_up_domains_by_index() {
     let app = App::start().await;
     let mut db = load_connections::connect(&app.context.pools).unwrap();
     let Db::Pg(conn) = &mut db else { return };
-    // A plan does not help here: Citus explains on a connection of its own.
+    // A plan does not help here: Citus explains on a separate connection.
     let scans: String = diesel::dsl::sql::<Text>("SHOW enable_seqscan").get_result(conn).unwrap();
     assert_eq!(scans, "off");
 }
 
-/// The stored data of a service: every address with its breaches, pastes and websites, and the counts.
+/// A service's stored data: every address with its breaches, pastes and websites, and the counts.
 type Content = (BTreeMap<String, (Vec<u8>, Vec<String>, Vec<String>)>, Vec<(String, i64, i64)>);
 
 async fn content(app: &App) -> Content {
@@ -271,7 +271,7 @@ async fn addresses_of_living_servers_are_answered_while_one_is_down() {
     app.import(&json!([entry("Alpha")])).await;
     app.load("Alpha", &lines(0..200)).await;
     let key = app.subscriber("pro@corp.example", "pro1").await;
-    // Points one server to a port at which nothing listens.
+    // Points one server to a port that nothing listens on.
     let lost: i32 = 2;
     app.change(|db| {
         let update =

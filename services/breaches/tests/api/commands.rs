@@ -45,7 +45,7 @@ impl Operator {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Returns action and subject of every recorded change.
+    /// Returns every recorded change's action and subject.
     fn trail(&self) -> Vec<(String, String)> {
         use breaches::store::schema::admin_event::dsl::{action, admin_event, subject};
         use diesel::{QueryDsl, RunQueryDsl};

@@ -81,7 +81,7 @@ async fn two_links_of_an_address_can_be_used_at_once() {
         browser.post("/opt-out", "/opt-out", &[("email", OWNER)]).await.must(200);
         tokens.push(app.last_token("/opt-out/choose"));
     }
-    // Both requests are under way when another writer ends.
+    // Both requests are running when another writer ends.
     let mut other = app.context.pools.connect().unwrap();
     other.batch_execute("BEGIN").unwrap();
     breaches::store::versions::lock_accounts(&mut other).unwrap();
@@ -148,7 +148,7 @@ async fn requested_notices_survive_a_deletion_and_can_be_ended() {
         "{}",
         answer.text()
     );
-    // Now nothing needs the address any longer.
+    // Now nothing needs the address.
     app.change(|db| {
         breaches::opt_out(db, &email, OptOut::Delete, NOW).map_err(DatabaseError::broken)
     })

@@ -103,7 +103,7 @@ async fn lost_domain_gets_no_more_notices() {
                 .await;
             assert_eq!(app.waiting().await, 0);
         } else {
-            // However control was lost, the delivery checks it.
+            // The delivery checks control, however it was lost.
             app.change(|db| {
                 let lost = domain_control::state.eq("pending");
                 Ok(diesel::update(domain_control::table).set(lost).execute(db)?)

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::app::{App, entry};
 use crate::commands::command;
 
-/// The statements of all connections of this process, including those of other tests.
+/// The statements of all of this process's connections, including other tests'.
 static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn recorder() -> Option<Box<dyn Instrumentation>> {

@@ -28,7 +28,7 @@ async fn start() -> App {
     app
 }
 
-/// Builds addresses of one domain, one per line.
+/// Builds addresses at one domain, one per line.
 fn people(count: u32) -> String {
     (0..count).map(|n| format!("user{n}@corp.example\n")).collect()
 }

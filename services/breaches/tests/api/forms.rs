@@ -134,7 +134,7 @@ async fn webhook_url_with_control_characters_is_refused() {
     }
     let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;
     assert!(stored.is_empty());
-    // Blanks and line breaks around the text are ignored.
+    // Spaces and line breaks around the text are ignored.
     let page = browser.post(hooks, hooks, &[("url", " https://hooks.example/x\r\n")]).await;
     assert!(page.expect(200).text().contains("whsec_"));
     let stored = app.change(|db| breaches::store::webhooks::of_subscriber(db, id)).await;

@@ -139,7 +139,7 @@ async fn inherited_subdomains_stay_within_the_plan() {
     for domain in &within {
         assert_eq!(search(domain).await, 200, "{domain}");
     }
-    // The error is reported as one of the parent domain.
+    // The error is reported for the parent domain.
     assert_eq!(verify(&app, &key, "c.corp.example").await.0, 403);
     let metrics = app.server.admin("/metrics").send().await.unwrap().text().await.unwrap();
     let refused = "breaches_domain_proofs_total{method=\"parent\",outcome=\"refused\"} ";

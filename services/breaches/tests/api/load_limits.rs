@@ -20,7 +20,7 @@ async fn number_of_accounts(app: &App) -> usize {
     app.change(|db| accounts::after(db, (i64::MIN, -1), 1_000_000)).await.len()
 }
 
-/// Builds rows. The third one begins a quote that is never closed.
+/// Builds rows. The third one opens a quote that is never closed.
 fn with_a_stray_quote(header: &str, row: impl Fn(usize) -> String) -> String {
     let rows = (2..5_000).map(|line| match line {
         3 => format!("\"{}", row(line)),

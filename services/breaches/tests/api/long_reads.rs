@@ -133,8 +133,8 @@ async fn stealer_log_search_streams_its_pairs_in_bounded_memory() {
         let (status, body) = cluster.ask(&server, &key, &format!("stealerlogsby{search}")).await;
         let after = server.peak_memory();
         assert_eq!((status, body.matches(ends).count()), (200, PAIRS), "{search}");
-        // Holding all pairs in memory would take more than twice as much. The page caches of
-        // connections that a search is the first to use take up to 16 MiB each.
+        // Holding all pairs in memory would take more than twice as much. The page caches of newly
+        // used connections take up to 16 MiB each.
         assert!(after.saturating_sub(before) < 42, "{search}: {before} {after} MiB");
     }
 }

@@ -1,4 +1,4 @@
-//! Maintenance after loads continues even if a part of it fails.
+//! Maintenance after loads continues even if part of it fails.
 
 use breaches::jobs::recount_domains;
 use breaches::store::{domain_controls, versions};

@@ -159,7 +159,7 @@ async fn unsubscribe_link_of_a_monthly_mail_ends_only_monthly_mails() {
     assert!(page.contains("You no longer receive monthly emails about corp.example."), "{page}");
     app.clock.advance(31 * DAY);
     assert_eq!(app.monthly_mails().await.len(), 1);
-    // Notices continue. Their link ends both kinds of mails.
+    // Notices continue. Their link stops both kinds of mail.
     app.deliver_notices().await;
     app.load("Old", "new@corp.example\n").await;
     app.deliver_notices().await;

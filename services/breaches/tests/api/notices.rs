@@ -31,7 +31,7 @@ impl App {
         breaches::jobs::deliver_due(&self.state).await.unwrap();
     }
 
-    /// Does what the server does after pastes were loaded.
+    /// Does what the server does after pastes are loaded.
     pub async fn deliver_listener_notices(&self) {
         breaches::jobs::notify_listeners(&self.state).await.unwrap();
         breaches::jobs::deliver_due(&self.state).await.unwrap();
@@ -184,7 +184,7 @@ async fn domain_controller_is_notified_of_the_number_of_new_addresses() {
     assert!(plain.contains("2 addresses at corp.example"), "{plain}");
     assert!(plain.contains("https://breaches.example/account/domains/corp.example"), "{plain}");
     assert!(!plain.contains("b@corp.example"), "{plain}");
-    // The only link that works without signing in is the one that ends these mails.
+    // The only link that works without signing in is the one that stops them.
     let links: Vec<(String, String)> = app
         .change(|db| {
             Ok(mail_token::table.select((mail_token::purpose, mail_token::subject)).load(db)?)

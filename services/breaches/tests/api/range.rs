@@ -209,7 +209,7 @@ async fn more_ranges_than_a_full_quota_are_refused() {
     let message = "The subscription covers at most 600 prefixes in one request.";
     assert_eq!(post(UNKNOWN, 601).await, crate::app::failure(400, message));
     assert_eq!(post(UNKNOWN, 599).await.0, 200);
-    // The missing operation of the plan is reported first.
+    // The plan's missing operation is reported first.
     let core = app.subscriber("core@example.org", "core1").await;
     assert_eq!(post(&core, 1_000).await.0, 403);
 }

@@ -1,4 +1,4 @@
-//! Reports of new exposures of a domain: in the API, on a page, and by a command.
+//! Reports on a domain's new exposures: in the API, on a page, and by a command.
 
 use domain::EmailAddress;
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ async fn address_loaded_later_into_an_older_breach_is_announced_but_not_new() {
     app.load("Old", "bert@corp.example\nlate@corp.example\n").await;
     let found = report(&app, &key).await;
     assert_eq!(aliases(&found), aliases(&before));
-    // The older breach counts among all breaches of an address, which then is not exposed for the first time.
+    // The older breach counts towards an address's breaches, so this is not its first exposure.
     assert_eq!(found["Addresses"][1]["AllBreaches"], 2);
     assert_eq!(found["FirstExposedAddresses"], 1);
     assert_eq!(found["BreachedAddresses"], 5);
@@ -217,7 +217,7 @@ async fn page_shows_the_report_and_exports_it() {
         assert!(page.text().contains(part), "{part} in {}", page.text());
     }
     assert!(!page.text().contains("olga"));
-    // Without a date, the report begins with the last month.
+    // Without a date, the report starts with last month.
     let recent = browser.get(PAGE).await.expect(200);
     assert!(recent.text().contains("from 2026-02-01 to 2026-03-01"), "{}", recent.text());
     assert!(!recent.text().contains("bert"));

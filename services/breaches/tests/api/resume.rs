@@ -146,8 +146,8 @@ impl Watched {
         assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
     }
 
-    /// Kills the load `steps` short time slices after the beginning of a phase. Returns the phase
-    /// in which it was killed, or `None` if it had already ended. The load is stopped while it is
+    /// Kills the load `steps` short time slices after the start of a phase. Returns the phase in
+    /// which it was killed, or `None` if it had already ended. The load is stopped while it is
     /// examined, so that a short phase is not missed on a busy machine.
     fn kill_in(mut self, wanted: Phase, steps: u32, pools: &Pools) -> Option<Phase> {
         self.signal("STOP");
@@ -190,7 +190,7 @@ fn kill_repeatedly(bench: &Bench, arguments: &[&str], file: &Path) -> Vec<Phase>
     let pools = bench.pools();
     let mut caught = Vec::new();
     for phase in [Phase::Starting, Phase::Reading, Phase::Merging, Phase::Inserting] {
-        // The first kill is at the beginning of the phase, the others are later.
+        // The first kill is at the start of the phase, the others are later.
         for round in 0..rounds.unwrap_or(2) {
             let steps = if round == 0 { 0 } else { random(40) };
             caught.extend(Watched::start(bench, arguments, file).kill_in(phase, steps, &pools));
@@ -340,7 +340,7 @@ fn killed_load_without_notices_resumes_without_them() {
     assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
 }
 
-/// Returns the peak memory of a process, in MiB.
+/// Returns a process's peak memory in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -60,7 +60,7 @@ fn load(app: &App, text: &str, format: Format) -> Result<i64, String> {
 async fn no_separator_lets_a_secret_into_the_database() {
     let app = with_alpha().await;
     for separator in FOREIGN.iter().chain(&LEGAL) {
-        // A long list, and short ones with too few rows for evaluating fractions.
+        // A long list, and short ones with too few rows to evaluate fractions.
         for (secrets, rows) in [("hunter", 120), ("Hunter2", 3), ("\u{5bc6}\u{7801}", 3)] {
             let letters = |n: usize| ["a", "b", "c", "d", "e"][n % 5].repeat(1 + n / 5);
             let row = |n: usize| format!("{}{separator}{secrets}{}\n", address(n), letters(n));
@@ -169,7 +169,7 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
         assert!(refused.contains(&format!("{rows} address)")), "{refused}");
         assert!(refused.contains("nothing was loaded"), "{refused}");
     }
-    // The fraction is evaluated from a hundred rows on.
+    // The fraction is evaluated for 100 rows or more.
     let mixed = |good: usize, bad: usize| {
         (0..good).map(|n| address(n) + "\n").collect::<String>() + &"no address\n".repeat(bad)
     };

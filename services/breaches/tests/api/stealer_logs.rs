@@ -178,7 +178,7 @@ async fn csv_columns_are_found_by_common_names_or_by_flags() {
     assert_eq!(held("k2@example.org"), ["two.example"]);
 }
 
-/// Returns the error of a load of pairs, after checking that nothing was stored.
+/// Returns the error from loading pairs, after checking that nothing was stored.
 async fn refusal(app: &App, text: &str, column: Option<&str>) -> String {
     refusal_of(app, text, column, 1)
 }

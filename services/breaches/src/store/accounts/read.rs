@@ -149,7 +149,7 @@ pub fn find(db: &mut Db, address: &EmailAddress) -> Result<Option<AccountRow>, D
     Ok(pick(rows, address))
 }
 
-/// Reads accounts by key in a transaction of its own.
+/// Reads accounts by key in a separate transaction.
 pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     match db {
         Db::Pg(_) => with_key(db, None, key),

@@ -52,8 +52,8 @@ pub struct Stripped {
     pub next: Option<i64>,
 }
 
-/// Removes a breach's links from the next blocks of a run, starting at block `from` or at the
-/// beginning. The breach stays on the run's list until we get to the end.
+/// Removes a breach's links from the next blocks of a run, starting at block `from` or at the first
+/// one. The breach stays on the run's list until we get to the end.
 pub fn strip(
     conn: &mut SqliteConnection,
     run: i64,
