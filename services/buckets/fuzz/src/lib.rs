@@ -22,7 +22,7 @@ impl Heard {
     }
 
     fn ascend(&mut self, position: u64) {
-        // A table with CR line ends has all its records in one line.
+        // A table with CR line endings is all on one line.
         assert!(position >= self.last, "positions ascend");
         self.last = position;
     }
@@ -69,7 +69,7 @@ impl Read for Trickle<'_> {
     }
 }
 
-/// Reads a source in one piece and byte by byte. Both results must be equal.
+/// Reads a source in one piece and byte by byte. Both results must match.
 pub fn listing(bytes: &[u8], format: Option<Format>) {
     let bucket = (format == Some(Format::S3)).then(|| "n.s3.amazonaws.com".to_owned());
     let defaults = Defaults { bucket, format, ..Defaults::default() };

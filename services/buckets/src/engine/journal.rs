@@ -113,7 +113,7 @@ pub struct Journal {
     /// Id of the last takedown, if any.
     pub removal: Option<i64>,
     /// Number of files hidden by the last removal. We keep it because if that process is killed,
-    /// the one that completes the removal can't count them any more.
+    /// the one that completes the removal can no longer count them.
     #[serde(default)]
     pub removed: u64,
     /// Identifies the index and its state.

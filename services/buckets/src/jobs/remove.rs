@@ -58,8 +58,7 @@ pub fn remove(
     }
 }
 
-/// Waits until no one uses generations from before a rebuild any more. They still contain the
-/// files.
+/// Waits until generations from before a rebuild are no longer used. They still contain the files.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut logged = false;
     loop {

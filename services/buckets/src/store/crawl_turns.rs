@@ -6,7 +6,7 @@ use diesel::prelude::*;
 
 use super::schema::crawl_turn;
 
-/// Seconds for which turns are kept. Longer than the least interval of a key's crawls.
+/// Seconds to keep turns. Longer than the minimum interval of a key's crawls.
 const KEPT: i64 = 86_400;
 
 /// A crawl of a key.

@@ -189,7 +189,7 @@ pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, Data
     };
     let last = found.last_at.max(turn);
     let earliest = last.map_or(now, |last| last.saturating_add(least).max(now));
-    // A crawl that is due already stays due, whether it has run or was put off.
+    // A crawl already due stays due, whether it has run or was postponed.
     let due_at = if found.due_at <= now { now } else { earliest.min(found.due_at) };
     let due = crawl::due_at.eq(due_at);
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
@@ -208,7 +208,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
         return Ok(true);
     }
-    // The last one of several that are removed at the same time sees that the others are gone.
+    // If several are removed at once, the last one sees that the others are gone.
     buckets::lock(db, &removed.bucket)?;
     let others = crawl::table
         .filter(crawl::bucket.eq(&removed.bucket))
@@ -271,7 +271,7 @@ pub fn claim_due(
         return Ok(None);
     }
     let last = last_runs(db, now)?;
-    // A crawl that was put off comes after those that have been waiting in the meantime.
+    // A postponed crawl comes after those that have been waiting since.
     due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
         (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
     });
@@ -333,7 +333,7 @@ pub struct Held<'a> {
     pub holder: &'a str,
 }
 
-/// Updates a claimed crawl. Returns `false` if it isn't ours any more. A macro, because Diesel's
+/// Updates a claimed crawl. Returns `false` if it is no longer ours. A macro, because Diesel's
 /// types would get too long.
 macro_rules! update_held {
     ($db:expr, $held:expr, $changes:expr) => {{

@@ -1,4 +1,4 @@
-//! The files and messages of alerts that change, and of marks before an alert.
+//! Files and messages of changed alerts, and of marks before an alert.
 
 use buckets::Settings;
 use buckets::jobs::{CheckpointPolicy, JobContext, load};

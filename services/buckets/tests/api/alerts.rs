@@ -367,7 +367,7 @@ async fn comparison_continues_where_it_has_failed_and_sends_one_message() {
 async fn rebuild_keeps_files_that_were_not_compared_yet() {
     let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
     let fixture = Fixture::new();
-    // Dead rows, so that a rebuild gives files other ids.
+    // Dead rows, so that a rebuild renumbers files.
     for size in 1..4 {
         fixture.load_lines(&[&line(BOX, "old backup", size, 1)]);
     }

@@ -96,7 +96,8 @@ impl Fixture {
         let key = self.key("tester", plan);
         let JobContext { pools, clock, generations, .. } = self.context.clone();
         let state = buckets::open(pools, clock, generations, settings).unwrap();
-        // Some tests begin a download and read it after other work, which is slow on a busy machine.
+        // Some tests start a download and read it after other work, which is slow on a busy
+        // machine.
         let server = TestServer::start_with(Buckets::new(state.clone(), BASE), |settings| {
             settings.write_timeout = 3_600;
         })

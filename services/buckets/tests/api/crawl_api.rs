@@ -41,7 +41,7 @@ impl App {
     }
 }
 
-/// Runs a crawl. Listing a bucket blocks, which the thread of an asynchronous test must not.
+/// Runs a crawl. Listing a bucket blocks, which an async test's thread must not.
 pub fn run_one(fixture: &Fixture, id: Option<i64>, options: &CrawlOptions) -> Vec<CrawlOutcome> {
     let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
     std::thread::scope(|scope| {

@@ -45,7 +45,7 @@ pub fn options() -> CrawlOptions {
 impl Fixture {
     pub fn crawl(&self, id: Option<i64>) -> Result<Vec<CrawlOutcome>, JobError> {
         let checkpoints = CheckpointPolicy::of(&Settings::for_tests());
-        // Listing a bucket blocks, which is not allowed on the thread of an asynchronous test.
+        // Listing a bucket blocks, which is not allowed on an async test's thread.
         std::thread::scope(|scope| {
             let crawling = scope.spawn(|| run_crawls(&self.context, id, &options(), checkpoints));
             crawling.join().unwrap()
@@ -451,8 +451,7 @@ fn bucket_has_its_rate_and_provider_has_another() {
     assert_eq!(bucket.requests(), 4);
 }
 
-/// Requests of crawls that may not reach private addresses do not use the proxy of the environment, which
-/// would reach them.
+/// Crawls that may not reach private addresses ignore the environment's proxy, which could.
 #[test]
 fn proxy_of_environment_is_only_for_private_crawls() {
     let program = Program::new();

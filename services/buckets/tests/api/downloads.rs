@@ -13,7 +13,7 @@ const CSV: &str = "text/csv";
 const NDJSON: &str = "application/x-ndjson";
 
 impl App {
-    /// Returns status, headers and body of a download.
+    /// Returns a download's status, headers and body.
     async fn download(&self, query: &str, accept: &str) -> (u16, HeaderMap, String) {
         let response = self.begin(query, accept).await;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

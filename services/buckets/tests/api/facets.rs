@@ -43,7 +43,7 @@ async fn facets_equal_totals_of_narrowed_searches() {
     let app = fixture.serve("premium").await;
     for query in ["", "keywords=backup", "keywords=.*a.*&regexp=1", "extensions=pdf,gz&size-from=9"]
     {
-        // Lets the rate limit get new tokens.
+        // Lets the rate limit refill.
         fixture.clock.advance(60);
         let facets = app.facets(query).await;
         let results = facets["meta"]["results"].as_u64().unwrap();

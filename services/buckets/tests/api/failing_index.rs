@@ -1,4 +1,4 @@
-//! An index of which one search fails, or waits for other work.
+//! An index in which one search fails or waits for other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -24,8 +24,8 @@ use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
 
-/// Returns a fixture with an old file of a bucket, of whose listing the first of two pages is stored, and
-/// into which a prefix was loaded since that listing began: a file that it has, and one that it misses.
+/// Returns a fixture with a bucket's old file and the first of two listing pages. Since that
+/// listing started, a prefix was loaded: one file that it has, and one that it misses.
 fn overlapped_listing() -> (Fixture, PublicBucket) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "old.txt", 1, 1)]);
@@ -303,8 +303,8 @@ async fn hidden_bucket_is_shown_if_no_crawl_is_left_that_runs() {
     assert_eq!(app.results("").await, 3, "the paused crawl would not show it again");
 }
 
-/// A bucket with three files that the operator's crawl 2 has hidden, and options with which the key of the
-/// app may list it. The key has removed its crawl 1 of the bucket.
+/// A bucket with three files that the operator's crawl 2 has hidden, and options that let the app's
+/// key list it. The key has removed its crawl 1.
 async fn hidden_bucket(fixture: &Fixture, app: &App) -> (PublicBucket, CrawlOptions) {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let options = crawl_of_key(app, &bucket).await;
@@ -341,7 +341,7 @@ async fn removing_a_crawl_of_a_key_does_not_show_a_hidden_bucket() {
     hide(&fixture, &app, &bucket).await;
     pause_crawl(&fixture.context, 2, true).unwrap();
     add_same_crawl(&app, &bucket).await;
-    // The crawl of the key was refused, too.
+    // The key's crawl was refused, too.
     assert!(run_one(&fixture, Some(3), &options)[0].outcome.contains("403"));
     let removed = app.send(Method::DELETE, "/api/v2/crawls/3", &app.key, Value::Null).await;
     assert_eq!(removed.0, 204);

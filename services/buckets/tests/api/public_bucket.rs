@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 /// Number of files per page.
 pub const PAGE: usize = 100;
 
-/// The content and the behaviour of the server.
+/// The server's content and behaviour.
 #[derive(Default)]
 pub struct Behaviour {
     /// Keys in byte order. The size of a file is the index of its key.
@@ -20,7 +20,7 @@ pub struct Behaviour {
     pub requests: Mutex<Vec<String>>,
     /// Number of requests that get a 503 response.
     pub busy: AtomicUsize,
-    /// The request, counted from 1, from which on all get a 503 response; 0 for none.
+    /// From this request on (counted from 1), all get a 503 response; 0 for none.
     pub broken_from: AtomicUsize,
     /// Number of requests after which the server refuses connections; 0 for none.
     pub gone_after: AtomicUsize,
@@ -157,14 +157,14 @@ fn endless(token: &str) -> String {
     )
 }
 
-/// Returns the keys of a page with the sizes of their files, and whether more follow.
+/// Returns a page's keys and file sizes, and whether more follow.
 fn page(behaviour: &Behaviour, first: usize) -> (Vec<(String, usize)>, bool) {
     let keys = behaviour.keys.lock();
     let page = keys.iter().cloned().zip(0..).skip(first).take(PAGE).collect();
     (page, first + PAGE < keys.len())
 }
 
-/// Returns the number of leading keys that fulfil a condition.
+/// Returns the number of leading keys that meet a condition.
 fn first(behaviour: &Behaviour, holds: impl Fn(&String) -> bool) -> usize {
     behaviour.keys.lock().partition_point(holds)
 }

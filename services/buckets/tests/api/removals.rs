@@ -100,7 +100,7 @@ fn removal_and_crawl_that_hides_its_bucket_do_not_block_each_other() {
         ..CrawlRequest::default()
     };
     add_crawls(&fixture.context, vec![of_bucket]).unwrap();
-    // Connections of their own, because writers of a process take turns.
+    // Separate connections, because a process's writers take turns.
     let [mut crawler, mut watcher] = [(), ()].map(|()| fixture.context.pools.connect().unwrap());
     crawler.batch_execute("BEGIN; UPDATE crawl SET outcome = 'refused'").unwrap();
     let context = fixture.context.clone();

@@ -1,4 +1,4 @@
-//! Stopped runs, removals in the meantime, and loads that cannot begin.
+//! Stopped runs, removals in the meantime, and loads that cannot start.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -211,7 +211,7 @@ fn killed_removal_reports_hidden_files() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(BOX, "1", 1, 1)]);
     request(&fixture, A);
-    // Does to the index the same as `remove`, for the first removal of this database.
+    // Does the same to the index as `remove`, for this database's first removal.
     for _killed in 0..3 {
         let mut session = Session::open(&fixture.context, "a test").unwrap();
         assert_eq!(session.writer.remove(1, 1, None, None).unwrap(), 2);

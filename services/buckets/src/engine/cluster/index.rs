@@ -49,8 +49,8 @@ impl ClusterIndex {
         Ok(changed)
     }
 
-    /// Computes a result from a single state. `answer` gets `true` as its second argument while no
-    /// newer state can exist.
+    /// Computes a result from a single state. `answer`'s second argument is `true` while no newer
+    /// state can exist.
     fn of_one_state<T>(
         &self,
         limits: &Limits,

@@ -182,7 +182,7 @@ pub(super) fn of_generation(generation: u32) -> String {
     format!("writer_{generation}")
 }
 
-/// Drops all tables of a lock that isn't used any more.
+/// Drops all tables of a lock that is no longer used.
 pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     let server = &client.target.base;
     for which in [BY, GRAVE] {

@@ -78,7 +78,7 @@ pub(super) fn is_impossible(hir: &Hir) -> bool {
 
 /// Rewrites an expression so that it doesn't match NULs, which rows never contain.
 ///
-/// Branches that can't match any more are removed. They would make an alternation's minimum length
+/// Branches that can no longer match are removed. They would make an alternation's minimum length
 /// wrong. Also, the trigram index uses NUL to mark both ends of a name.
 pub(super) fn of_rows(hir: &Hir) -> Hir {
     restricted(hir, true)

@@ -56,7 +56,7 @@ pub struct BucketAudit {
     pub new: u64,
     /// Files with a different size or date.
     pub changed: u64,
-    /// Files that aren't listed any more.
+    /// Files that are no longer listed.
     pub gone: u64,
     /// Unchanged files.
     pub unchanged: u64,

@@ -25,7 +25,7 @@ pub(super) const NO_KEY: &str = "its key is revoked or expired, or its package d
 pub(super) enum Wanted<'a> {
     /// This crawl, due or not.
     One(i64),
-    /// A crawl that is due by this Unix time, or now if there is none, except those listed.
+    /// A crawl due by this Unix time (by default now), except those listed.
     Due(Option<i64>, &'a [i64]),
 }
 
@@ -94,7 +94,7 @@ impl HeldCrawl {
         })?)
     }
 
-    /// Returns an error if the crawl's key may not crawl any more.
+    /// Returns an error if the crawl's key may no longer crawl.
     pub(super) fn check_key(&self) -> Result<(), JobError> {
         if self.may_run()? { Ok(()) } else { Err(JobError::Invalid(NO_KEY.to_owned())) }
     }

@@ -141,7 +141,7 @@ async fn crawl_with_alert(program: &Program) {
         serving.get(path).bearer_auth(key).send().await.unwrap().json().await.unwrap()
     };
     let count = |answer: &Value| answer["files"].as_array().map(Vec::len);
-    // The port that the server was given differs from that of its setting.
+    // The server's port differs from its setting.
     let path = &link[link.find("/api/").unwrap()..];
     assert_eq!(count(&new(&format!("{path}&limit=1000")).await), Some(150));
     program.done(&["rebuild"]);

@@ -36,8 +36,8 @@ pub(in super::super) struct ClusterWriter {
     /// Number of files, and total length of their paths. Includes uncommitted ones.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Set when an insert fails. Some of its rows may have been stored, so the writer can't be used
-    /// any more.
+    /// Set when an insert fails. Some of its rows may have been stored, so the writer is no longer
+    /// usable.
     pub(super) failed: bool,
     /// Limits how many files a publish may remove.
     pub(super) removal_limit: Option<RemovalLimit>,

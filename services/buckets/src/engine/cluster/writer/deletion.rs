@@ -85,8 +85,8 @@ impl ClusterWriter {
     }
 
     /// Starts deleting replaced rows. Servers with lightweight deletes only mark the rows, so we
-    /// wait for that. Searches then don't have to exclude them any more, which lets ClickHouse use
-    /// its indexes again.
+    /// wait for that. Searches then no longer have to exclude them, which lets ClickHouse use its
+    /// indexes again.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
