@@ -66,7 +66,7 @@ const NAMES: [&str; 53] = [
     "organizer[0][organizer]",
 ];
 
-/// Returns what a calendar knows that has everything, or nothing.
+/// Returns the known rows of a full or an empty calendar.
 fn known(input: &impl Input, urls: &Urls, all: bool) -> Known {
     if !all {
         return Known::default();

@@ -346,7 +346,7 @@ mod tests {
                     import.write(&state, db)?;
                     return Err(DatabaseError::Busy.into());
                 }
-                // The events get other ids than at the first attempt.
+                // The events' ids differ from the first attempt's.
                 events::allocate(db)?;
                 import.write(&state, db)
             })

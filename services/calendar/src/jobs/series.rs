@@ -31,8 +31,8 @@ pub async fn extend_series(state: &State) {
 /// Number of series to expand in one read.
 const AT_ONCE: i64 = 50;
 
-/// Makes series due that lack events now, because SERIES_AHEAD was raised after it was decided when
-/// they are due. Returns false if the database failed, so that some series were not looked at.
+/// Makes series due that now lack events because SERIES_AHEAD was raised since they were scheduled.
+/// Returns false if the database failed, so that some series were not looked at.
 pub async fn review_series(state: &State) -> bool {
     let mut last = 0;
     loop {
@@ -63,8 +63,8 @@ pub async fn review_series(state: &State) -> bool {
     }
 }
 
-/// Reads some of the series that are not due yet, from the one after `last`. Returns those that lack
-/// events, and the last one that was read.
+/// Reads some series that are not due yet, starting after `last`. Returns those that lack events,
+/// and the last one that was read.
 fn lacking_events(
     db: &mut Db,
     site: &Site,

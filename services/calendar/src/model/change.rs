@@ -121,7 +121,7 @@ pub struct EventChange {
     pub external_id: Option<String>,
     /// The first event in the series. Can't be set over HTTP.
     pub parent: Option<i64>,
-    /// The slug of a date of a series. Can't be set over HTTP.
+    /// The slug of a series' date. Can't be set over HTTP.
     pub date_slug: Option<String>,
     /// Fields that a new date takes over from its series. Can't be set over HTTP.
     pub taken: Option<Box<TakenFields>>,

@@ -1,4 +1,4 @@
-//! Lists of changes, with which mirrors can stay up to date.
+//! Lists of changes that keep mirrors up to date.
 
 use super::list::Scope;
 

@@ -348,8 +348,8 @@ impl Shared {
         }
     }
 
-    /// Returns a new draft with the author and the dates of this event and with this title, without
-    /// other texts and without links.
+    /// Returns a new draft with this event's author and dates and this title, but no other text or
+    /// links.
     pub fn without_texts(&self, title: String) -> Shared {
         let draft = Event::draft(self.event.author, self.event.schedule.clone(), 0, 0);
         let event = Event { title, ..draft };

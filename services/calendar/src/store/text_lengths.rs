@@ -101,7 +101,7 @@ struct Length {
     bytes: i64,
 }
 
-/// Returns the size of the text of each of these venues or organizers in bytes, by id.
+/// Returns the text size of each of these venues or organizers in bytes, by id.
 pub fn by_id(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, usize>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());

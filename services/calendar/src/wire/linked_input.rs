@@ -82,7 +82,7 @@ fn decode(
     writer: WriteOptions<'_>,
 ) -> Result<LinkedChange, ParameterErrors> {
     let LinkedInput { creating, given, mut errors } = input;
-    /// Decodes the shared fields, followed by those of a kind.
+    /// Decodes the shared fields, then those of the kind.
     macro_rules! change {
         ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;
@@ -130,7 +130,7 @@ fn linked_name(
     creating: bool,
 ) -> Option<String> {
     match creating {
-        // If a new name contains nothing but tags, creating the row reports its own error.
+        // If a new name consists only of tags, creating the row reports that.
         true => given.map(|name| writer.sanitize_inline(name.0)),
         false => name(errors, kind.word(), given, writer),
     }

@@ -176,7 +176,7 @@ fn is_named(line: &str) -> bool {
 /// A line of a calendar file.
 struct Line<'l> {
     name: &'l str,
-    /// The zone of its times (`TZID`).
+    /// The time zone (`TZID`).
     zone: Option<Zone>,
     /// Whether it lists days (`VALUE=DATE`).
     is_day: bool,
@@ -185,7 +185,7 @@ struct Line<'l> {
 
 impl Line<'_> {
     fn read(line: &str) -> Result<Line<'_>, String> {
-        // A bare rule has no name.
+        // Rules may omit the name.
         let (head, value) = line.split_once(':').unwrap_or(("RRULE", line));
         let mut parts = head.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();

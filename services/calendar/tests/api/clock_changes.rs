@@ -45,7 +45,7 @@ struct Planted {
     featured: bool,
 }
 
-/// Plants events around the clock changes of all zones. Some of them last for weeks.
+/// Adds events around the clock changes of all zones. Some of them last for weeks.
 fn fill(app: &App, dice: &mut Dice, category: i64) -> Vec<Planted> {
     let author = app.user("editor");
     let planting = |db: &mut Db| -> Result<Vec<Planted>, DatabaseError> {
@@ -150,7 +150,7 @@ async fn lists_near_clock_changes_match_a_naive_filter() {
         assert_eq!(app.list(&plain, all), everything, "{context}");
         let check = |db: &mut Db| -> Result<(), DatabaseError> {
             assert_eq!(page_with_included(db, app.access(), &plain, all)?, everything, "{context}");
-            // The SQL statement that answers while the index is being built gives the same list.
+            // The SQL statement used while the index is being built gives the same list.
             assert_eq!(list_by_statement(db, &plain, all)?, everything, "{context}");
             Ok(())
         };

@@ -268,7 +268,7 @@ async fn purge_counts_first_and_can_be_repeated_after_a_kill() {
     assert_eq!((app.media_files(), rows(&app, "erased_files")), (0, 0));
 }
 
-/// The length of the write-ahead log of SQLite.
+/// The length of SQLite's write-ahead log.
 fn log_length(file: &Path) -> u64 {
     Path::new(&format!("{}-wal", file.display())).metadata().map_or(0, |found| found.len())
 }
@@ -344,7 +344,7 @@ fn purged_texts_are_not_in_the_database_file() {
     }
 }
 
-/// Makes files that erased images have left, by `make`.
+/// Creates files left by erased images, using `make`.
 fn left_files(app: &App, numbers: std::ops::Range<u32>, make: impl Fn(&Path)) {
     let media = app.database.folder().join("media");
     fs::create_dir_all(&media).unwrap();
@@ -383,7 +383,7 @@ async fn purge_removes_all_files_of_erased_images() {
     assert_eq!((app.media_files(), rows(&app, "erased_files")), (0, 0));
 }
 
-/// Returns the path of the only stored file, after setting its time to that of the app.
+/// Returns the path of the only stored file, after setting its time to the app's.
 fn just_stored(app: &App) -> PathBuf {
     let mut files = fs::read_dir(app.database.folder().join("media")).unwrap();
     let path = files.next().unwrap().unwrap().path();
@@ -397,7 +397,7 @@ async fn file_that_a_write_has_just_stored_outlives_the_erasure_of_an_equal_imag
     for is_recorded in [true, false] {
         let app = App::new().await;
         let id = app.event(json!({"image": image(&app, 1).await})).await;
-        // Another write has stored an equal image, and has not recorded it yet.
+        // Another write has stored an identical image but not recorded it yet.
         let path = just_stored(&app);
         app.clock.advance(1);
         force(&app, "editor", &format!("/events/{id}")).await.expect(200);

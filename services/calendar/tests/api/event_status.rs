@@ -94,7 +94,7 @@ async fn rescheduled_event_names_its_former_start() {
         "timezone": "Pacific/Auckland"});
     app.patch(&path, &moved).await.expect(200);
     assert_eq!(previous().await.1, "2027-04-09");
-    // Another zone does not move an event of whole days.
+    // Another zone does not move an all-day event.
     app.patch(&path, &json!({"timezone": "Europe/Berlin"})).await.expect(200);
     assert_eq!(previous().await.1, "2027-04-09");
 }
@@ -190,7 +190,7 @@ async fn subscribers_see_postponed_events_as_tentative_and_rescheduled_ones_as_r
     assert!(rescheduled.contains("SEQUENCE:2\r\n"), "{rescheduled}");
     assert!(rescheduled.contains("DTSTART:20270408T100000Z\r\n"), "{rescheduled}");
     assert_eq!(counts(&app, &rescheduled).await, [0, 0, 1, 0, 0]);
-    // A change of the status alone also raises SEQUENCE.
+    // A status change alone also raises SEQUENCE.
     app.patch(&path, &json!({"event_status": "scheduled"})).await.expect(200);
     app.patch(&path, &json!({"event_status": "rescheduled"})).await.expect(200);
     assert!(feed().await.contains("SEQUENCE:4\r\n"));

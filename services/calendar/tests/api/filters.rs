@@ -87,7 +87,7 @@ async fn repeated_pairs_form_a_list() {
         let list = app.get(&format!("/events?{query}")).await.expect(200);
         assert_eq!(list.ids(), [first, second], "{query}");
     }
-    // If a parameter that is not a list is repeated, its last value counts.
+    // If a parameter that is not a list is repeated, its last value wins.
     assert_eq!(app.get("/events?search=a&search=b").await.ids(), [second]);
 }
 

@@ -46,7 +46,7 @@ async fn series_moved_there_and_back_keeps_its_events() {
     assert_eq!((app.get("/events").await.ids(), app.rows("events")), (ids.clone(), 3));
     counts(&app, calendar(&[&series(10, "")])).await;
     assert_eq!(shown(&app).await, ["01 10 Daily", "02 10 Daily", "03 10 Daily"]);
-    // The ids and URLs are those from before.
+    // The ids and URLs have not changed.
     let back = app.get("/events").await;
     assert_eq!(back.ids(), ids);
     assert!(!back.text.contains("__trashed"), "{}", back.text);
@@ -76,7 +76,7 @@ async fn older_file_is_refused_after_the_first_date_was_erased() {
     app.delete(&format!("/events/{}?force=true", ids[0])).await.expect(200);
     counts(&app, &older).await;
     assert_eq!(shown(&app).await, ["02 10 Daily", "03 10 Daily"]);
-    // Once all dates are erased, nothing is left of the entry.
+    // Once all dates are erased, the entry is gone.
     for id in &ids[1..] {
         app.delete(&format!("/events/{id}?force=true")).await.expect(200);
     }

@@ -1,4 +1,4 @@
-//! Taking over a site through its REST API.
+//! Importing a site through its REST API.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ async fn site_is_taken_over_and_followed() {
     }
     let target = program().with_database();
     let url = format!("http://{}", old.http());
-    // Without a user, only published items are taken over.
+    // Without a user, only published items are imported.
     assert_eq!(counts(&import(&target, &url, &[]), 0), [8, 0, 0, 0, 0]);
     let with_user = ["--user", "admin"];
     assert_eq!(counts(&import(&target, &url, &with_user), 0), [3, 0, 8, 0, 0]);
@@ -344,7 +344,7 @@ fn site_without_a_list_of_users_is_judged_by_its_drafts() {
     }
 }
 
-/// The time after which a request does not wait for that of another run.
+/// How long a request waits for another run's.
 const MEETING: Duration = Duration::from_secs(20);
 
 #[test]
@@ -406,7 +406,7 @@ async fn erased_items_do_not_become_items_of_another_site() {
         call(&server, "DELETE", path, json!({})).await;
     }
     assert_eq!(counts(&import(&target, &second.url(""), &[]), 0), [2, 0, 0, 0, 0]);
-    // Erased items stay erased, and an event is taken over without its venue.
+    // Erased items stay erased, and an event is imported without its venue.
     *lists.lock() = json!({"venues": [{"id": 50, "venue": "Changed"}],
         "categories": [{"id": 9, "name": "Changed"}], "events": [changed]});
     assert_eq!(counts(&import(&target, &first.url(""), &[]), 0), [0, 1, 0, 2, 0]);
@@ -488,7 +488,7 @@ async fn image_requests_are_repeated_too() {
     );
     let requests = peer.requests();
     let asked = |name: &str| requests.iter().filter(|one| one.target.ends_with(name)).count();
-    // A host that fails for one image in all attempts is asked once for each other one.
+    // If all attempts for one image fail, its host is asked once for each other.
     let counts = ["/late.png", "/gone.png", "/down.png", "/down2.png"].map(asked);
     assert_eq!(counts, [3, 1, 6, 1]);
     let server = target.serve(&[]);

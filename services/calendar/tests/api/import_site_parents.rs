@@ -1,4 +1,4 @@
-//! Categories of a site that is taken over, and their parents.
+//! An imported site's categories and their parents.
 
 use std::sync::Arc;
 

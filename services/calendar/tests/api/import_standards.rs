@@ -16,7 +16,7 @@ pub fn mark(event: &Value) -> &'static str {
     if event["event_status"] == "cancelled" { " (off)" } else { "" }
 }
 
-/// Returns id, start, end and title of the events from April 2027 on.
+/// Returns the id, start, end and title of events since April 2027.
 pub async fn shown(app: &App) -> Vec<(i64, String)> {
     let list = app.get("/events?start_date=2027-04-01&per_page=50").await.expect(200).json;
     let event = |event: &Value| {
@@ -34,7 +34,7 @@ pub async fn texts(app: &App) -> Vec<String> {
     shown(app).await.into_iter().map(|(_, text)| text).collect()
 }
 
-/// Returns line and message of each of the `errors` or `warnings`.
+/// Returns the line and message of all `errors` or `warnings`.
 async fn reported(app: &App, file: &str, list: &str) -> Vec<(u64, String)> {
     let report = post(app, "editor", file.to_owned()).await.expect(200).json;
     let error = |error: &Value| {

@@ -1,4 +1,4 @@
-//! Times of iCalendar files near clock changes.
+//! Times in iCalendar files near clock changes.
 
 use serde_json::{Value, json};
 
@@ -162,7 +162,7 @@ async fn days_after_a_skipped_hour_have_the_written_length() {
         assert_eq!(imported.iter().map(times).collect::<Vec<_>>(), [one, two, two], "{case}");
         assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0], "{case}");
 
-        // A series of the API has the same dates, and its feed too.
+        // A series in the API has the same dates, as does its feed.
         let app = App::new().await;
         let date = |time: &str| {
             let (hour, minute) = time.split_at(2);

@@ -1,5 +1,4 @@
-//! Included resources of events. Reading them with one statement or with several gives equal
-//! results.
+//! Included resources of events. Reading them with one or several statements gives equal results.
 
 use calendar::{
     Event, EventFilter, EventSelector, Included, Kind, Limits, Paging, Scope, Sql, Window,

@@ -1,4 +1,4 @@
-//! Answers from memory equal those of a server that keeps none.
+//! Cached responses match those of a server without a cache.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use testkit::{Exchange, Program, Served, TestServer};
 
 use crate::app::{Answer, App, Dice, NS, send, settings};
 
-/// The host of all requests, so that both servers give the same addresses.
+/// The host of all requests, so that both servers return the same URLs.
 const HOST: &str = "events.example";
 
 /// Anonymous, and three roles that see different events.
 const CALLERS: [&str; 4] = ["", "reader", "author", "administrator"];
 
-/// Two servers on one database, of which only the first keeps answers.
+/// Two servers on one database. Only the first caches responses.
 struct Pair {
     app: App,
     other: TestServer,
@@ -50,7 +50,7 @@ impl Pair {
     }
 }
 
-/// Returns everything of an answer but what differs between two answers to the same request.
+/// Returns the parts of a response that are the same for every identical request.
 fn shown(answer: &Answer) -> (u16, Vec<(String, String)>, &[u8]) {
     let headers = answer.headers.iter().filter(|(name, _)| {
         !matches!(name.as_str(), "date" | "x-request-id" | "connection" | "keep-alive")
@@ -129,7 +129,7 @@ impl Ids {
     }
 }
 
-/// Changes something that answers show.
+/// Changes data shown in responses.
 async fn change(pair: &Pair, dice: &mut Dice, ids: &mut Ids, round: usize) {
     let keeps = dice.roll(2) == 0;
     let event = *dice.pick(&ids.events);
@@ -221,7 +221,7 @@ async fn begin(pair: &Pair) -> Ids {
     ids
 }
 
-/// Reads a path from both servers, with the tag that the client knows, and compares the answers.
+/// Reads a path from both servers with the client's tag, and compares the responses.
 async fn compare(pair: &Pair, who: &str, path: &str, tag: Option<&str>) -> Answer {
     let conditions: Vec<(&str, &str)> = tag.iter().map(|tag| ("If-None-Match", *tag)).collect();
     let kept = pair.get(true, who, path, &conditions).await;
@@ -244,7 +244,7 @@ async fn answers_from_memory_equal_new_ones_after_any_write() {
             let path = ids.path(&mut dice);
             let client = (caller, path.clone());
             let tag = tags.get(&client).filter(|_| dice.roll(2) == 0).cloned();
-            // The second answer is from memory, unless the clock is read again.
+            // The second response is cached, unless the clock is read again.
             for _ in 0..2 {
                 let answer = compare(&pair, CALLERS[caller], &path, tag.as_deref()).await;
                 let given = answer.header("etag").to_owned();
@@ -326,7 +326,7 @@ async fn answers_follow_the_clock() {
         let list = compare(&pair, "", "/calendar/events/v1/events", None).await;
         lists.push(list.json["total"].as_i64().unwrap());
     }
-    // The default list begins at midnight of yesterday.
+    // The default list starts at midnight yesterday.
     assert_eq!(lists, [1, 1, 1, 1, 1, 1, 0]);
 }
 
@@ -435,7 +435,7 @@ async fn answers_are_made_once_for_each_state_of_the_content() {
             expected[usize::from(reads == 0)] += 1.0;
             assert_eq!(counts(&served).await, expected);
         }
-        // Answers with a password are not kept, so they are not counted.
+        // Responses with a password are not cached, nor counted.
         get(&format!("{list}&password=x"), "\"none\"").await;
         assert_eq!(counts(&served).await, expected);
     }

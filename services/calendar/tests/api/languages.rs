@@ -6,7 +6,7 @@ use calendar::{Count, Language};
 use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
-/// Returns the judged languages with what Intl prints.
+/// Returns the tested languages with Intl's output.
 fn judged() -> Vec<(Language, Value)> {
     let all: Value = serde_json::from_str(include_str!("languages.json")).unwrap();
     let judged = all.as_object().unwrap().clone().into_iter();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, NS, send, settings};
 
-/// The host of all requests, so that both calendars give the same addresses.
+/// The host of all requests, so that both calendars return the same URLs.
 const HOST: &str = "events.example";
 
 fn loaded(state: &State, lines: &[Value]) -> Loaded {
@@ -17,7 +17,7 @@ fn loaded(state: &State, lines: &[Value]) -> Loaded {
     load(state, Cursor::new(text), LoadOptions::default()).unwrap()
 }
 
-/// Adds what a line needs besides the body of a request.
+/// Adds what a line needs besides a request body.
 fn line(number: usize, kind: &str, body: &Value) -> Value {
     let mut line = body.clone();
     line["type"] = json!(kind);

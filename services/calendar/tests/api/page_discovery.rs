@@ -13,7 +13,7 @@ use crate::app::{Answer, App, plant, send, settings};
 use crate::pages::{page, with_events};
 use crate::series::course;
 
-/// Returns the texts of all elements with a name.
+/// Returns the text of all elements with a name.
 fn texts(answer: &Answer, name: &str) -> Vec<String> {
     let mut reader = Reader::from_str(&answer.text);
     let (mut found, mut current) = (Vec::new(), None);

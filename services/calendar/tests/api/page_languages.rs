@@ -14,12 +14,12 @@ pub async fn in_all_languages() -> App {
     with_events_and(&["--site-locales", ALL]).await
 }
 
-/// Returns the texts that people see or hear, without markup.
+/// Returns the text that people see or hear, without markup.
 pub fn words(page: &Answer) -> Vec<String> {
     words_of(page.text.split_once("<body>").map_or(page.text.as_str(), |(_, body)| body))
 }
 
-/// Returns the texts that people see or hear in a part of a page.
+/// Returns the text that people see or hear in part of a page.
 pub fn words_of(body: &str) -> Vec<String> {
     let mut words = Vec::new();
     for piece in body.split('<') {

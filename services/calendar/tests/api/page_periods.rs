@@ -118,7 +118,7 @@ async fn busy_week_has_several_pages() {
 async fn step_back_skips_the_midnight_at_which_an_event_ends() {
     let app = App::new().await;
     app.event(json!({"start_date": "2027-05-07 20:00", "end_date": "2027-05-09 00:00"})).await;
-    // An event without a length is on the day of its midnight.
+    // A zero-length event belongs to the day of its midnight.
     app.event(json!({"start_date": "2027-05-05 00:00", "end_date": "2027-05-05 00:00"})).await;
     for (day, previous) in [("2027-05-10", "2027-05-08"), ("2027-05-07", "2027-05-05")] {
         let shown = page(&app, &format!("/events/day/{day}/")).await.expect(200);

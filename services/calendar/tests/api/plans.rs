@@ -130,7 +130,7 @@ async fn deep_pages_match_the_same_slice_of_a_long_page() {
         assert!(lists.iter().all(|(_, total)| *total == 21_600));
         lists.into_iter().flat_map(|(ids, _)| ids).collect::<Vec<_>>()
     };
-    // One page is within 10,000 events of an end of the list, the other is not.
+    // One page is within 10,000 events of either end of the list, one isn't.
     for filter in [&public, &turned] {
         for middle in [1_001, 1_159] {
             let around = pieces(filter, 10, middle..=middle + 1);
@@ -141,7 +141,7 @@ async fn deep_pages_match_the_same_slice_of_a_long_page() {
     }
 }
 
-/// Makes most events of [`fill`] last three hours, so that those that begin at 22:00 end at 01:00.
+/// Makes most events of [`fill`] last three hours, so that those that start at 22:00 end at 01:00.
 fn lengthen(db: &mut Db) -> Result<usize, DatabaseError> {
     Sql::new(db, "update events set end_local = end_local + 7200 where id % 5 > 0").execute(db)
 }

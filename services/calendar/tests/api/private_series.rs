@@ -11,7 +11,7 @@ use crate::series::{course, events, patch, texts};
 /// A feed of all dates.
 const FEED: &str = "/ical?ends_after=2027-01-01";
 
-/// Creates a series of weekly lectures with titles and descriptions of their own. Returns the ids of
+/// Creates a series of weekly lectures with individual titles and descriptions. Returns the ids of
 /// its events.
 async fn lectures(app: &App, recurrence: Value) -> Vec<i64> {
     let id = course(app, json!({"title": "Lectures", "recurrence": recurrence})).await;
@@ -29,7 +29,7 @@ fn weekly(count: i64, exdates: &[&str]) -> Value {
     json!({"rrule": "FREQ=WEEKLY", "count": count, "exdates": exdates})
 }
 
-/// Returns the writes that hide an event or its texts.
+/// Returns the writes that hide an event or its text.
 fn hidings() -> Vec<Value> {
     vec![
         json!({"status": "private"}),

@@ -15,7 +15,7 @@ pub async fn course(app: &App, fields: Value) -> i64 {
     app.post("/events", &body).await.expect(201).id()
 }
 
-/// Returns the events of the series of an event, in order of their starts.
+/// Returns the events in an event's series, ordered by start.
 pub async fn events(app: &App, id: i64) -> Vec<Value> {
     let series = app.get_as("editor", &format!("/events/{id}")).await.json["series"]["id"].clone();
     let path =
@@ -24,7 +24,7 @@ pub async fn events(app: &App, id: i64) -> Vec<Value> {
     list.json["events"].as_array().unwrap().clone()
 }
 
-/// Returns some texts of all events of a series.
+/// Returns one field of all events in a series.
 pub async fn texts(app: &App, id: i64, name: &str) -> Vec<String> {
     let all = events(app, id).await;
     all.iter().map(|event| event[name].as_str().unwrap_or_default().to_owned()).collect()
@@ -108,7 +108,7 @@ async fn dates_are_added_and_excluded() {
         starts(&app, id).await,
         ["03-16 18:00", "03-25 20:00", "03-30 18:00", "04-06 18:00"]
     );
-    // Days of a series of whole days.
+    // Days of an all-day series.
     let days = json!({"all_day": true, "start_date": "2027-03-27", "end_date": "2027-03-28",
         "recurrence": {"rrule": "FREQ=MONTHLY", "count": 3, "exdates": ["2027-04-27"]}});
     let id = course(&app, days).await;
@@ -187,7 +187,7 @@ async fn change_of_one_event_stays_when_all_change() {
     patch(&app, ids[2], all).await.expect(200);
     assert_eq!(texts(&app, id, "title").await, ["Pilates", "Guest teacher", "Pilates", "Pilates"]);
     assert_eq!(texts(&app, id, "website").await, vec!["https://example.org/"; 4]);
-    // The event that the request names is like the others afterwards.
+    // The requested event is like the others afterwards.
     let named =
         patch(&app, ids[1], json!({"title": "Stretching", "scope": "all"})).await.expect(200);
     assert_eq!(named.json["series"]["changed"], json!(["dates"]));
@@ -208,7 +208,7 @@ async fn event_with_the_title_of_a_series_has_another_slug() {
     course(&app, json!({})).await;
     let id = app.event(json!({"title": "Yoga"})).await;
     assert_eq!(app.get(&format!("/events/{id}")).await.json["slug"], "yoga-2");
-    // The name of another series is not that of an event either.
+    // Another series' name is not an event's either.
     let other = course(&app, json!({})).await;
     assert_eq!(texts(&app, other, "slug").await[0], "yoga-2-2--2027-03-16");
 }
@@ -292,7 +292,7 @@ async fn another_weekday_needs_another_rule() {
     let kept: Vec<Value> = events(&app, id).await.iter().map(|one| one["id"].clone()).collect();
     assert_eq!(kept, ids[..3]);
     app.get(&format!("/events/{}", ids[3])).await.expect(403);
-    // A rule of one event is not possible.
+    // One event cannot have its own rule.
     let one = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}});
     let refused = patch(&app, id, one).await.expect(400);
     assert!(refused.json["data"]["params"]["scope"].is_string(), "{}", refused.text);
@@ -334,7 +334,7 @@ async fn change_of_following_events_splits_the_series() {
     let second = app.get(&recurrences[1]).await.json["series"]["recurrence"].clone();
     assert_eq!((&second["count"], &second["until"]), (&json!(2), &Value::Null));
     assert_eq!(app.get(&format!("/events?post_parent={}", ids[2])).await.ids(), [ids[3]]);
-    // From the first event on, it is a change of all.
+    // From the first event on, it changes all.
     patch(&app, ids[2], json!({"cost": "9", "scope": "following"})).await.expect(200);
     assert_eq!(app.rows("series"), 2);
 }
@@ -367,7 +367,7 @@ async fn deleting_reaches_one_following_or_all_events() {
     app.delete(&format!("/events/{}?scope=some", ids[1])).await.expect(400);
     app.delete(&format!("/events/{}?scope=following", ids[2])).await.expect(200);
     assert_eq!(starts(&app, id).await, ["03-16 18:00", "03-23 18:00"]);
-    // An event from the trash is then an event of its own.
+    // A restored event is then a standalone event.
     let restored = patch(&app, ids[3], json!({"status": "publish"})).await.expect(200);
     assert_eq!(restored.json["series"], Value::Null);
     let gone = app.delete(&format!("/events/{}?scope=all&force=true", ids[1])).await.expect(200);

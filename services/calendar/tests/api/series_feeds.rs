@@ -7,7 +7,7 @@ use crate::imports::post;
 use crate::series::{course, events, patch};
 use crate::subscribing::{Subscribing, counts};
 
-/// Returns the feed of a calendar that has another host than the one that imports it.
+/// Returns the feed of a calendar on a different host than the importing one.
 async fn feed(app: &App) -> String {
     let feed = app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
     feed.replace('@', "@other-")
@@ -116,7 +116,7 @@ async fn series_that_is_deleted_and_created_again_is_followed_by_importers_of_it
     }
 }
 
-/// Makes a random change of a series in a calendar.
+/// Makes a random change to a calendar's series.
 async fn change(app: &App, dice: &mut Dice) -> String {
     let path = "/events?start_date=2020-01-01&end_date=2040-01-01&per_page=50&status=publish,trash";
     let list = app.get_as("editor", path).await.expect(200).json;

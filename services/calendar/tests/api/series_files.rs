@@ -11,7 +11,7 @@ use crate::imports::{counts, event, post};
 use crate::pages::page;
 use crate::series::{course, events, texts};
 
-/// Returns the dates, titles and statuses of the entries of a feed.
+/// Returns the dates, titles and statuses of a feed's entries.
 fn dates(feed: &str) -> Vec<String> {
     let unfolded = feed.replace("\r\n ", "");
     let entries = unfolded.split("BEGIN:VEVENT").skip(1);
@@ -70,7 +70,7 @@ async fn feed_has_one_entry_with_a_rule_and_the_events_that_differ() {
     assert_eq!(paths, ["fair/", "yoga/", "yoga/2027-03-23/", "yoga/2027-04-06/"]);
     assert_eq!(feed.text.matches("BEGIN:VTIMEZONE").count(), 1);
     assert_eq!(feed.header("x-tec-total"), "5");
-    // A feed that has some events of a series has them as events of their own.
+    // A feed with some of a series' events has them as standalone events.
     let some = app.get("/ical?search=guest").await.expect(200);
     assert_eq!(dates(&some.text), ["DTSTART;TZID=Europe/Vienna:20270323T200000 SUMMARY:Guest"]);
     let path = "/event/yoga/2027-03-16/?ical=1";
@@ -178,7 +178,7 @@ async fn name_of_a_series_has_the_file_of_all_its_dates() {
     assert_eq!(file().await, parts);
     let outlook = page(&app, "/event/yoga/?outlook-ical=1").await.expect(200);
     assert!(!outlook.text.contains("X-WR-CALNAME") && outlook.text.contains("RRULE:"));
-    // An event that became a series keeps its page, so this address has one event only.
+    // An event that became a series keeps its page, so this URL has only one event.
     let plain = app.event(json!({"title": "Fair"})).await;
     let body = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}});
     app.patch(&format!("/events/{plain}"), &body).await.expect(200);
@@ -237,7 +237,7 @@ async fn feed_of_another_calendar_brings_its_series() {
     let id = other.get("/events?start_date=2027-03-16&end_date=2027-03-16").await.ids()[0];
     let all = events(&other, id).await;
     let changed: Vec<&Value> = all.iter().map(|one| &one["series"]["changed"]).collect();
-    // The website of an imported event is its page in the file.
+    // An imported event's website is its page in the file.
     let (moved, cancelled) =
         (json!(["title", "website", "dates"]), json!(["website", "event_status"]));
     assert_eq!(changed, [&json!([]), &moved, &cancelled, &json!([])]);
@@ -269,7 +269,7 @@ async fn imported_rule_is_kept_and_extended() {
     extend_series(&app.state).await;
     assert_eq!(app.rows("events"), 107);
     assert_eq!(counts(&app, &file).await, [0, 0, 107, 0, 0]);
-    // A file without the rule leaves an event of its own.
+    // A file without the rule leaves a standalone event.
     assert_eq!(counts(&app, entry("X-NOTE:once")).await[2], 1);
     assert_eq!(app.rows("series"), 0);
     assert_eq!(app.get(&format!("/events/{id}")).await.json["series"], Value::Null);

@@ -1,4 +1,4 @@
-//! Fields that events of a series have of their own, until they agree with the others again.
+//! Fields that differ between the events of a series, until they agree again.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 
-/// Returns the ids of the events of a series.
+/// Returns the ids of a series' events.
 async fn ids(app: &App, id: i64) -> Vec<i64> {
     events(app, id).await.iter().map(|one| one["id"].as_i64().unwrap()).collect()
 }
@@ -132,7 +132,7 @@ async fn date_restored_after_a_change_of_all_agrees_with_its_series() {
     assert_eq!(changed(&app, id).await, [none.clone(), none.clone(), json!(["title"]), none]);
     let feed = app.get("/ical").await.text;
     assert!(!feed.contains("EXDATE") && feed.matches("RECURRENCE-ID").count() == 1, "{feed}");
-    // The date of a request that restores it, moves with the others.
+    // If a request restores a date, it moves with the others.
     app.delete(&format!("/events/{}", all[1])).await.expect(200);
     let back = json!({"status": "publish", "start_date": "2027-03-30 18:00",
         "end_date": "2027-03-30 19:00", "scope": "all"});
@@ -143,7 +143,7 @@ async fn date_restored_after_a_change_of_all_agrees_with_its_series() {
     );
 }
 
-/// Returns a change of the rule of all events of a weekly course.
+/// Returns a rule change for all events of a weekly course.
 fn rule(more: &Value) -> Value {
     let mut recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU"});
     recurrence.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -205,7 +205,7 @@ async fn new_rule_keeps_removed_and_added_dates_that_it_does_not_list() {
     patch(&app, id, rule(&json!({"count": 6}))).await.expect(200);
     let longer = [&kept[..], &["04-13 18:00", "04-20 18:00"]].concat();
     assert_eq!(starts(&app, id).await, longer);
-    // The dates move with the series, also to another rule.
+    // The dates move with the series, even to another rule.
     let mut body = rule(&json!({"rrule": "FREQ=WEEKLY;BYDAY=WE", "count": 3}));
     body["start_date"] = json!("2027-03-17 17:00");
     patch(&app, id, body).await.expect(200);
@@ -275,7 +275,7 @@ async fn dates_that_left_a_series_move_along_and_return_at_their_new_times() {
     assert_eq!(changed(&app, id).await, vec![json!([]); 4]);
     assert_eq!(texts(&app, id, "slug").await[3], "yoga--2027-04-08");
     assert_eq!(app.rows("events"), 4);
-    // A date that was restored as an event of its own stays where it is.
+    // A date restored as a standalone event stays where it is.
     patch(&app, id, weekly(3)).await.expect(200);
     patch(&app, all[3], json!({"status": "publish"})).await.expect(200);
     patch(&app, id, json!({"scope": "all", "start_date": "2027-03-19 20:00"})).await.expect(200);
@@ -358,7 +358,7 @@ async fn null_as_recurrence_of_a_series_is_400() {
         assert!(text.contains("must not be null"), "{scope}: {}", refused.text);
     }
     assert_eq!(texts(&app, id, "title").await, vec!["Yoga"; 4]);
-    // An event that does not repeat has this recurrence already.
+    // An event that does not repeat already has this recurrence.
     let single = app.event(json!({"title": "Talk", "recurrence": null})).await;
     patch(&app, single, json!({"title": "Talks", "recurrence": null})).await.expect(200);
 }

@@ -263,7 +263,7 @@ fn table_carries_a_series_with_the_events_that_differ() {
     assert_eq!(table_of(&other), edited);
 }
 
-/// Returns a program with a weekly series from 3 March 2020 on.
+/// Returns a program with a weekly series since 3 March 2020.
 fn program_with_series(count: u32) -> Program {
     let program = program();
     let table = format!(
@@ -287,7 +287,7 @@ fn rule_is_in_the_first_row_that_is_left() {
     let (code, report, errors) = load(&source, &table, &["--upsert"]);
     assert_eq!((code, counts(&report)), (Some(0), [0, 0, 4, 0]), "{errors}{report}");
     assert_eq!(table_of(&source), table);
-    // Another calendar gets the same series. There, the ids of the events contain that of the first.
+    // Another calendar gets the same series. There, the events' ids contain the first one's.
     let other = program();
     let (code, report, errors) = load(&other, &table, &[]);
     assert_eq!((code, counts(&report)), (Some(0), [1, 0, 3, 0]), "{errors}{report}");

@@ -244,7 +244,7 @@ async fn new_dates_of_a_moved_series_move_along() {
             assert_eq!(new["slug"], format!("yoga--2027-{}", days[3]));
             assert_eq!(new["end_date"].as_str().unwrap()[11..16], end[11..]);
         }
-        // One date that was moved for itself does not move others.
+        // Moving a single date does not move others.
         let (club, id, ids) = subscribed(&series(3, 18, "")).await;
         patch(
             &club,
@@ -316,7 +316,7 @@ async fn changed_dates_that_the_file_drops_stay_alone_and_are_named() {
                 single["message"].as_str().unwrap().contains("is kept, because a user changed it")
             );
             assert!(shown(&club).await.contains(&"05-18 18:00 Mine alone".to_owned()));
-            // Feeds have it as an event of its own.
+            // Feeds have it as a standalone event.
             let feed = feed(&club).await;
             assert!(feed.contains("UID:s#20270518T160000Z\r\n"), "{feed}");
             assert_eq!(feed.matches("SUMMARY:Mine").count(), 1, "{feed}");

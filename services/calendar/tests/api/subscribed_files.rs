@@ -1,4 +1,4 @@
-//! Subscriptions whose file is wrong or hostile, or shares names with what is here.
+//! Subscriptions whose file is wrong or hostile, or reuses names that exist here.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -242,19 +242,19 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
     let run = club.run_now(id).await;
     assert_eq!(counts(&run, "imported"), [0, 0, 0, 3, 0, 0]);
     assert!(message(&run).contains("was over before the last import"), "{run}");
-    // Events that were over since then are imported, although they were added late.
+    // Events that ended since then are imported, although they were added late.
     club.app.clock.advance(2 * 86_400);
     let today = event("new", 3, "").replace("20270301T", "20270311T");
     club.serves(&calendar(&[today.clone(), day("today", 10), day("late", 8)]));
     assert_eq!(counts(&club.run_now(id).await, "imported"), [2, 0, 0, 1, 0, 0]);
-    // They are known from then on, also if a user erases one.
+    // They remain known, even if a user erases one.
     let path = format!("/events/{}?force=true", club.event_of("new"));
     club.app.delete(&path).await.expect(200);
     club.app.clock.advance(2 * 86_400);
     let run = club.run_now(id).await;
     assert_eq!(counts(&run, "imported"), [0, 0, 1, 2, 0, 0]);
     assert_eq!(run["last_run"]["messages"].as_array().unwrap().len(), 1, "{run}");
-    // Another address has another past.
+    // Another URL is a new start.
     let change = json!({"url": club.peer.url("/other.ics")});
     club.app.call("editor", "PATCH", &format!("/subscriptions/{id}"), &change).await.expect(200);
     assert_eq!(counts(&club.run(id).await, "imported"), [1, 0, 1, 1, 0, 0]);

@@ -100,7 +100,7 @@ async fn series_moved_by_a_user_stays_and_is_not_doubled() {
         // So do the addresses of their pages.
         let day = &start[..10];
         assert_eq!(slugs(&club).await[0], format!("yoga--{day}"));
-        // They move together once more.
+        // They move together again.
         let (start, end) = (start.replace(" 18:", " 20:"), end.replace(" 19:", " 21:"));
         patch(&club, ids[0], json!({"scope": "all", "start_date": start, "end_date": end})).await;
         let minutes = &start[13..];
@@ -298,7 +298,7 @@ async fn new_rule_for_a_series_of_a_subscription_is_400() {
         assert!(text.contains(&format!("subscription {id} takes the rule")), "{text}");
     }
     assert_eq!(shown(&club).await, (ids.clone(), before));
-    // Other fields change, also if the rule is sent back unmodified.
+    // Other fields change, even if the rule is sent back unmodified.
     let path = format!("/events/{}", ids[0]);
     let own = club.app.get_as("editor", &path).await.expect(200).json;
     let rule = &own["series"]["recurrence"];
@@ -381,7 +381,7 @@ async fn series_in_a_file_has_slugs_of_a_series_and_sends_one_message() {
         assert_eq!(sent(&club.app), [1, 0, 0]);
         take(series(4, 18, "DESCRIPTION:New\r\n")).await;
         assert_eq!(sent(&club.app), [1, 1, 0]);
-        // The change of a single date is a message about an event.
+        // Changing a single date sends a message about an event.
         let moved = "BEGIN:VEVENT\r\nUID:s\r\nDTSTAMP:20270102T000000Z\r\nSUMMARY:Moved\r\n\
              RECURRENCE-ID;TZID=Europe/Vienna:20270511T180000\r\n\
              DTSTART;TZID=Europe/Vienna:20270511T190000\r\nDURATION:PT1H\r\nEND:VEVENT\r\n";

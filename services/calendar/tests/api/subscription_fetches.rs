@@ -34,7 +34,7 @@ fn raw_server(head: String, bytes: &'static [u8], repeats: bool) -> SocketAddr {
                     if !repeats {
                         break;
                     }
-                    // The client leaves when its time is over.
+                    // The client leaves when its time is up.
                     let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
                     if matches!(stream.read(&mut [0; 16]), Ok(0)) {
                         break;
@@ -191,7 +191,7 @@ async fn unchanged_file_is_not_read_for_a_day() {
     club.app.call("editor", "POST", &release, &body).await.expect(200);
     assert_eq!(counts(&club.run(id).await, "imported")[1], 1);
     assert_eq!(club.titles().await, ["a"]);
-    // A server that answers 304 to everything gives no file.
+    // A server that always answers 304 provides no file.
     club.answers(|_| PeerAnswer::Full(304, Vec::new(), Vec::new()));
     let other = club.subscribe_to(&club.peer.url("/other.ics"), json!({})).await;
     assert_eq!(club.run(other).await["state"], "failing");
@@ -249,7 +249,7 @@ async fn only_permanent_redirects_change_the_address() {
         assert_eq!(shown["last_run"]["outcome"], "imported", "{shown}");
         assert_eq!(shown["url"], club.peer.url(kept), "{path}");
     }
-    // The address of another subscription is not taken.
+    // Another subscription's URL is not adopted.
     let id = club.subscribe_to(&club.peer.url("/moved"), json!({})).await;
     assert_eq!(club.run(id).await["url"], club.peer.url("/moved"));
     let id = club.subscribe_to(&club.peer.url("/loop"), json!({})).await;

@@ -86,7 +86,7 @@ async fn new_events_get_author_status_category_and_venue_of_the_subscription() {
     };
     assert_eq!(names(&a), ["Clubs & more"]);
     assert_eq!(names(&b), ["Clubs & more", "Dance"]);
-    // The values of the subscription do not differ from those of its events.
+    // The subscription's values do not differ from its events'.
     let shown = club.run_now(id).await;
     assert_eq!(counts(&shown, "imported"), [0, 0, 3, 0, 0, 0], "{shown}");
 }

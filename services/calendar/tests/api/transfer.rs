@@ -14,7 +14,7 @@ const ROOT: &str = "/calendar/events/v1";
 const ROLES: [&str; 4] = ["administrator", "editor", "author", "contributor"];
 
 fn program() -> Program {
-    // Makes the hosts in responses equal everywhere, and disables rate limits.
+    // Makes all responses use the same host, and disables rate limits.
     let program = Program::new(env!("CARGO_BIN_EXE_calendar")).setting("RATE_WRITE_RPM", "0");
     program.setting("RATE_READ_RPM", "0").setting("PUBLIC_URL", "https://calendar.example")
 }

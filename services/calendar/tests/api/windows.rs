@@ -131,7 +131,7 @@ async fn totals_and_pages_match_a_naive_filter() {
                 page_with_included(db, app.access(), &filter, paging)?,
                 (ids.clone(), total)
             );
-            // The SQL statement that answers while the index is being built gives the same list.
+            // The SQL statement used while the index is being built gives the same list.
             let listed = list_by_statement(db, &filter, paging)?;
             assert_eq!(listed, (ids.clone(), total), "{window:?}");
             let middle = Paging { page: 2, per_page: 7 };

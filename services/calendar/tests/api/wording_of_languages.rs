@@ -49,7 +49,7 @@ fn is_ideographic(letter: char) -> bool {
     matches!(letter, '\u{3001}'..='\u{303f}' | '\u{3041}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ff01}'..='\u{ff5e}')
 }
 
-/// Returns what breaks the typography of a language, if anything.
+/// Returns the first violation of a language's typography.
 fn offence(language: Language, text: &str) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     for (at, letter) in letters.iter().copied().enumerate() {
@@ -89,7 +89,7 @@ fn offence(language: Language, text: &str) -> Option<String> {
     None
 }
 
-/// Returns the texts of a page, with the description for search engines.
+/// Returns the text of a page, with the description for search engines.
 fn texts(page: &Answer) -> Vec<String> {
     let mut texts = words(page);
     if let Some((_, rest)) = page.text.split_once("<meta name=\"description\" content=\"") {

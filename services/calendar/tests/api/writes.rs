@@ -348,7 +348,7 @@ async fn start_alone_after_the_end_moves_the_end_along() {
     let both = json!({"start_date": "2027-04-09 10:00", "end_date": "2027-04-08 10:00"});
     let changed = app.patch(&path, &both).await.expect(200).json;
     assert_eq!(changed["end_date"], "2027-04-09 10:00:00");
-    // A date of a series that is moved alone keeps its length too.
+    // A date that is moved on its own keeps its length too.
     let recurrence = json!({"rrule": "FREQ=DAILY", "count": 2});
     let id = app.event(json!({"recurrence": recurrence})).await;
     let later = json!({"start_date": "2027-04-01 20:00"});

@@ -62,7 +62,7 @@ fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
 }
 
-/// Answers a slug that no event has. It is a former one, or that of a series.
+/// Answers a slug that no event has: a former one, or a series' slug.
 async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     if reader.query().as_calendar {
         match pages::calendar_of_series(&reader.state, &reader.request, slug).await {

@@ -37,7 +37,7 @@ impl Parent {
         (parent.is_some() || is_known).then_some(Parent { taxonomy, id, parent, digest })
     }
 
-    /// Sets the parent, and records the term's digest. `seen` has the ids of all items of the list.
+    /// Sets the parent, and records the term's digest. `seen` has the ids of all items in the list.
     pub fn set(&self, db: &mut Db, source: &str, seen: &HashSet<i64>) -> Result<(), Error> {
         let Some(known) = site_items::find(db, source, self.id)? else { return Ok(()) };
         let parent = match self.parent {

@@ -5,7 +5,7 @@ use super::languages::Language;
 /// Signs that end a sentence.
 const ENDS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 
-/// Signs with a space of their own.
+/// Signs that include a space.
 const WIDE: [char; 3] = ['。', '！', '？'];
 
 impl Language {

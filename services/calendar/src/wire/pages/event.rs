@@ -28,7 +28,7 @@ pub struct EventView {
     pub when: String,
     /// How often the event takes place. Empty if it isn't part of a series.
     pub repeats: String,
-    /// Path of the page of the series, relative to the site. Empty if there is none.
+    /// Path of the series' page, relative to the site. Empty if there is none.
     pub series_path: String,
     /// Upcoming dates in the series.
     pub next: Vec<Link>,
