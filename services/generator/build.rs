@@ -1,13 +1,13 @@
 //! Packs the cultures: front-codes each list and compresses each culture separately.
 //!
-//! `cultures.bin` begins with the offset and the length of each culture in the order of
+//! `cultures.bin` starts with the offset and the length of each culture in the order of
 //! `data/cultures.tsv`, both as 32-bit little-endian numbers; cultures with the same lists share
 //! them. A compressed culture is text: the lists in [`LISTS`], each followed by an empty line, and
-//! then the profile. A line in a list begins with a character for the number of bytes that it
-//! shares with the previous line (`0` means none). Then follow the remaining bytes, a tab, and a
-//! character for the weight. Cities have two more columns: the region, and postcodes or their
-//! masks. The postcodes in `data/postcodes` replace the masks. Names in scripts without an alphabet
-//! have one or two more columns: the Latin form and the reading from `data/latin`.
+//! then the profile. A line in a list starts with a character for the number of bytes that it
+//! shares with the previous line (`0` means none). The remaining bytes, a tab, and a character for
+//! the weight follow. Cities have two more columns: the region, and postcodes or their masks. The
+//! postcodes in `data/postcodes` replace the masks. Names in scripts without an alphabet have one
+//! or two more columns: the Latin form and the reading from `data/latin`.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -106,7 +106,7 @@ fn with_latin(rows: &str, latin: &HashMap<&str, &str>) -> Result<String, String>
     Ok(out)
 }
 
-/// Replaces the masks of the towns of a culture with their postcodes, if they are known.
+/// Replaces the masks of a culture's towns with their postcodes, if known.
 fn with_postcodes(rows: &str, data: &Path, code: &str) -> Result<String, Box<dyn Error>> {
     // `en` has the same towns as the United States.
     let code = if code == "en" { "en_US" } else { code };

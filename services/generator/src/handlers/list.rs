@@ -221,7 +221,7 @@ fn book(
     book.into_bytes()
 }
 
-/// Writes a row of a sheet. All cells are texts: a card number would lose digits as a number.
+/// Writes a row of a sheet. All cells are text: a card number would lose digits as a number.
 fn push_cells(item: &impl Record, book: &mut Book) -> anyhow::Result<()> {
     book.push(item.cells().iter().map(|cell| (&**cell, false)))
 }

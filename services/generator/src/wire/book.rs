@@ -114,7 +114,7 @@ impl Book {
     /// # Errors
     /// Returns an error if the temporary files can't be read.
     pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
-        // With the current time, the same rows would never be the same file.
+        // With the current time, equal rows would give different files.
         let created = ExcelDateTime::from_ymd(2030, 1, 1)?;
         self.workbook.set_properties(&DocProperties::new().set_creation_datetime(&created));
         Ok(self.workbook.save_to_buffer()?)

@@ -30,7 +30,7 @@ fn doctor_names_faults_and_changes_nothing() {
 fn data_of_every_version_are_read() {
     let program = || Program::new(env!("CARGO_BIN_EXE_generator"));
     let has_key = |program: Program| {
-        // Like after an upgrade.
+        // As after an upgrade.
         program.done(&["migrate"]);
         assert_eq!(program.json(&["keys", "list"])[0]["owner"], "demo");
     };

@@ -7,11 +7,11 @@ use diesel::{QueryableByName, RunQueryDsl};
 use serde_json::{Value, json};
 use testkit::{Database, Program};
 
-/// The tables of a shop, as pg_dump 15 prints them.
+/// A shop's tables, as printed by pg_dump 15.
 const PG_DUMP: &str = include_str!("sql/pg_dump.sql");
-/// The tables of a shop, as `.dump` of SQLite 3.40 prints them.
+/// A shop's tables, as printed by `.dump` in SQLite 3.40.
 const SQLITE_DUMP: &str = include_str!("sql/sqlite_dump.sql");
-/// The tables of a shop, as mysqldump of MariaDB 10.11 prints them.
+/// A shop's tables, as printed by MariaDB 10.11's mysqldump.
 const MYSQL_DUMP: &str = include_str!("sql/mysqldump.sql");
 
 #[derive(QueryableByName)]
@@ -38,7 +38,7 @@ fn rows_for_a_dump_satisfy_every_constraint_of_its_database() {
     let database = Database::new();
     let dump = if database.file().is_some() { SQLITE_DUMP } else { PG_DUMP };
     let pools = database.open(&[]);
-    // The test has a transaction of its own.
+    // The test uses its own transaction.
     let tables = dump.replace("BEGIN TRANSACTION;", "").replace("COMMIT;", "");
     pools
         .write_blocking(move |db: &mut Db| db.batch_execute(&tables).map_err(DatabaseError::from))

@@ -1,4 +1,4 @@
-//! `records --into`: writes the rows of a schema into the tables of a database.
+//! `records --into`: writes a schema's rows into database tables.
 
 use database::{DatabaseError, Db, Pools};
 use diesel::connection::SimpleConnection;
@@ -115,7 +115,7 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     let other = killed.program.run(&killed.arguments(&["-n", "7"]));
     assert_eq!(other.code, Some(1));
     assert!(other.errors.contains("an earlier run with a different schema"), "{}", other.errors);
-    // Rows that were removed meanwhile would be missing in the end.
+    // Rows removed in the meantime would be missing in the end.
     let first = killed
         .query::<Number>("SELECT CAST(MIN(id) AS BIGINT) AS number FROM customers")
         .unwrap()
@@ -184,7 +184,7 @@ fn a_run_that_begins_while_another_ends_finds_its_rows() {
             let late = setup.program.start(&setup.arguments(&[]));
             let waiting = "SELECT COUNT(*) AS number FROM pg_locks WHERE NOT granted AND pid IN \
                  (SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
-            // SQLite shows no waiting connections. There the run may also begin after the commit.
+            // SQLite shows no waiting connections. There the run may also start after the commit.
             while let Db::Pg(db) = db
                 && diesel::sql_query(waiting).get_result::<Number>(db)?.number == 0
             {

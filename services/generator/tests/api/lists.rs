@@ -228,7 +228,7 @@ async fn book(app: &App, path: &str) -> Answer {
     request.header("accept", WORKBOOK).answer().await
 }
 
-/// Returns a part of a workbook.
+/// Returns part of a workbook.
 fn part(book: &Answer, name: &str) -> String {
     let mut archive = ZipArchive::new(Cursor::new(book.body.clone())).unwrap();
     let mut text = String::new();
@@ -236,7 +236,7 @@ fn part(book: &Answer, name: &str) -> String {
     text
 }
 
-/// Returns the texts in the cells of a workbook, row by row.
+/// Returns a workbook's cell values, row by row.
 fn cells(book: &Answer) -> Vec<String> {
     let strings = part(book, "xl/sharedStrings.xml");
     let strings: Vec<_> = strings
@@ -259,7 +259,7 @@ async fn a_workbook_has_the_cells_of_csv_as_texts() {
         let made = book(&app, path).await.expect(200);
         assert_eq!((made.header("content-type"), made.header("vary")), (WORKBOOK, "Accept"));
         assert_eq!(cells(&made), expected, "{path}");
-        // The time of the request would make the same list another file.
+        // The request's time would make the same list a different file.
         assert!(part(&made, "docProps/core.xml").contains("2030-01-01T00:00:00Z"));
     }
 }

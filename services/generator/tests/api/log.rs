@@ -174,7 +174,7 @@ fn too_low_a_limit_of_open_files_is_a_clear_error() {
     }
 }
 
-/// Starts a command whose database never responds, so that a server does not get past its start.
+/// Starts a command whose database never responds, so that a server never finishes starting.
 fn starting(arguments: &[&str]) -> (Process, TcpListener) {
     let database = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://x@{}/x", database.local_addr().unwrap());

@@ -52,7 +52,7 @@ impl Proposal {
         tables.map(|table| table["name"].as_str().unwrap()).collect()
     }
 
-    /// Returns the values of a column of the only table.
+    /// Returns the only table's values in a column.
     fn values(&self, name: &str) -> Vec<Value> {
         self.rows.as_array().unwrap().iter().map(|row| row[name].clone()).collect()
     }
@@ -335,7 +335,7 @@ fn names_that_no_field_can_have_are_cut_or_left_out() {
         "{}",
         made.broken
     );
-    // Names that only become equal by that get a number.
+    // Names that then collide get a number.
     let (first, second) = (format!("{long}1"), format!("{long}2"));
     let made = Proposal::json(&json!({"properties": {
         "a\"b": {"type": "boolean"}, "ab": {"type": "boolean"},

@@ -27,7 +27,7 @@ fn table(fields: impl IntoIterator<Item = Value>) -> Value {
     json!({"fields": fields.into_iter().enumerate().map(named).collect::<Vec<_>>()})
 }
 
-/// Returns the schema of an array of three references to as many rows.
+/// Returns a schema with arrays of three references to a table.
 fn once(rows: u64) -> Value {
     json!({"tables": [
         {"name": "a", "rows": rows, "fields": [{"name": "id", "type": "sequence"}]},

@@ -69,7 +69,7 @@ async fn households_share_surname_and_address_and_employers_their_domain() {
     }
     let employed = made.iter().filter(|row| !row["employer"].is_null()).count();
     assert!(domains.len() < employed, "no two persons have one employer");
-    // A part of the rows equals that part of the whole, even within a household.
+    // A slice equals that slice of the whole, even within a household.
     assert_eq!(rows(&app, "rows=7&offset=13", &schema).await, made[13..20]);
 }
 
@@ -295,7 +295,7 @@ async fn combinations_of_fields_occur_once_and_references_share_a_row() {
         let found: HashSet<String> = column_of(rows, names).into_iter().collect();
         assert_eq!(found.len(), rows.len(), "{table}");
         let part = column_of(made[table].as_array().unwrap(), names);
-        // Of orders there are 20, and each has all of its items.
+        // There are 20 orders, each with all of its items.
         let length = if table == "items" { part.len() } else { 20 };
         assert_eq!(part, column_of(&rows[..length], names), "{table}");
     }
@@ -460,7 +460,7 @@ async fn fields_take_the_parameters_of_the_operations_that_generate_their_values
         );
         assert_eq!(text("iban").split(' ').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 4, 4, 2]);
         assert_eq!(text("card").split(' ').map(str::len).collect::<Vec<_>>(), [4, 4, 4, 4]);
-        // Both are the card of the row.
+        // Both are the row's card.
         assert_eq!(text("card").replace(' ', ""), text("digits"));
         assert!(text("number").starts_with("19840229"), "{row}");
         assert!((text("number").as_bytes()[10] - b'0').is_multiple_of(2), "{row}");

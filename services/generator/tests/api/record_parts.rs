@@ -1,4 +1,4 @@
-//! Values that depend on other values of the row or on the rows of other tables.
+//! Values that depend on other values in the row or on other tables' rows.
 
 use std::collections::HashSet;
 

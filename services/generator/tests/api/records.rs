@@ -1,4 +1,4 @@
-//! Records of tables that are described by a schema.
+//! Records of tables described by a schema.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

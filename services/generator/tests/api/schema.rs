@@ -1,4 +1,4 @@
-//! Schemas for records that are proposed for existing tables.
+//! `records` schemas proposed for existing tables.
 
 use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;

@@ -88,7 +88,8 @@ async fn schemas_with_faults_too_many_and_too_large_ones_are_refused() {
     assert_eq!(put("/7", schema(1)).await.status, 204);
 }
 
-/// Sends a request whose client waits for the permission to send its body, and returns the head of the answer.
+/// Sends a request whose client waits for permission to send its body, and returns the response
+/// head.
 fn head_of_answer(address: SocketAddr, key: &str) -> String {
     let request = format!(
         "PUT /api/Schemas/shop HTTP/1.1\r\nhost: a\r\n{key}content-type: application/json\r\n\

@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
                     let end = end.ok_or_else(|| self.expected("the end of the text, '"))?;
                     text.push_str(&rest[..end]);
                     self.at += end + 1;
-                    // A doubled quote is one of the text.
+                    // A doubled quote is a literal quote.
                     if !rest[end + 1..].starts_with('\'') {
                         break;
                     }

@@ -150,7 +150,7 @@ pub struct Field {
     pub make: Box<dyn Make>,
     /// Number of values generated for each value of this field, including the fields it uses.
     pub cost: u64,
-    /// Length of the longest chain of fields that this one begins, by using or containing others.
+    /// Length of the longest chain of fields that this one starts, by using or containing others.
     pub chain: usize,
 }
 
