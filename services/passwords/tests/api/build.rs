@@ -388,7 +388,7 @@ fn byte_order_mark_is_skipped_and_compressed_input_is_rejected() {
 fn both_kinds_of_a_password_list_are_activated_or_none() {
     let data = Data::new();
     let list = data.write("list.txt", "password\n");
-    // A folder instead of `CURRENT` simulates a disk that becomes full at the second kind.
+    // A folder instead of `CURRENT` simulates a disk that fills up at the second kind.
     let blocked = data.path().join("ntlm/CURRENT");
     std::fs::create_dir_all(&blocked).unwrap();
     let build = ["build", "--input-format", "plaintext", "--activate", list.to_str().unwrap()];

@@ -1,4 +1,4 @@
-//! Recovery after a crash: each case in the table of the specification, and kills at random times.
+//! Recovery after a crash: each case in the specification's table, and kills at random times.
 
 use std::io::Write;
 use std::process::{Child, Stdio};

@@ -11,8 +11,7 @@ use crate::app::{App, Data, Numbers};
 
 const DATA_START: u64 = 4096 + 16 * ((1 << 20) + 1);
 
-/// Creates a corpus of three small buckets: at the beginning, in the middle and at the end of the
-/// file.
+/// Creates a corpus of three small buckets: at the start, in the middle and at the end of the file.
 fn small(data: &Data, kind: Kind) -> std::path::PathBuf {
     let mut entries = Numbers::new(3).entries(kind, &[(0, 2), (0x5BAA6, 3), (0xFFFFF, 1)]);
     entries[1].count = 300;

@@ -6,7 +6,7 @@ use passwords::model::Kind;
 
 use crate::app::{App, Data, Numbers};
 
-/// The beginning of each request.
+/// The start of each request.
 const REQUESTS: [(&str, &str); 8] = [
     ("another path", "GET /other HTTP/1.1\r\nuser-agent: x"),
     ("no prefix", "GET /range/ HTTP/1.1\r\nuser-agent: x"),
@@ -28,7 +28,7 @@ async fn errors_have_their_status_headers_and_text() {
     })
     .await;
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // Remove the last byte of the counts of the bucket.
+    // Remove the last byte of the bucket's counts.
     let end = file.metadata().unwrap().len();
     file.write_all_at(&[0xFF], end - 1).unwrap();
     let mut table = String::new();

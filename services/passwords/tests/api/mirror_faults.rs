@@ -15,9 +15,9 @@ pub enum Fault {
     BusyForADay,
     /// 304 although the request was not conditional.
     NotModified,
-    /// Half of the response, and then a closed connection.
+    /// Half of the response, then a closed connection.
     Cut,
-    /// Half of the response, and then nothing more.
+    /// Half of the response, then nothing.
     Stalled,
     /// The connection is closed without a response.
     Closed,

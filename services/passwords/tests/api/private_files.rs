@@ -33,7 +33,7 @@ fn an_export_gets_the_permissions_of_other_new_files() {
     program.done(&["export", "--format", "hashes", "--output", to_file, corpus]);
     program.done(&["export", "--format", "folder", "--output", to_folder, corpus]);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    // The permissions that result from the umask of the test.
+    // The permissions that result from the test's umask.
     fs::create_dir(folder.join("other")).unwrap();
     fs::write(folder.join("other/file"), "").unwrap();
     assert_eq!(mode(&file), mode(&folder.join("other/file")));

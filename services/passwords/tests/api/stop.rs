@@ -52,8 +52,7 @@ fn hanging_reload_does_not_delay_a_stop() {
     let current = data.path().join("sha1/CURRENT");
     fs::remove_file(&current).unwrap();
     assert!(Command::new("mkfifo").arg(&current).status().unwrap().success());
-    // Opening a pipe for writing blocks until a reader opens it. The reload therefore hangs from
-    // now on.
+    // Opening a pipe for writing blocks until a reader opens it. The reload therefore hangs.
     let writer = fs::OpenOptions::new().write(true).open(&current).unwrap();
     assert_eq!(served.stop(), Some(0), "the stop ends while the pipe is still open");
     drop(writer);
