@@ -38,7 +38,7 @@ pub enum KeyError {
     /// No plan has this code.
     #[error("there is no plan {0}")]
     NoPlan(String),
-    /// The plan isn't offered any more.
+    /// The plan is no longer offered.
     #[error("the plan {0} is hidden: it is not offered for new keys")]
     HiddenPlan(String),
     /// No key has this ID.
