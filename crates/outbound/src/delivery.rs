@@ -61,7 +61,7 @@ pub enum DeliveryError {
     /// It is too early to deliver the message. This doesn't count as an attempt.
     #[error("{0}")]
     Early(String),
-    /// The receiver doesn't want the message any more. This isn't an error.
+    /// The receiver no longer wants the message. This isn't an error.
     #[error("{0}")]
     Unwanted(String),
 }
