@@ -120,7 +120,7 @@ fn receive_forever() {
 /// Moves from [`STARTING`] to `phase`.
 ///
 /// # Errors
-/// Returns the current phase if it isn't [`STARTING`] any more.
+/// Returns the current phase if it's no longer [`STARTING`].
 fn begin(phase: u8) -> Result<u8, u8> {
     PHASE.compare_exchange(STARTING, phase, Ordering::SeqCst, Ordering::SeqCst)
 }
