@@ -184,7 +184,7 @@ impl Served {
         });
     }
 
-    /// Closes a log that isn't being read, so the server can't write to it any more.
+    /// Closes a log that isn't being read, so the server can no longer write to it.
     pub fn close_log(&mut self) {
         self.unread = None;
     }

@@ -13,7 +13,7 @@ use crate::source::root;
 /// A pattern, its replacement, and an exception.
 struct Shape {
     pattern: Regex,
-    /// Exempts a match if this pattern matches the text that begins 12 bytes before the match.
+    /// Exempts a match if this pattern matches the text that starts 12 bytes before the match.
     unless: Option<Regex>,
     instead: &'static str,
 }
