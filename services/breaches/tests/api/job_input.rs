@@ -192,7 +192,7 @@ fn input_without_lines_is_refused() {
             let refused = run_in(&operator, operator.folder.path(), &arguments);
             let text = errors(&refused);
             assert_eq!(refused.status.code(), Some(1), "{arguments:?}: {text}");
-            // A blank CSV file does not have columns either.
+            // A blank CSV file doesn't have columns either.
             let named =
                 text.contains("contains no data") || text.contains("does not have a column");
             assert!(named, "{arguments:?}: {text}");
