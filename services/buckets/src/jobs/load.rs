@@ -98,7 +98,7 @@ fn reads_stdin(options: &LoadOptions, state: &IntakeState) -> bool {
     options.sources.iter().skip(state.done).any(Source::is_stdin)
 }
 
-/// A run as it is recorded at its beginning.
+/// A run as recorded when it starts.
 #[derive(Serialize, Deserialize)]
 struct BegunRun {
     #[serde(flatten)]

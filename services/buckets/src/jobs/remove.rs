@@ -144,7 +144,7 @@ pub fn complete(
     let now = context.clock.unix();
     Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Pages and bad lines contain names of files. A bad line can be from any bucket. Crawls
-        // lock their own row before that of their bucket, so this comes before the bucket.
+        // lock their own row before their bucket's, so this comes before the bucket.
         crawls::drop_pages(db, &removal.address)?;
         rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {

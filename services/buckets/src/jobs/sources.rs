@@ -150,7 +150,6 @@ impl Found {
         }
     }
 
-    /// Adds the files of a folder.
     fn add_folder(&mut self, files: Vec<PathBuf>) -> Result<(), JobError> {
         let (mut manifests, mut others) = (Vec::new(), Vec::new());
         for path in files {

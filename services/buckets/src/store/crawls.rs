@@ -368,7 +368,7 @@ pub fn begin_listing(
     listing: i64,
     now: i64,
 ) -> Result<bool, DatabaseError> {
-    // The id may be lower than that of the newest file, if files have not been compared yet.
+    // The id may be lower than the newest file's if files have not been compared yet.
     let last = alerts::judged(db)?;
     let empty = (
         crawl::listing.eq(listing),

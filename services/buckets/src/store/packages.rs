@@ -19,7 +19,6 @@ pub fn of_plans(db: &mut Db, codes: &[String]) -> Result<Vec<Package>, DatabaseE
     Ok(codes.iter().map(of_plan).collect())
 }
 
-/// Returns the package for a plan.
 pub fn of_plan(db: &mut Db, code: &str) -> Result<Package, DatabaseError> {
     let row: Option<Row> = package::table.find(code).first(db).optional()?;
     Ok(row.map_or_else(|| default_for(code), from_row))

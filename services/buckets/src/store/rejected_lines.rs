@@ -21,7 +21,6 @@ pub struct Rejected {
     pub excerpt: String,
 }
 
-/// Adds lines.
 pub fn add(db: &mut Db, lines: &[Rejected]) -> Result<(), DatabaseError> {
     for lines in lines.chunks(500) {
         on_backend!(db, conn =>

@@ -38,7 +38,7 @@ pub struct CrawlOutcome {
     pub new: u64,
     /// Files with a different size or date.
     pub changed: u64,
-    /// Files that aren't listed any more.
+    /// Files that are no longer listed.
     pub gone: u64,
     /// The outcome in words.
     pub outcome: String,
