@@ -188,7 +188,6 @@ impl Settings {
         std::iter::once(&self.site_locale).chain(others).copied().collect()
     }
 
-    /// Returns the series limits.
     pub fn series_limits(&self) -> SeriesLimits {
         SeriesLimits {
             months: self.series_ahead,
@@ -196,7 +195,6 @@ impl Settings {
         }
     }
 
-    /// Returns the limits for imported series.
     pub fn imported_series(&self) -> SeriesLimits {
         let SeriesLimits { months, most } = self.series_limits();
         SeriesLimits { months, most: most.min(SeriesLimits::IMPORTED.most) }

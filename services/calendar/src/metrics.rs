@@ -129,7 +129,6 @@ pub fn describe_subscriptions(numbers: [(&str, i64); 4]) {
     }
 }
 
-/// Counts a subscription run.
 pub fn count_subscription_run(outcome: RunOutcome) {
     SUBSCRIPTION_RUNS.with_label_values(&[outcome.name()]).inc();
 }

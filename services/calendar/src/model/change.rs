@@ -123,11 +123,11 @@ pub struct EventChange {
     pub parent: Option<i64>,
     /// The slug of a series' date. Can't be set over HTTP.
     pub date_slug: Option<String>,
-    /// Fields that a new date takes over from its series. Can't be set over HTTP.
+    /// Fields that a new date inherits from its series. Can't be set over HTTP.
     pub taken: Option<Box<TakenFields>>,
 }
 
-/// Fields that a new date takes over from its series, instead of those of the write.
+/// Fields that a new date inherits from its series instead of the write.
 #[derive(Clone, Debug)]
 pub struct TakenFields {
     /// The values.

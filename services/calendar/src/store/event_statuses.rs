@@ -39,12 +39,10 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, EventStatus>, 
     Ok(by_event(rows.into_iter()))
 }
 
-/// Returns the status of an event.
 pub fn of_event(db: &mut Db, id: i64) -> Result<EventStatus, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Sets the status of an event.
 pub fn replace(db: &mut Db, event: i64, status: &EventStatus) -> Result<(), DatabaseError> {
     if status.occurring == Occurring::Scheduled {
         diesel::delete(event_statuses::table.find(event)).execute(db)?;

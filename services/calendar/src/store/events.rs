@@ -132,7 +132,6 @@ fn row(event: &Event) -> Row {
     }
 }
 
-/// Finds an event by id.
 pub fn find(db: &mut Db, id: i64) -> Result<Option<Event>, DatabaseError> {
     let row = events::table.find(id).select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
@@ -265,7 +264,7 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
 /// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
 const ROWS: usize = 500;
 
-/// Returns those of the external ids that events have.
+/// Returns which of the external ids are in use.
 pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
     let mut known = HashSet::new();
     for ids in ids.chunks(TEXTS) {

@@ -142,7 +142,6 @@ pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, Links> {
     links
 }
 
-/// Returns the links of an event.
 pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }

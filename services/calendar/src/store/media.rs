@@ -43,7 +43,6 @@ impl Media {
         Media { folder: Arc::new(folder) }
     }
 
-    /// Returns the folder's path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

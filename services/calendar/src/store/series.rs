@@ -179,7 +179,6 @@ pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     Ok(find(db, id)?.is_some())
 }
 
-/// Finds a series by UID.
 pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseError> {
     let found = series::table.filter(series::uid.eq(uid));
     let row = found.select(Row::as_select()).first(db).optional()?;

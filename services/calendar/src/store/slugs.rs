@@ -37,7 +37,7 @@ pub fn is_taken(
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns those of the slugs that rows of the table use.
+/// Returns which of the slugs the table already has.
 pub fn taken(
     db: &mut Db,
     table: &'static str,

@@ -294,7 +294,7 @@ pub fn names(db: &mut Db, subscription: i64) -> Result<HashSet<String>, Database
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Returns those of the events that users have changed.
+/// Returns which of the events users have changed.
 pub fn changed_among(db: &mut Db, events: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
     let ids: Vec<Option<i64>> = on_backend!(db, conn => subscribed_events::table
         .filter(among(subscribed_events::event_id, events))

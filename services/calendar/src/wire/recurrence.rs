@@ -276,7 +276,7 @@ fn listed(
     items.iter().map(|item| date(item, name, zone, now)).collect()
 }
 
-/// Decodes a date in either the API's format or that of calendar files.
+/// Decodes a date in the API's format or iCalendar's.
 fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<ListedDate, String> {
     let wrong = || format!("must have a date as {name}");
     let text = match value {

@@ -128,7 +128,7 @@ async fn write_of_a_client_that_leaves_is_completed() {
     let writing = actix_web::rt::spawn(write);
     until("the image is fetched", async || peer.asked() == 1).await;
     writing.abort();
-    // By the time that the server answers another client, it has noticed the disconnect.
+    // By the time the server answers another client, it has noticed the disconnect.
     app.get("/events").await.expect(200);
     peer.log.gate.add_permits(1);
     until("the event is written", async || app.rows("events") == 1).await;

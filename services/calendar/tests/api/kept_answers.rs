@@ -193,7 +193,7 @@ async fn change(pair: &Pair, dice: &mut Dice, ids: &mut Ids, round: usize) {
             return;
         }
     };
-    // Some writes are rejected, such as those of an event in the trash.
+    // Some writes are rejected, such as those to a trashed event.
     pair.write(keeps, method, &path, &body).await;
 }
 
@@ -280,7 +280,7 @@ async fn compressed_answers_equal_new_ones_and_are_compressed_once() {
             assert!(kept_bytes[0] > before, "{path} {accepted}");
             assert_eq!(kept_bytes, [kept_bytes[0]; 3], "{path} {accepted}");
         }
-        // An answer keeps a few forms only, and plain clients get its plain one.
+        // Few encodings are cached per response. Plain clients get plain bodies.
         let full = bytes();
         for accepted in ["gzip;q=0.9", "identity", "gzip, unknown"] {
             pair.get(true, "", path, &[("Accept-Encoding", accepted)]).await.expect(200);

@@ -60,7 +60,7 @@ fn dates_and_times_are_those_of_intl() {
             for (at, expected) in expected[name].as_object().unwrap() {
                 let at: DateTime = at.parse().unwrap();
                 let mut expected = text(expected).to_owned();
-                // Our texts have the word after the time, as Intl has it after intervals.
+                // We put the word after the time, as Intl does after intervals.
                 if language == Language::De && name.ends_with("at_time") {
                     expected.push_str(" Uhr");
                 }

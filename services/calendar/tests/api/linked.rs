@@ -274,7 +274,7 @@ async fn name_resolves_to_the_first_visible_namesake() {
         for number in 0..30 {
             others.push(send("contributor", number).await);
         }
-        // Drafts of other users do not count, however many there are.
+        // Other users' drafts do not count, no matter how many.
         let own = send("contributor2", 7).await;
         assert!(!others.contains(&own));
         assert_eq!(send("contributor2", 7).await, own);

@@ -109,8 +109,8 @@ async fn file_that_is_gone_stops_the_subscription() {
 #[actix_web::test]
 async fn shortened_body_is_not_imported() {
     let club = Subscribing::new().await;
-    // The announced length is that of the whole file, and the connection ends earlier. What arrives
-    // is a whole calendar with one event.
+    // The connection ends before the announced length. What arrives is a whole calendar with one
+    // event.
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {LIMIT}\r\n\r\n");
     let file: &'static str = Box::leak(file_of(&["a"]).into_boxed_str());
     let address = raw_server(head, file.as_bytes(), false);
