@@ -22,7 +22,6 @@ pub enum RowForm {
 }
 
 impl RowForm {
-    /// Returns the `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",

@@ -43,7 +43,6 @@ impl Form {
         best.0
     }
 
-    /// Returns the `Content-Type`.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",

@@ -41,7 +41,6 @@ impl Proposal {
         Self::of("a.csv", text, &[])
     }
 
-    /// Returns the fields of a table.
     fn fields(&self, table: usize) -> &Value {
         &self.schema["tables"][table]["fields"]
     }
@@ -58,7 +57,6 @@ impl Proposal {
     }
 }
 
-/// Returns the names of fields.
 fn names(fields: &Value) -> Vec<&str> {
     fields.as_array().unwrap().iter().map(|field| field["name"].as_str().unwrap()).collect()
 }

@@ -242,7 +242,7 @@ async fn parts_of_a_card_in_a_row_are_of_one_card_held_by_the_person_of_the_row(
         assert_eq!(row["amexHolder"], row["mate"]);
         assert!(row["spare"].as_array().unwrap().iter().all(|holder| *holder == row["name"]));
     }
-    // A part of the rows equals that part of the whole.
+    // A range of the rows equals a slice of the whole.
     let part = rows(&app, "rows=5&offset=50", &json!({ "fields": fields })).await;
     assert_eq!(part, made[50..55]);
 }

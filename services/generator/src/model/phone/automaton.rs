@@ -127,7 +127,7 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-/// One state per DFA. `None` if there's no pattern, or if it can't match any more.
+/// One state per DFA. `None` if there's no pattern, or if it can no longer match.
 type Place = [Option<StateID>; PARTS];
 
 /// Number of DFAs per pattern: one wanted, three required, one unwanted.

@@ -12,7 +12,7 @@ const LONGEST: usize = 15;
 const MOBILE: u64 = 70;
 /// Percentage of numbers whose length differs from the example's.
 const OTHER_LENGTHS: u64 = 2;
-/// Percentage of numbers in machine-to-machine ranges or those of former networks.
+/// Percentage of numbers in ranges of machines or former networks.
 const RARE: u64 = 1;
 
 /// Rarely used mobile ranges. They are for machines, or were closed when subscribers moved to
