@@ -48,7 +48,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the status code.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::MissingUserAgent => StatusCode::FORBIDDEN,

@@ -31,7 +31,6 @@ impl From<Corpus> for Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the corpus.
     pub fn corpus(&self) -> &Corpus {
         &self.corpus
     }
@@ -72,7 +71,6 @@ impl State {
         }
     }
 
-    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

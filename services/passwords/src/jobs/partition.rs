@@ -108,7 +108,6 @@ impl Partitions {
     }
 }
 
-/// Returns a partition's path.
 pub fn partition_path(folder: &Path, kind: Kind, group: usize, partition: usize) -> PathBuf {
     folder.join(format!("{kind}-{group}-{partition:04}"))
 }

@@ -169,7 +169,6 @@ impl Corpus {
         &self.path
     }
 
-    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -184,7 +183,6 @@ impl Corpus {
         self.header.kind
     }
 
-    /// Returns a bucket's digest.
     pub fn digest(&self, prefix: HashPrefix) -> BucketDigest {
         self.index.digest(prefix)
     }

@@ -118,7 +118,7 @@ impl CorpusWriter {
         self.contents.is_empty()
     }
 
-    /// Writes everything but the header. The steps after this one don't need any more disk space.
+    /// Writes everything but the header. The steps after this one need no more disk space.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
