@@ -146,7 +146,7 @@ def approval(browser):
     browser.type("#domain", "other.example")
     browser.click("main form.card button[type=submit]")
     browser.click("button[value=email]")
-    see(browser, "The email was sent")
+    see(browser, "We sent the email")
     link = last_link()
     browser.open(link)
     look(browser, "approve")

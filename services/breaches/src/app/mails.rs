@@ -19,8 +19,8 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
         format!("Approve searches of {domain}"),
         format!(
             "{owner} wants to see which addresses at {domain} appear in data breaches.\n\n\
-             If {owner} may see that, open this link and confirm. It works once and for 24 hours:\n\n\
-             {link}\n\n\
+             If {owner} may see that, open this link and confirm. It can be used once and \
+             expires in 24 hours:\n\n{link}\n\n\
              If you do not know {owner}, ignore this email.\n"
         ),
     )
@@ -32,7 +32,8 @@ pub fn sign_in(address: &str, link: &str) -> Mail {
         address.to_owned(),
         "Sign in".to_owned(),
         format!(
-            "Open this link to sign in. It works once and for 15 minutes:\n\n{link}\n\n{NOT_YOU}\n"
+            "Open this link to sign in. It can be used once and expires in 15 minutes:\n\n\
+             {link}\n\n{NOT_YOU}\n"
         ),
     )
 }
@@ -44,7 +45,8 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
         "Confirm notices of data breaches".to_owned(),
         format!(
             "Open this link and confirm, and you will get an email when {address} appears in a new \
-             data breach. The link works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
+             data breach. The link can be used once and expires in 24 hours:\n\n{link}\n\n\
+             {NOT_YOU}\n"
         ),
     )
 }
@@ -55,8 +57,8 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
         address.to_owned(),
         "Hide or delete your address".to_owned(),
         format!(
-            "Open this link to choose whether {address} is hidden from searches or deleted. It \
-             works once and for 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
+            "Open this link to choose whether {address} is hidden from searches or deleted. \
+             The link can be used once and expires in 24 hours:\n\n{link}\n\n{NOT_YOU}\n"
         ),
     )
 }
@@ -74,8 +76,8 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     let mut links = vec![("The breach", format!("{url}/breaches/{name}"))];
     add_websites(breach, format!("{url}/account/stealer-logs"), &mut paragraphs, &mut links);
     Letter {
-        subject: format!("Your address is in the breach of {title}"),
-        lead: format!("{address} is in the breach of {title}."),
+        subject: format!("Your address is in the {title} breach"),
+        lead: format!("{address} is in the {title} breach."),
         facts: facts([
             ("Date", breach_date.to_string()),
             ("Accounts", pwn_count.to_string()),
@@ -112,7 +114,7 @@ fn add_websites(
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: String) -> Letter {
     Letter {
         subject: "Your address is in a paste".to_owned(),
-        lead: format!("{address} was found in a public text: {source} {id}."),
+        lead: format!("{address} was found in a paste: {source} {id}."),
         facts: Vec::new(),
         paragraphs: Vec::new(),
         links: vec![("See all of your breaches and pastes", format!("{url}/account"))],
@@ -137,8 +139,8 @@ pub fn domain_breach(
     let (mut paragraphs, mut links) = (Vec::new(), vec![("See which", page.clone())]);
     add_websites(breach, page, &mut paragraphs, &mut links);
     Letter {
-        subject: format!("{domain} is in the breach of {title}"),
-        lead: format!("{new} {were} found in the breach of {title}."),
+        subject: format!("{domain} is in the {title} breach"),
+        lead: format!("{new} {were} found in the {title} breach."),
         facts: facts([("Date", breach_date.to_string()), ("Exposed", data_classes.join(", "))]),
         paragraphs,
         links,
@@ -163,12 +165,12 @@ pub fn domain_pastes(
         (format!("{} {}", found.source, found.id), found.addresses.to_string())
     };
     let is_all = usize::try_from(count).is_ok_and(|count| count == last.len());
-    let more = if is_all { Vec::new() } else { vec!["There are more texts.".to_owned()] };
+    let more = if is_all { Vec::new() } else { vec!["There are more pastes.".to_owned()] };
     Letter {
         subject: format!("Addresses at {domain} are in pastes"),
         lead: format!(
-            "New addresses at {domain} were found in public texts. Texts: {count}; with the \
-             number of addresses:"
+            "New addresses at {domain} were found in pastes. Pastes: {count}; with the number of \
+             addresses:"
         ),
         facts: last.iter().map(line).collect(),
         paragraphs: more,
@@ -194,16 +196,16 @@ pub fn domain_report(
     let mut paragraphs = Vec::new();
     // Totals may include breaches hidden or retired since, so we leave them out if any are missing.
     let lead = if *exposed == 0 {
-        format!("No address at {domain} is in a breach that was added in {months}.")
+        format!("No address at {domain} is in a breach added in {months}.")
     } else if listed.len() < breaches.len() {
-        format!("Addresses at {domain} are in breaches that were added in {months}:")
+        format!("Addresses at {domain} are in breaches added in {months}:")
     } else {
         rows.push(("Addresses".to_owned(), exposed.to_string()));
         rows.push(("For the first time".to_owned(), first.to_string()));
         rows.push(("In several breaches".to_owned(), repeated.to_string()));
         format!(
-            "Addresses at {domain} are in breaches that were added in {months}. Breaches: {count}; \
-             with the number of addresses:"
+            "Addresses at {domain} are in breaches added in {months}. Breaches: {count}; with the \
+             number of addresses:"
         )
     };
     rows.extend(listed.iter().map(line));

@@ -140,7 +140,7 @@ impl shell::Cli for Cli {
         let database = database.preview(&shell.data_dir, Breaches::INFO.name, &migrations);
         preview.add("database", database.map_err(Into::into));
         let external = external::external(shell, &self.settings.service);
-        preview.add("mail, DNS, webhooks", external.map(|_| "settings are valid".to_owned()));
+        preview.add("email, DNS, webhooks", external.map(|_| "settings are valid".to_owned()));
     }
 
     fn back_up(&self, folder: &Path) -> anyhow::Result<()> {

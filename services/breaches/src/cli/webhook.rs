@@ -74,7 +74,7 @@ impl WebhookCommand {
                 context.pools.write_blocking(|db| -> anyhow::Result<()> {
                     let id = app::subscriber_id(db, &email)?;
                     webhooks::add(db, id, &url, &secret, now).map_err(|error| match error {
-                        DatabaseError::Conflict => anyhow::anyhow!("{email} has {url} already"),
+                        DatabaseError::Conflict => anyhow::anyhow!("{email} already has {url}"),
                         other => other.into(),
                     })
                 })?;

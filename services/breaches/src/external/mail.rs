@@ -88,7 +88,7 @@ fn recipient(address: &str) -> Option<Address> {
 /// unless the email comes with one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
-    let to = to.ok_or_else(|| MailError::permanent("the address cannot receive mail"))?;
+    let to = to.ok_or_else(|| MailError::permanent("the address cannot receive email"))?;
     let id = match &mail.notice {
         Some(notice) => notice.id.clone(),
         None => random_id()?,

@@ -15,7 +15,7 @@ pub enum EntryError {
     #[error("{0} is missing or has the wrong type")]
     Member(&'static str),
     /// Invalid character in the name.
-    #[error("Name must be 1 to 64 letters, digits or hyphens, beginning with a letter or digit")]
+    #[error("Name must be 1 to 64 letters, digits or hyphens, and start with a letter or digit")]
     Name,
     /// Malformed date.
     #[error("{0} is not a valid date")]

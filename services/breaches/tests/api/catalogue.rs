@@ -235,6 +235,6 @@ async fn page_of_the_license_link_and_public_pages_have_the_attribution() {
     assert_eq!(root, app.server.url(""));
     for path in ["/", "/breaches", "/breaches/Alpha"] {
         let page = app.get(path).await.text().await.unwrap();
-        assert!(page.contains("as the source, visibly and with a link"), "{path}: {page}");
+        assert!(page.contains("credit this service visibly and with a link"), "{path}: {page}");
     }
 }

@@ -154,7 +154,7 @@ async fn mails_about_a_domain_end_with_their_link_and_return_on_request() {
     let subject = header(&app.mails()[1], "Subject");
     assert_eq!(
         (app.mails().len(), subject.as_str()),
-        (2, "other.example is in the breach of The Beta")
+        (2, "other.example is in the The Beta breach")
     );
     let browser = Browser::new(&app);
     browser.sign_in(CORP).await;
@@ -182,7 +182,7 @@ async fn notice_has_an_html_part_that_escapes_what_it_shows() {
     assert!(header(&mail, "Content-Type").starts_with("multipart/alternative"), "{}", mail.text);
     let plain = mail.plain();
     let (text, html) = plain.split_once("<!DOCTYPE html>").unwrap();
-    assert!(text.contains("is in the breach of <b>&\"Evil\".\n"), "{text}");
-    assert!(html.contains("is in the breach of &#60;b&#62;&#38;&#34;Evil&#34;."), "{html}");
+    assert!(text.contains("is in the <b>&\"Evil\" breach.\n"), "{text}");
+    assert!(html.contains("is in the &#60;b&#62;&#38;&#34;Evil&#34; breach."), "{html}");
     assert!(!html.contains("<b>"), "{html}");
 }

@@ -309,7 +309,7 @@ fn webhook_is_added_listed_and_removed_and_its_secret_shown_once() {
     let plain = operator.run(&["webhook", "add", owner, "http://hooks.example.org/y"]);
     assert!(plain.starts_with("whsec_") && plain.trim() != secret, "{plain}");
     let twice = refusal(&operator, &["webhook", "add", owner, url]);
-    assert!(twice.contains("has https://hooks.example.org/x already"), "{twice}");
+    assert!(twice.contains("already has https://hooks.example.org/x"), "{twice}");
     for target in [
         "ftp://hooks.example.org/x",
         "hooks.example.org",

@@ -100,7 +100,7 @@ async fn refused(app: &App, path: &str, token: &str, choice: Option<(&str, &str)
     for _ in 0..2 {
         for form in [&fields, &forged] {
             let answer = victim.send(path, form).await.expect(403);
-            assert!(answer.text().contains("This form is too old"), "{path}: {}", answer.text());
+            assert!(answer.text().contains("This form has expired"), "{path}: {}", answer.text());
             assert!(!answer.headers.contains_key("set-cookie"), "{path}");
         }
         victim.get("/").await.must(200);

@@ -98,7 +98,8 @@ pub async fn verify(
     let outcome = match tried {
         Ok(()) if method.is_some() => return Ok(see_other(&path(domain.as_str()))),
         Ok(()) => {
-            let text = "The email was sent. Its link works once and for 24 hours.".to_owned();
+            let text =
+                "We sent the email. Its link can be used once and expires in 24 hours.".to_owned();
             Outcome { method: word, good: true, text }
         }
         Err(Error::Verification(error)) => {

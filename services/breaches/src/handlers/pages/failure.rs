@@ -34,7 +34,7 @@ impl PageError {
         match self {
             Self::SignIn => ("Sign in first", "You must be signed in to see this page.".into()),
             Self::Forged => (
-                "This form is too old",
+                "This form has expired",
                 "Go back, reload the page and submit the form again. Your browser has to \
                  accept the cookie of this site."
                     .into(),
@@ -44,7 +44,7 @@ impl PageError {
                 ("Too many requests", format!("Try again in {}.", duration(*seconds)))
             }
             Self::Api(Error::Internal(_)) => ("Something went wrong", String::new()),
-            Self::Api(error) => ("This did not work", error.to_string()),
+            Self::Api(error) => ("That did not work", error.to_string()),
         }
     }
 }

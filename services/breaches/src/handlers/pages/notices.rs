@@ -23,7 +23,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
 /// Emails a confirmation link.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_notices(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "Confirm with the link in the email. It works once and for 24 hours.";
+    let text = "Confirm with the link in the email. It can be used once and expires in 24 hours.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 

@@ -25,7 +25,8 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
 /// Emails a link to the choices.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::ask_for_opt_out(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "The email contains a link to your options. It works once and for 24 hours.";
+    let text =
+        "The email contains a link to your options. It can be used once and expires in 24 hours.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 

@@ -27,7 +27,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
 /// Emails a sign-in link. The response doesn't reveal whether we know the address.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
-    let text = "We sent you a link to sign in. It works once and for 15 minutes.";
+    let text = "We sent you a sign-in link. It can be used once and expires in 15 minutes.";
     Ok(form.sender.message(CURRENT, &mail_sent(text)))
 }
 

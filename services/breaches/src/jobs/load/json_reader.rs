@@ -143,7 +143,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         let left = self.room.left.get().checked_sub(read as u64);
-        let left = left.ok_or_else(|| io::Error::other("a value of the JSON is too large"))?;
+        let left = left.ok_or_else(|| io::Error::other("a JSON value is too large"))?;
         self.room.left.set(left);
         Ok(read)
     }
@@ -304,7 +304,7 @@ mod tests {
                 format!("{{\"password\":[\"{}\"]}}", long.repeat(10)),
             ] {
                 let refused = read(text, column).unwrap_err();
-                assert_eq!(refused, "a value of the JSON is too large");
+                assert_eq!(refused, "a JSON value is too large");
             }
             let skipped = format!("{{\"password\":[\"{}\"]}},", "x".repeat(500));
             let text = format!("[{parts}{skipped}{skipped}{{\"email\":\"a@b.example\"}}]");

@@ -23,7 +23,7 @@ impl Columns {
     pub fn push(&mut self, name: String) -> io::Result<()> {
         self.size += size_of::<String>() + name.len();
         if self.size > MAX_TABLE {
-            return Err(io::Error::other("a table of the dump has too many columns"));
+            return Err(io::Error::other("a table in the dump has too many columns"));
         }
         self.list.push(name);
         Ok(())
@@ -50,7 +50,7 @@ impl Tables {
     pub fn insert(&mut self, name: String, columns: Columns) -> io::Result<()> {
         self.size += size_of::<(String, Vec<String>)>() + name.len() + columns.size;
         if self.size > MAX_TABLES {
-            return Err(io::Error::other("the tables of the dump have too many columns"));
+            return Err(io::Error::other("the tables in the dump have too many columns"));
         }
         self.columns.insert(name, columns.list);
         Ok(())
@@ -72,11 +72,11 @@ mod tests {
         for number in 0..=MAX_TABLES / MAX_TABLE {
             let mut columns = Columns::default();
             let error = (0..).find_map(|n| columns.push(format!("{n:0>1000}")).err()).unwrap();
-            assert_eq!(error.to_string(), "a table of the dump has too many columns");
+            assert_eq!(error.to_string(), "a table in the dump has too many columns");
             refused = tables.insert(format!("t{number}"), columns).err();
         }
         let refused = refused.unwrap().to_string();
-        assert_eq!(refused, "the tables of the dump have too many columns");
+        assert_eq!(refused, "the tables in the dump have too many columns");
         assert_eq!(tables.columns("t0").len(), 1_024);
     }
 }

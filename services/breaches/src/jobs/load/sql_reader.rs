@@ -450,8 +450,8 @@ mod tests {
         for (dump, error) in [
             (format!("{insert} ('a@b.example'),\n"), "ends after a comma; the dump is incomplete"),
             (format!("{insert} ('a@b.example'), ('c@d.example'"), "is not closed; the dump is"),
-            (format!("{insert} ('a@b.example'),\n('c@d.ex"), "begins at line 2 is not closed"),
-            (format!("{insert} ('a@b.example'); /* x"), "comment that begins at line 1"),
+            (format!("{insert} ('a@b.example'),\n('c@d.ex"), "starts at line 2 is not closed"),
+            (format!("{insert} ('a@b.example'); /* x"), "comment that starts at line 1"),
             (format!("{copy}\na@b.example\n"), "does not end with \\.; the dump is incomplete"),
             (
                 format!("{copy}\na@b.example\nc@d.ex"),
@@ -462,7 +462,7 @@ mod tests {
             (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
             (
                 format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"),
-                "bracket that begins at line 3",
+                "bracket that starts at line 3",
             ),
         ] {
             let mut found = Vec::new();

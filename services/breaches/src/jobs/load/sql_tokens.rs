@@ -318,7 +318,7 @@ fn keep_next(byte: Option<u8>, text: &mut Vec<u8>) {
 }
 
 fn unclosed(what: &str, line: u64) -> io::Error {
-    io::Error::other(format!("the {what} that begins at line {line} is not closed"))
+    io::Error::other(format!("the {what} that starts at line {line} is not closed"))
 }
 
 fn keep(text: &mut Vec<u8>, byte: u8) {

@@ -64,8 +64,7 @@ fn unreachable(workers: &[Worker]) -> Option<String> {
     let lost: Vec<&str> =
         workers.iter().filter(|worker| !worker.is_up).map(|worker| worker.name.as_str()).collect();
     let (missing, all) = parts(workers);
-    (!lost.is_empty())
-        .then(|| format!("{missing} of {all} parts of the accounts, on {}", lost.join(", ")))
+    (!lost.is_empty()).then(|| format!("{missing} of {all} account shards, on {}", lost.join(", ")))
 }
 
 #[cfg(test)]
@@ -78,7 +77,7 @@ mod tests {
         let mut workers =
             [worker("a:1", 16, true), worker("b:2", 8, true), worker("c:3", 8, false)];
         let missing = unreachable(&workers);
-        assert_eq!(missing.as_deref(), Some("8 of 32 parts of the accounts, on c:3"));
+        assert_eq!(missing.as_deref(), Some("8 of 32 account shards, on c:3"));
         workers[2].is_up = true;
         assert_eq!(unreachable(&workers), None);
     }
