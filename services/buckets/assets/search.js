@@ -248,7 +248,7 @@ async function showAccount() {
     const { account: { name, package: plan, depth: reachable } } = await ask("api/account");
     depth = Math.min(reachable, DEEPEST);
     field("key-hint").textContent = `Key of ${name}, package ${plan}: the first ` +
-      `${reachable.toLocaleString("en")} results of a search. It is kept in this tab only.`;
+      `${reachable.toLocaleString("en")} results of a search. It is only kept in this tab.`;
     complainAboutKey("");
   } catch (error) {
     if (error.code === "unauthorized") complainAboutKey("This key is unknown, revoked or expired.");

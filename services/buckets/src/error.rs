@@ -78,15 +78,13 @@ pub enum Error {
     #[error("{0}")]
     Regexp(String),
     /// `start` is too large for offset paging.
-    #[error("start must be below 1000000; scrolling (enterprise) goes further")]
+    #[error("start must be below 1000000; to go further, use scrolling (enterprise)")]
     OffsetTooLarge,
     /// The index was rebuilt after this scroll started.
-    #[error("the index has been rebuilt since the scroll began: start again without scroll-id")]
+    #[error("the index has been rebuilt since the scroll started: start again without scroll-id")]
     ScrollExpired,
     /// The index has been rebuilt since the client last read this alert's files.
-    #[error(
-        "the index has been rebuilt since, so files have different ids: read again without after"
-    )]
+    #[error("the index was rebuilt, which changed the file ids: read again without after")]
     AfterExpired,
     /// The package doesn't include a parameter.
     #[error("{name} requires the package {package}")]
@@ -207,7 +205,7 @@ fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
 
 fn fault_text(fault: &Fault) -> String {
     let text = match fault {
-        Fault::NotFound => "there is nothing here",
+        Fault::NotFound => "not found",
         Fault::MethodNotAllowed { allow } => {
             return methods_text(allow);
         }

@@ -289,5 +289,7 @@ fn parse_mark(text: &str) -> Result<Mark, Error> {
     let mark = parts.and_then(|(generation, id)| {
         Some(Mark { generation: number(generation)?, id: number(id)? })
     });
-    mark.ok_or_else(|| Error::parameter("after", "after must be meta.next of an earlier response"))
+    mark.ok_or_else(|| {
+        Error::parameter("after", "after must be meta.next from an earlier response")
+    })
 }

@@ -96,7 +96,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     let key_id = key.id;
     let added = state.pools().write_as(Some(&key.owner), move |db| -> Result<Crawl, Error> {
         auth::lock_key(db, key_id)?;
-        let twice = || Error::Conflict(format!("the key crawls {} already", new.bucket));
+        let twice = || Error::Conflict(format!("the key already crawls {}", new.bucket));
         if crawls::find(db, &new.bucket, &new.prefix, Some(key_id))?.is_some() {
             return Err(twice());
         }
@@ -125,7 +125,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let wrong = |text: &str| Error::parameter("url", text);
     let schemes = ["https://", "http://", "s3://", "gs://"];
     if !schemes.iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(wrong("url must begin with https://, http://, s3:// or gs://"));
+        return Err(wrong("url must start with https://, http://, s3:// or gs://"));
     }
     if url.contains(['?', '#', '@']) {
         return Err(wrong("url must be the plain address of a public bucket"));

@@ -58,7 +58,7 @@ pub enum JobError {
     #[error("another process is listing crawl {0}, or the crawl was removed")]
     Taken(i64),
     /// A source has changed since the run started.
-    #[error("{0} has changed since the run began: start a new run")]
+    #[error("{0} has changed since the run started: start a new run")]
     SourceChanged(String),
     /// The request makes no sense in the current state.
     #[error("{0}")]

@@ -380,7 +380,8 @@ impl Sink for Intake {
                     let (source, address) = (&self.source, &target.address);
                     log::warn!(
                         target: "notice",
-                        "{source}: this listing of {address} {part}: no file of the bucket is removed"
+                        "{source}: this listing of {address} {part}: no files are removed from \
+                         the bucket"
                     );
                 }
                 self.name(target.id);

@@ -166,7 +166,7 @@ pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), Job
 /// or just parts of it.
 fn find(folders: &[&Path], file: &DataFile) -> Result<PathBuf, String> {
     let key = Path::new(&file.key);
-    let missing = || format!("{} is not found from its folder", file.key);
+    let missing = || format!("{} was not found relative to its folder", file.key);
     if !key.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(missing());
     }

@@ -61,7 +61,7 @@ impl FromStr for BucketType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// There is no address or no bucket name.
-    #[error("the bucket address has no name")]
+    #[error("the bucket address does not contain a name")]
     Empty,
     /// The address contains a character that isn't valid in hostnames.
     #[error("the bucket address contains a character that is not valid in host names")]

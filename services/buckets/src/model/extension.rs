@@ -17,7 +17,7 @@ pub enum InvalidExtension {
     #[error("must be plain extensions, without * and /: pdf instead of *.pdf")]
     Pattern,
     /// The filter is too long to match anything.
-    #[error("must be of at most {MOST_PARTS} parts and {LONGEST} bytes each")]
+    #[error("must have at most {MOST_PARTS} parts and {LONGEST} bytes each")]
     TooLong,
 }
 

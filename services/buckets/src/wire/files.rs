@@ -186,7 +186,7 @@ fn matching(
     if keywords.is_empty() {
         return Err(ParameterError::rule(
             "keywords",
-            "keywords must hold the expression of regexp",
+            "keywords must contain the expression if regexp is set",
         ));
     }
     let expression = Expression::parse(keywords, correct)

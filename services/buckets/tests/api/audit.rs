@@ -113,7 +113,7 @@ fn invalid_lines_do_not_stop_others() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let of = |at: usize| &report["buckets"][at];
     assert_eq!((&of(0)["state"], &of(0)["bucket"]), (&json!("invalid"), &json!("ok?x")));
-    let reason = "line 1: only public buckets can be listed: give the plain address";
+    let reason = "line 1: only public buckets can be listed: use the plain address";
     assert_eq!(of(0)["reason"], reason);
     assert_eq!((&of(1)["state"], &of(1)["indexed"]), (&json!("listed"), &json!(3)));
     assert_eq!((&of(2)["state"], &of(2)["bucket"]), (&json!("invalid"), &json!("../etc")));

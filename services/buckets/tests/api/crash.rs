@@ -155,7 +155,7 @@ fn resume_fails_if_source_has_changed() {
     file.write_all(b"\n").unwrap();
     let output = program.run(&["load", "--resume", &run]);
     assert_eq!(output.code, Some(1));
-    assert!(output.errors.contains("changed since the run began"));
+    assert!(output.errors.contains("changed since the run started"));
     assert_eq!(program.published().1, 0);
 }
 

@@ -139,7 +139,7 @@ async fn bad_crawls_are_refused() {
     let unknown = "the provider of url is unknown, so format and type are required";
     for (body, parameter, error) in [
         (json!({}), "url", "url must be the URL of a public bucket"),
-        (json!({"url": "ftp://a"}), "url", "url must begin with https://, http://, s3:// or gs://"),
+        (json!({"url": "ftp://a"}), "url", "url must start with https://, http://, s3:// or gs://"),
         (
             json!({"url": "https://user@b.s3.amazonaws.com"}),
             "url",

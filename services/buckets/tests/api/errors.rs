@@ -20,14 +20,14 @@ async fn error(app: &App, path: &str) -> (u16, Value) {
 #[case("limit=ten", "limit", "limit must be a whole number of 1 to 18 digits")]
 #[case("start=-1", "start", "start must be a whole number of 1 to 18 digits")]
 #[case("regexp=yes", "regexp", "regexp must be 1, true, 0 or false")]
-#[case("regexp=1", "keywords", "keywords must hold the expression of regexp")]
+#[case("regexp=1", "keywords", "keywords must contain the expression if regexp is set")]
 #[case("order=name", "order", "order must be size or last_modified")]
 #[case("direction=up", "direction", "direction must be asc or desc")]
 #[case("types=aws,ftp", "types", "types must be of aws, azure, dos, gcp, ali")]
 #[case(
     "extensions=a.b.c.d",
     "extensions",
-    "extensions must be of at most 3 parts and 32 bytes each"
+    "extensions must have at most 3 parts and 32 bytes each"
 )]
 #[case("paging-mode=pages", "paging-mode", "paging-mode must be offset or scrolling")]
 #[case("scroll-id=AAAA", "scroll-id", "scroll-id needs paging-mode=scrolling")]

@@ -256,7 +256,7 @@ fn source_changed_during_load_fails() {
     let ended = load.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("changed since the run began"), "{said}");
+    assert!(said.contains("changed since the run started"), "{said}");
     assert_eq!(program.published(), (Some(1), 20));
 }
 

@@ -85,8 +85,8 @@ fn inventory_without_files_or_in_other_format_is_refused() {
     fixture.folder.write(format!("{AT}/data/2.csv"), "\"box\"");
     assert!(refused(manifest.clone()).contains("data/2.csv has 5 bytes instead of 63"));
     std::fs::remove_file(fixture.folder.join(AT).join("data/2.csv")).unwrap();
-    assert!(refused(manifest).contains("data/2.csv is not found from its folder"));
-    assert!(refused(fixture.folder.join("copy")).contains("data/2.csv is not found"));
+    assert!(refused(manifest).contains("data/2.csv was not found relative to its folder"));
+    assert!(refused(fixture.folder.join("copy")).contains("data/2.csv was not found"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn overlapped_listing_removes_nothing_after_a_rebuild() {
     let (fixture, _bucket) = overlapped_listing();
     rebuild(&fixture.context).unwrap();
     let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
-    let why = " 0 gone; incomplete: a part of the bucket has been loaded since the listing began";
+    let why = " 0 gone; incomplete: part of the bucket has been loaded since the listing started";
     assert!(long.outcome.starts_with("199 new, ") && long.outcome.ends_with(why), "{long:?}");
     assert_eq!(fixture.stored_files(), 2 * PAGE + 2);
     fixture.clock.advance(3_600);

@@ -123,7 +123,7 @@ fn bucket_of_listing_is_named_by_folder_or_file() {
     let fixture = Fixture::new();
     let path = fixture.folder.write("list.txt", AWS);
     let error = fixture.load(&[path]).unwrap_err().to_string();
-    assert!(error.contains("give --bucket"), "{error}");
+    assert!(error.contains("use --bucket"), "{error}");
 }
 
 #[test]
@@ -318,6 +318,6 @@ fn listing_that_does_not_say_that_it_is_empty_is_refused(#[case] content: &str) 
     }
     let unnamed = fixture.folder.write("page.json", r#"{"kind":"storage#objects"}"#);
     let error = fixture.load(&[unnamed]).unwrap_err().to_string();
-    assert!(error.contains("does not name its bucket: give --bucket"), "{error}");
+    assert!(error.contains("does not name its bucket: use --bucket"), "{error}");
     assert_eq!(lines(&fixture), [line_of_kept()]);
 }

@@ -198,7 +198,7 @@ fn bytes() -> String {
 }
 
 fn unknown(construct: &str) -> String {
-    format!("the cluster's regular expressions do not know {construct}")
+    format!("the cluster's regular expressions do not support {construct}")
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Servers {
         }
         if all.is_empty() {
             return Err(ClusterError::Invalid(format!(
-                "the servers do not have a cluster named {name}"
+                "the servers are not configured for a cluster named {name}"
             )));
         }
         Ok(Self { cluster: Some(name.to_owned()), all })

@@ -24,7 +24,7 @@ impl Target {
         // Don't show the parser's own error. It could quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
-            return Err(wrong("it must begin with http:// or https:// and name a host"));
+            return Err(wrong("it must start with http:// or https:// and name a host"));
         }
         let decoded = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let user = decoded(base.username());

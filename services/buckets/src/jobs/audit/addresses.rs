@@ -47,7 +47,7 @@ impl Endpoint {
             && url.username().is_empty()
             && url.password().is_none();
         if !is_plain {
-            return Err("it must be like https://s3.example.org, without a path".to_owned());
+            return Err("it must look like https://s3.example.org, without a path".to_owned());
         }
         if url.host_str().is_some_and(|host| provider_of(host).is_some()) {
             return Err("this provider is known: use its bucket addresses".to_owned());
@@ -117,7 +117,7 @@ pub fn addresses_of(
 
 fn address_of(line: &str, endpoint: Option<&Endpoint>) -> Result<AuditAddress, String> {
     if line.contains(['?', '#', '@']) {
-        return Err("only public buckets can be listed: give the plain address".to_owned());
+        return Err("only public buckets can be listed: use the plain address".to_owned());
     }
     let has_scheme = line.contains("://");
     let parsed = Address::parse(line).map_err(|error| error.to_string());
@@ -216,7 +216,7 @@ mod tests {
     #[rstest]
     #[case("a.s3.amazonaws.com\nfiles.example.org", None, "line 2: an unknown host")]
     #[case("https://a.s3.amazonaws.com/?key=secret", None, "only public buckets")]
-    #[case("s3.amazonaws.com", None, "has no name")]
+    #[case("s3.amazonaws.com", None, "does not contain a name")]
     #[case("a.s3.amazonaws.com/dir", None, "followed by a path")]
     #[case("# nothing", None, "has no addresses")]
     #[case("files.example.org/a/b", Some("http://127.0.0.1:9000"), "not at the endpoint")]

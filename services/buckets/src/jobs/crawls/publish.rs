@@ -70,7 +70,7 @@ fn newer_files(
         })?;
     let is_newer = |at: Option<i64>| at.is_some_and(|at| at > crawl.begun_at);
     if is_newer(times.replaced) {
-        let why = "another run has loaded the bucket since its listing began";
+        let why = "another run has loaded the bucket since its listing started";
         return Err(JobError::Invalid(why.to_owned()));
     }
     if !is_newer(times.listed) {

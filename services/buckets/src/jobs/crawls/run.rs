@@ -22,7 +22,7 @@ use crate::store::{buckets, crawls, generations, removals};
 /// Seconds before we retry after a temporary failure.
 const AGAIN: i64 = 60;
 /// The reason that a complete listing has not removed files.
-const OVERLAPPED: &str = "a part of the bucket has been loaded since the listing began";
+const OVERLAPPED: &str = "part of the bucket has been loaded since the listing started";
 /// Seconds in a day.
 const DAY: i64 = 86_400;
 

@@ -23,7 +23,7 @@ use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
 const EMPTY: &str = "the source is not a listing, or it is empty and does not say so";
-const NO_BUCKET: &str = "the listing is empty, and does not name its bucket: give --bucket";
+const NO_BUCKET: &str = "the listing is empty and does not name its bucket: use --bucket";
 
 #[derive(Deserialize)]
 struct Object {
@@ -186,7 +186,7 @@ impl<R: BufRead> State<'_, R> {
         let parsed = || -> Result<Item<'_>, String> {
             Ok(Item {
                 position,
-                bucket: bucket.as_deref().ok_or("the bucket is missing: give --bucket")?,
+                bucket: bucket.as_deref().ok_or("the bucket is missing: use --bucket")?,
                 kind,
                 path: name.ok_or("the field name is missing")?,
                 attributes: fields::read(&texts, Attribute::member)?,

@@ -73,7 +73,7 @@ impl Source<'_> {
         };
         let listed = listed.map(|name| format!("gs://{name}"));
         let Some(bucket) = self.bucket.map(str::to_owned).or(listed) else {
-            let reason = "the listing does not name its bucket: give --bucket";
+            let reason = "the listing does not name its bucket: use --bucket";
             return Ok(Err(reason.to_owned()));
         };
         if !is_number(size) {

@@ -135,7 +135,7 @@ fn take(
 
 fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
     if content.len() > LONGEST_LINE {
-        return Err("the line is longer than 1 MiB, only its beginning is kept".to_owned());
+        return Err("the line is longer than 1 MiB; only its start is kept".to_owned());
     }
     let text = std::str::from_utf8(content).map_err(|_| "the line is not UTF-8".to_owned())?;
     serde_json::from_str(text).map_err(|error| format!("broken JSON: {error}"))

@@ -11,7 +11,7 @@ use super::utf16::as_utf8;
 use super::{azure, csv_table, gcs, ls, ndjson, s3};
 use crate::jobs::error::JobError;
 
-const NAMELESS: &str = "the listing does not name its host: give --bucket, or name the file \
+const NAMELESS: &str = "the listing does not name its host: use --bucket, or name the file \
                         ADDRESS.xml or its folder ADDRESS";
 
 /// Reads a source and passes its contents to the sink. Compressed sources are unpacked.

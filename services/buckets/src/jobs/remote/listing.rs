@@ -23,7 +23,7 @@ impl Listing {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
             // We store the URL with the run, and these parts could contain secrets.
-            return Err(wrong("only public buckets can be listed: give the plain address"));
+            return Err(wrong("only public buckets can be listed: use the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
         let format = match (defaults.format, known.as_ref().and_then(Address::kind)) {

@@ -90,7 +90,7 @@ impl Source {
             regex_syntax::Error::Translate(error) => {
                 (error.kind().to_string(), error.span().start.offset)
             }
-            _ => ("it is not understood".to_owned(), 0),
+            _ => ("it cannot be parsed".to_owned(), 0),
         };
         ExpressionError::Syntax { reason, position: self.origin(byte) + 1 }
     }

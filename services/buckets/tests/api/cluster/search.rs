@@ -77,7 +77,7 @@ fn wrong_user_and_cluster_have_different_errors() {
         failed.unwrap_err()
     };
     let unknown = error(&url, Some("nothing")).to_string();
-    assert!(unknown.contains("do not have a cluster named nothing"), "{unknown}");
+    assert!(unknown.contains("are not configured for a cluster named nothing"), "{unknown}");
     assert!(matches!(error(&url, None), EngineError::Missing(_)));
     let wrong = error(&url.replace("throw-away", "secret"), None).to_string();
     let told = wrong.contains("Wrong password") || wrong.contains("Authentication failed");
