@@ -321,7 +321,7 @@ pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');
     fits.then(|| text.to_owned())
-        .ok_or_else(|| "1 to 60 characters without blanks or colons".to_owned())
+        .ok_or_else(|| "1 to 60 characters without spaces or colons".to_owned())
 }
 
 fn parse_mebibytes(text: &str) -> Result<usize, String> {

@@ -239,7 +239,7 @@ impl Error {
                 "The resource has changed since it was read.",
             ),
             Error::TooManyRequests(_) => {
-                answer(429, "rest_too_many_requests", "Too many requests, try again later.")
+                answer(429, "rest_too_many_requests", "Too many requests; try again later.")
             }
             Error::Unreadable(status) => {
                 let reason = status.canonical_reason().unwrap_or("Bad Request");
@@ -259,7 +259,7 @@ impl Error {
             Error::ListTakesTooLong => answer(
                 503,
                 "rest_unavailable",
-                "The list takes too long; narrow it down, or try again later.",
+                "The list took too long; narrow it down, or try again later.",
             ),
             Error::Unavailable(_) | Error::Store(DatabaseError::Busy) => {
                 answer(503, "rest_unavailable", "The service is busy, try again shortly.")
@@ -267,9 +267,9 @@ impl Error {
             Error::Store(DatabaseError::Storage(_)) => answer(
                 503,
                 "rest_unavailable",
-                "Nothing can be stored at the moment, try again later.",
+                "Changes cannot be stored at the moment; try again later.",
             ),
-            _ => answer(500, "rest_internal_error", "The request could not be answered."),
+            _ => answer(500, "rest_internal_error", "The request failed."),
         }
     }
 

@@ -134,7 +134,7 @@ fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> 
         return Ok(());
     }
     let (mib, most) = (bytes >> 20, LONGEST_PAGE >> 20);
-    let text = format!("must have shorter texts: the event would have {mib} MiB, over {most}");
+    let text = format!("must have less text: the event would have {mib} MiB, over {most}");
     Err(ParameterErrors::one(name, &text).into())
 }
 

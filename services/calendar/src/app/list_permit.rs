@@ -157,7 +157,7 @@ async fn page_permit(
 ) -> Result<PagePermit, Error> {
     if bytes > LONGEST_PAGE {
         let (mib, most) = (bytes >> 20, LONGEST_PAGE >> 20);
-        let text = format!("must be smaller: the texts of the page have {mib} MiB, over {most}");
+        let text = format!("must be smaller: the page would have {mib} MiB of text, over {most}");
         return Err(ParameterErrors::one("per_page", &text).into());
     }
     let permit = tokio::time::timeout_at(deadline.0.into(), long_pages.acquire(bytes)).await;

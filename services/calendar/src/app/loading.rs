@@ -273,7 +273,7 @@ fn changed(old: (&Event, &Links), new: (&Event, &Links)) -> Result<Loading, Undo
 /// Reads a line's external id.
 pub fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     const WRONG: &str =
-        "external_id must be a text of 1 to 200 characters without control characters";
+        "external_id must be a string of 1 to 200 characters without control characters";
     let Some(id) = params.get("external_id") else { return Ok(None) };
     let text = id.as_str().map(str::trim);
     let fits = |text: &&str| {

@@ -18,14 +18,14 @@ use crate::model::zone::Zone;
 use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
 
 /// Why an entry was skipped.
-const FOREIGN: &str = "an event that is not of this subscription has its UID; it was skipped";
+const FOREIGN: &str = "an event outside this subscription has its UID; it was skipped";
 
 /// The reason for skipping an entry that an earlier subscription may have imported.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
 
 /// Why an entry was skipped. Some sites give all events other UIDs with each answer.
-const LATE: &str = "it is new and was over before the last import; it was skipped";
+const LATE: &str = "it is new but ended before the last import; it was skipped";
 
 /// The subscription that a file is imported for.
 #[derive(Clone, Debug)]

@@ -104,7 +104,7 @@ pub fn add(
 ) -> Result<i64, Error> {
     if subscriptions::all(db)?.len() >= MAX_SUBSCRIPTIONS {
         let text =
-            format!("must not be subscribed to: there are {MAX_SUBSCRIPTIONS} subscriptions");
+            format!("cannot be added: the maximum of {MAX_SUBSCRIPTIONS} subscriptions is reached");
         return Err(ParameterErrors::one("url", &text).into());
     }
     let mut plan = Plan {
@@ -187,7 +187,7 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
     let found = require(db, id)?;
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
     let Some(known) = known else {
-        let text = "must be the id of an event of the subscription";
+        let text = "must be the id of an event in the subscription";
         return Err(ParameterErrors::one("event", text).into());
     };
     let changed = known.changed.without(parts);

@@ -118,7 +118,7 @@ async fn write_batch(
         let (own, waiting) = (state.clone(), slot.clone());
         let batch = move |db: &mut Db| {
             let taken = waiting.lock().take();
-            let begun = || Error::Internal("a batch of an import began twice".to_owned());
+            let begun = || Error::Internal("an import batch started twice".to_owned());
             let mut import = taken.ok_or_else(begun)?;
             // The user's role may have changed since the upload.
             permitted(db, import.login(), Action::Import)?;

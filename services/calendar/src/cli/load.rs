@@ -86,7 +86,7 @@ impl LoadCommand {
         ensure!(
             self.allow_empty || !loaded.is_empty(),
             "{name} contains no data, so nothing was loaded; check how the file was created, or \
-             give --allow-empty if it is meant to be empty"
+             use --allow-empty if it is meant to be empty"
         );
         for fault in &loaded.faults {
             log::info!(target: "notice", "line {}: {}", fault.line, fault.message);

@@ -71,7 +71,7 @@ impl UsersCommand {
             }
             UsersCommand::Remove { login, give_to } => {
                 let given = remove_user(pools, (&login, &give_to), SystemClock.unix())?;
-                log::info!(target: "notice", "{login} removed; {give_to} got {given}");
+                log::info!(target: "notice", "{login} removed; {give_to} now owns {given}");
             }
             UsersCommand::List { json } => {
                 let users = pools.read_blocking(users::list)?;

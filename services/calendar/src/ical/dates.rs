@@ -205,7 +205,7 @@ impl<'a> Series<'a> {
             }
             Ok(Start { moment, end: Some(end) })
         })?;
-        let message = "a period of RDATE ends before it begins; its end was set to its start";
+        let message = "an RDATE period ends before it starts; its end was set to its start";
         let warning = |line| Warning { line: Some(line), message: message.to_owned() };
         warnings.extend(backwards.map(warning));
         Ok(added)

@@ -88,7 +88,7 @@ impl Ignored {
         self.0.iter().map(|(what, (line, count))| {
             let more = match count - 1 {
                 0 => String::new(),
-                more => format!(", here and {more} more times"),
+                more => format!(", here and {more} other times"),
             };
             (*line, format!("{what} is ignored{more}"))
         })

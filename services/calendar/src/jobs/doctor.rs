@@ -171,7 +171,7 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
         // The row of a new file may not be visible yet.
         if !is_recent && !expected.contains(name) {
             found.orphan_files += 1;
-            log::error!("the file {name} has no image");
+            log::error!("the file {name} is not used by any image");
         }
     })?;
     Ok(())

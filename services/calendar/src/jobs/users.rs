@@ -18,7 +18,7 @@ use crate::store::{events, linked_posts, links, sql, users};
 pub enum RemovalError {
     #[error("user {0} does not exist")]
     Unknown(String),
-    #[error("a user cannot inherit from themselves; name another login")]
+    #[error("a user's items cannot be given to the same user; choose another login")]
     Same,
     #[error("{0} is the only administrator; give another user this role first")]
     LastAdministrator(String),

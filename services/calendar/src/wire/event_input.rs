@@ -207,7 +207,7 @@ fn cost_inputs(
     writer: WriteOptions<'_>,
     current: Option<&Event>,
 ) -> Option<Vec<String>> {
-    const WRONG: &str = "must be a text, a number or a list of them";
+    const WRONG: &str = "must be a string, a number or a list of these";
     let one = |value: &Value| match value {
         Value::String(_) => short_text(value).map(|text| html::without_tags(&text)),
         // JSON numbers never contain digit grouping.

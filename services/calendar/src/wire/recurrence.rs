@@ -115,7 +115,7 @@ pub fn decode(
             let rule = match member("rrule") {
                 None => Ok(""),
                 Some(Value::String(text)) => Ok(text.as_str()),
-                Some(_) => Err("must have a text as rrule".to_owned()),
+                Some(_) => Err("must have a string as rrule".to_owned()),
             };
             rule.and_then(|rule| {
                 let dates =
@@ -124,7 +124,7 @@ pub fn decode(
                 of_parts(rule, ends, (dates("exdates")?, dates("rdates")?), zone, now)
             })
         }
-        _ => Err("must be an object with rrule, or a text".to_owned()),
+        _ => Err("must be an object with rrule, or a string".to_owned()),
     };
     decoded.map_err(|text| errors.fail(NAME, text)).ok()
 }
@@ -149,7 +149,7 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
     of_parts(&rule, (None, None), (Some(exdates), Some(rdates)), zone, now)
 }
 
-const WRONG_LINE: &str = "must have lines that begin with RRULE, EXDATE or RDATE";
+const WRONG_LINE: &str = "must have lines that start with RRULE, EXDATE or RDATE";
 
 /// Splits a text into lines without blank ones. Calendar files fold long lines: the rest of a line
 /// starts with a space.
@@ -395,8 +395,8 @@ mod tests {
             (json!({"rrule": "FREQ=DAILY", "until": "never"}), "must have a date as until"),
             (json!({"rrule": "FREQ=DAILY", "exdates": [true]}), "must have a date as exdates"),
             (json!("RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY"), "must have one rule"),
-            (json!("EXRULE:FREQ=DAILY"), "must have lines that begin with"),
-            (json!("EXDATE;TZID:20270316"), "must have lines that begin with"),
+            (json!("EXRULE:FREQ=DAILY"), "must have lines that start with"),
+            (json!("EXDATE;TZID:20270316"), "must have lines that start with"),
             (json!("EXDATE;TZID=Mars/Base:20270316T180000"), "must have a known zone as TZID"),
             (json!("RDATE;VALUE=PERIOD:20270316T170000Z/PT1H"), "must have days or times in RDATE"),
             (json!("EXDATE;VALUE=DATE:20270316T170000Z"), "must have days without times in EXDATE"),

@@ -57,7 +57,7 @@ fn empty_load_fails_unless_it_is_allowed() {
         for lines in ["", "\n \n"] {
             let ran = program.pipe(&[&["load", "-"], flags].concat(), lines.as_bytes());
             assert_eq!(ran.code, Some(code), "{}", ran.errors);
-            assert_eq!(ran.errors.contains("give --allow-empty"), code == 1, "{}", ran.errors);
+            assert_eq!(ran.errors.contains("use --allow-empty"), code == 1, "{}", ran.errors);
         }
     }
 }

@@ -85,7 +85,7 @@ async fn every_fault_is_found_and_named() {
     drop(db);
     let errors = found("orphan_files", 1);
     assert!(
-        errors.contains("the file 0123456789abcdef0123456789abcdef.png has no image"),
+        errors.contains("the file 0123456789abcdef0123456789abcdef.png is not used by any image"),
         "{errors}"
     );
     fs::write(&image, b"broken").unwrap();

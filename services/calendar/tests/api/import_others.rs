@@ -185,7 +185,7 @@ async fn zones_of_exchange_and_unknown_zones_are_accepted() {
 async fn end_before_the_start_is_the_start_with_a_warning() {
     let app = App::new().await;
     let message = "it ends before it starts; its end was set to its start";
-    let period = "a period of RDATE ends before it begins; its end was set to its start";
+    let period = "an RDATE period ends before it starts; its end was set to its start";
     // A property is reported by the line on which it ends.
     for (number, (lines, expected)) in [
         ("DTSTART:20270401T100000Z\nDTEND:20270401T090000Z", message),
@@ -404,7 +404,7 @@ async fn every_ignored_part_of_a_file_is_named_with_its_line() {
     let file = calendar("VERSION:2.0\nBEGIN:VTODO\nEND:VTODO", &[&entry]);
     let warnings = warnings(&app, file).await;
     let expected: Vec<(u64, &str)> = vec![
-        (20, "ATTENDEE is ignored, here and 1 more times"),
+        (20, "ATTENDEE is ignored, here and 1 other times"),
         (24, "VALARM is ignored"),
         (3, "VTODO is ignored"),
         (23, "1 RDATE dates are more than 24 months ahead; they were not imported"),

@@ -286,7 +286,7 @@ fn site_that_loops_or_is_something_else_is_refused() {
     for (peer, message) in [
         (&looping, "page 2 of the list repeats the items of earlier pages"),
         (&page, "is a web page, not the REST API of The Events Calendar"),
-        (&other, "does not have the REST API of The Events Calendar: 404 rest_no_route"),
+        (&other, "does not provide the REST API of The Events Calendar: 404 rest_no_route"),
         (&locked, "the site rejected the user: 401 rest_forbidden"),
         (&down, "the site responded with 500, in 6 attempts"),
     ] {

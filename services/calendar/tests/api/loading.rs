@@ -24,7 +24,7 @@ fn yoga(date: &str) -> Value {
 
 /// The error for an invalid external id.
 const WRONG_ID: &str =
-    "external_id must be a text of 1 to 200 characters without control characters";
+    "external_id must be a string of 1 to 200 characters without control characters";
 
 const UPSERT: LoadOptions = LoadOptions { dry_run: false, upsert: true };
 const PLAIN: LoadOptions = LoadOptions { dry_run: false, upsert: false };

@@ -158,7 +158,7 @@ async fn event_with_many_venues_keeps_to_the_limit_of_its_texts() {
         "start_date": "2027-04-01", "end_date": "2027-04-01"}));
     let report = loaded(&app.state, &lines);
     assert_eq!((report.created, report.failed), (33, 1), "{:?}", report.faults);
-    assert!(report.faults[0].message.starts_with("venue must have shorter texts"));
+    assert!(report.faults[0].message.starts_with("venue must have less text"));
     assert_eq!(app.rows("events"), 0);
 }
 
@@ -180,7 +180,7 @@ async fn texts_that_grow_when_they_are_stored_are_measured_as_they_are_stored() 
     }
     let report = loaded(&app.state, &lines);
     assert_eq!((report.created, report.failed), (7, 1), "{:?}", report.faults);
-    assert!(report.faults[0].message.starts_with("venue must have shorter texts"));
+    assert!(report.faults[0].message.starts_with("venue must have less text"));
 }
 
 #[actix_web::test]

@@ -83,7 +83,7 @@ async fn page_above_the_size_limit_gets_400() {
     app.state.pools.write_blocking(planting).unwrap();
     let path = "/events?start_date=2096-01-01&end_date=2097-01-01";
     let answer = app.get(&format!("{path}&per_page=50")).await.expect(400);
-    let message = "must be smaller: the texts of the page have 35 MiB, over 32";
+    let message = "must be smaller: the page would have 35 MiB of text, over 32";
     assert!(answer.text.contains(message), "{}", answer.text);
     let answer = app.get(&format!("{path}&per_page=2")).await.expect(200);
     assert_eq!(answer.json["total"], 40);

@@ -78,7 +78,7 @@ fn users_remove_reports_what_it_gave_and_keeps_the_last_administrator() {
     for (login, heir, message) in [
         ("bob", "ann", "user bob does not exist"),
         ("ann", "bob", "user bob does not exist"),
-        ("ann", "ann", "a user cannot inherit from themselves; name another login"),
+        ("ann", "ann", "a user's items cannot be given to the same user; choose another login"),
         ("admin", "ann", "admin is the only administrator; give another user this role first"),
     ] {
         let refused = program.run(&["users", "remove", login, "--give-to", heir]);

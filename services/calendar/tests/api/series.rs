@@ -125,7 +125,7 @@ async fn faulty_recurrences_are_400_and_create_nothing() {
     let app = App::with(&["--series-max=100"]).await;
     for (fields, parameter, text) in [
         (json!({"recurrence": {}}), "recurrence", "must have an rrule or rdates"),
-        (json!({"recurrence": 5}), "recurrence", "must be an object with rrule, or a text"),
+        (json!({"recurrence": 5}), "recurrence", "must be an object with rrule, or a string"),
         (
             json!({"recurrence": {"rrule": "FREQ=WEEKLY;BYDAY=WE"}}),
             "start_date",

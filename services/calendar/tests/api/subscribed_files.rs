@@ -154,7 +154,7 @@ async fn subscription_that_adopts_does_not_take_over_events_that_were_made_here(
         let id = club.subscribe_to(&url, json!({"adopt": true})).await;
         let run = club.run(id).await;
         assert_eq!(counts(&run, "imported")[..2], [0, 0], "{run}");
-        assert!(message(&run).contains("is not of this subscription"), "{run}");
+        assert!(message(&run).contains("outside this subscription"), "{run}");
         assert_eq!((&run["events"], shown(&club).await), (&json!(0), before.clone()), "{more}");
     }
     // A series in the trash is not restored.
@@ -241,7 +241,7 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
     club.serves(&calendar(&past(2)));
     let run = club.run_now(id).await;
     assert_eq!(counts(&run, "imported"), [0, 0, 0, 3, 0, 0]);
-    assert!(message(&run).contains("was over before the last import"), "{run}");
+    assert!(message(&run).contains("ended before the last import"), "{run}");
     // Events that ended since then are imported, although they were added late.
     club.app.clock.advance(2 * 86_400);
     let today = event("new", 3, "").replace("20270301T", "20270311T");

@@ -235,7 +235,7 @@ fn commands_manage_and_run_subscriptions() {
     program.done(&["subscriptions", "resume", "1"]);
     let wrong = program.run(&["subscriptions", "release", "1", "--event", "99"]);
     assert!(
-        wrong.errors.contains("event must be the id of an event of the subscription"),
+        wrong.errors.contains("event must be the id of an event in the subscription"),
         "{}",
         wrong.errors
     );

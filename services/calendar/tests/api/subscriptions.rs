@@ -278,7 +278,7 @@ async fn events_of_others_are_not_written() {
     let second = club.subscribe_to(&club.peer.url("/other.ics"), json!({})).await;
     let shown = club.run(second).await;
     assert_eq!(counts(&shown, "imported"), [2, 0, 0, 2, 0, 0], "{shown}");
-    assert!(message(&shown).contains("is not of this subscription"), "{shown}");
+    assert!(message(&shown).contains("outside this subscription"), "{shown}");
     let titles = club.titles().await;
     assert_eq!(titles[..3], ["Own", "imported", "a"]);
     // The feed of this calendar itself changes nothing.

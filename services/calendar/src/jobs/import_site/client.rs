@@ -175,7 +175,7 @@ impl SiteClient {
             Ok(body) => body,
             Err(FetchError::TooLarge) => {
                 return Err(Err(anyhow::anyhow!(
-                    "the response of {address} is larger than {} MiB",
+                    "the response from {address} is larger than {} MiB",
                     LONGEST >> 20
                 )));
             }

@@ -165,7 +165,7 @@ impl Site<'_> {
                 seen.len() > before,
                 "page {number} of the list repeats the items of earlier pages"
             );
-            ensure!(number < MOST_PAGES, "the list does not end");
+            ensure!(number < MOST_PAGES, "the list never ends");
         }
         for (id, item) in parents_first(children) {
             self.take(kind, id, &item)?;
@@ -210,7 +210,7 @@ impl Site<'_> {
                  Authorization header"
             ),
             Reply::Refused(status, code) => bail!(
-                "{} does not have the REST API of The Events Calendar: {status} {code}",
+                "{} does not provide the REST API of The Events Calendar: {status} {code}",
                 self.client.root()
             ),
         };

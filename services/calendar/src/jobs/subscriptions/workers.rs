@@ -81,7 +81,7 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     let name = found.state.name();
     anyhow::ensure!(!rests(&found), "subscription {id} is {name}: resume it first");
     let (subscription, lease) = claimed
-        .with_context(|| format!("subscription {id} is being run; wait until it has finished"))?;
+        .with_context(|| format!("subscription {id} is running; wait until it has finished"))?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }

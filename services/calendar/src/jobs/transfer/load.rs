@@ -173,7 +173,7 @@ impl Loading<'_> {
         let stored = stored.with_context(|| {
             format!("the media folder {} cannot be written", self.state.media.folder().display())
         })?;
-        ensure!(stored, "the image {} does not have the content that its name states", file.file);
+        ensure!(stored, "the content of image {} does not match its name", file.file);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ pub enum ListError {
     #[error("the list takes too long")]
     TooLong,
     /// The page contains this number of bytes of text, and needs a memory permit.
-    #[error("the texts of the page have {0} bytes")]
+    #[error("the text on the page has {0} bytes")]
     Long(usize),
 }
 

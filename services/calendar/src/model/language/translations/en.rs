@@ -231,6 +231,6 @@ pub static WORDS: Words = Words {
     busy_text: "Please try again in a moment.",
     failed: "Something went wrong",
     failed_text: "The page cannot be shown. Please try again.",
-    rejected: "This did not work",
+    rejected: "That did not work",
     rejected_text: |reason| format!("The request was rejected: {reason}."),
 };
