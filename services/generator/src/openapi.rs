@@ -42,7 +42,7 @@ pub fn document() -> OpenApi {
                 .description(Some(
                     "Generates and checks synthetic test data. All values are random but have the \
                      formats and ranges of real data, so a telephone number, a device, an account or a \
-                     national number **may exist**: do not call it, write to it, pay to it or use it in \
+                     national number **may exist**: do not call it, write to it, pay it or use it in \
                      any application. Crypto addresses do not have a private key: funds sent to them \
                      are lost. Use `fictional=true` for telephone numbers that are never in use.",
                 ))

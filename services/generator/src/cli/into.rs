@@ -126,7 +126,7 @@ fn fill_table(
             format!("the database rejected rows {} to {end} of {name}", next + 1)
         })?;
         if !is_ours {
-            bail!("another run is writing to {name}: wait for it to end");
+            bail!("another run is writing to {name}: wait for it to finish");
         }
         next = end;
         reporter.set(next);

@@ -67,7 +67,7 @@ fn faults_are_told_apart() {
     assert_eq!(
         verdicts(Subject::Card, None, "4111 1111 1111 1111\n4111111111111112\n4111\nx\n"),
         "ok\nThe check digit is wrong.\nCard numbers do not have 4 digits.\n\
-         A card number has only digits, blanks and hyphens.\n"
+         A card number can contain only digits, spaces and hyphens.\n"
     );
     assert_eq!(
         verdicts(Subject::Imei, None, "490154203237518\n490154203237519\n4901542032375\n"),
@@ -75,11 +75,12 @@ fn faults_are_told_apart() {
     );
     assert_eq!(
         verdicts(Subject::Iban, Some("be"), "be43 0689 9999 9501\nDE89370400440532013000\nBE43\n"),
-        "ok\nThe IBAN is not one of BE.\nAn IBAN of BE has 16 characters, not 4.\n"
+        "ok\nThe IBAN is not one of BE.\nAn IBAN from BE has 16 characters, not 4.\n"
     );
     assert_eq!(
         verdicts(Subject::Crypto, Some("btc"), "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb\nx\n"),
-        "The checksum of the Bitcoin address is wrong.\nBitcoin addresses do not have this form.\n"
+        "The checksum of the Bitcoin address is wrong.\n\
+         Bitcoin addresses do not have this format.\n"
     );
 }
 

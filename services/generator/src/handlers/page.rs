@@ -75,8 +75,8 @@ fn page<'a>(operations: impl Iterator<Item = &'a Operation>) -> FixedPage {
         let Some(id) = operation.id() else { continue };
         groups.entry(operation.tag()).or_default().push(Entry { id, summary: operation.summary() });
     }
-    let page = Page::home("Test data, made and checked")
-        .description("Make cards, accounts, numbers, names and texts for tests, and check them.")
+    let page = Page::home("Generate and check test data")
+        .description("Generate cards, accounts, numbers, names and text for tests, and check them.")
         .wide()
         .script("playground.js");
     SITE.fixed(&page, &Playground { groups })

@@ -26,7 +26,7 @@ const KNOWN_BODIES: [u64; 20] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImeiFault {
     /// The number contains something other than digits, spaces, hyphens and slashes.
-    #[error("An IMEI has only digits, blanks, hyphens and slashes.")]
+    #[error("An IMEI can contain only digits, spaces, hyphens and slashes.")]
     Format,
     /// There are too many or too few digits.
     #[error("An IMEI has 15 digits, not {0}.")]

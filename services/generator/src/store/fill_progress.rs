@@ -54,7 +54,7 @@ pub fn open(url: &str) -> Result<Db, DatabaseError> {
         let opened = opened.map_err(|error| setup(format!("cannot reach the server: {error}")))?;
         return Ok(Db::Pg(opened));
     }
-    Err(setup("must begin with sqlite:// or postgres://".to_owned()))
+    Err(setup("must start with sqlite:// or postgres://".to_owned()))
 }
 
 /// Returns the progress of an earlier unfinished run, or nothing if there wasn't one.

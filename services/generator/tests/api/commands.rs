@@ -25,7 +25,7 @@ fn made_values_pass_their_check() {
     let checked = program.pipe(&["check", "iban", "DE"], values.as_bytes());
     assert_eq!((checked.code, checked.out.as_str()), (Some(0), "ok\nok\nok\n"));
     let checked = program.pipe(&["check", "iban"], b"DE00\n");
-    let verdict = "An IBAN of DE has 22 characters, not 4.\n";
+    let verdict = "An IBAN from DE has 22 characters, not 4.\n";
     assert_eq!((checked.code, checked.out.as_str()), (Some(1), verdict));
 }
 

@@ -149,13 +149,13 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
     .await;
     for (place, text) in [
         ("0/items", "is impossible: there are 2 values for 5 distinct items"),
-        ("1/items", "cannot be promised to be distinct"),
+        ("1/items", "cannot be guaranteed to be distinct"),
         ("2/items/nulls", "must be omitted"),
         ("3/fields", "must be an array of 1 to 100 fields"),
         ("4/weights", "must be 1 numbers"),
         ("5/weights", "must be omitted"),
         ("6/fields/1/type", "must be one of"),
-        ("7/unique", "cannot be promised"),
+        ("7/unique", "cannot be guaranteed"),
         ("8", "is derived from itself"),
     ] {
         let message = found[format!("/fields/{place}")][0].as_str().unwrap_or_default();
@@ -167,7 +167,7 @@ async fn faulty_alternatives_and_impossible_distinct_items_are_refused_with_thei
     }
     deep["name"] = "deep".into();
     let found = faults(&app, json!([deep])).await.to_string();
-    assert!(found.contains("must be nested at most 4 deep"), "{found}");
+    assert!(found.contains("must not be nested more than 4 levels deep"), "{found}");
 }
 
 #[actix_web::test]

@@ -321,14 +321,14 @@ async fn combinations_of_fields_occur_once_and_references_share_a_row() {
     let refused = post(&app, "", &repeated).await.expect(400).json();
     for (pointer, text) in [
         ("/tables/1/uniquePair", "y refers to a field that is not unique"),
-        ("/tables/1/fields/2/unique", "cannot be promised"),
+        ("/tables/1/fields/2/unique", "cannot be guaranteed"),
     ] {
         assert!(refused["errors"][pointer].to_string().contains(text), "{pointer} {refused:#}");
     }
     for (pointer, text) in [
         ("/tables/0/uniqueTogether/0", "10 combinations for 20 rows"),
         ("/tables/0/uniqueTogether/1", "2 to 8 fields"),
-        ("/tables/0/uniqueTogether/2", "nope is not a field"),
+        ("/tables/0/uniqueTogether/2", "does not have a field nope"),
         ("/tables/0/uniqueTogether/3", "z cannot be combined"),
         ("/tables/0/fields/3/with", "another reference"),
     ] {

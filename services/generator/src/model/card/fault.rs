@@ -8,13 +8,13 @@ use crate::model::check::luhn_holds;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardFault {
     /// The number contains something other than digits, spaces and hyphens.
-    #[error("A card number has only digits, blanks and hyphens.")]
+    #[error("A card number can contain only digits, spaces and hyphens.")]
     Format,
     /// There are too many or too few digits.
     #[error("{0} numbers do not have {1} digits.")]
     Length(&'static str, usize),
     /// The prefix belongs to a different brand, or to none.
-    #[error("{0} numbers do not begin with {1}.")]
+    #[error("{0} numbers do not start with {1}.")]
     Prefix(&'static str, String),
     /// The Luhn checksum is wrong.
     #[error("The check digit is wrong.")]
@@ -121,13 +121,13 @@ mod tests {
     fn faults_are_told_apart() {
         let visa = find("Visa");
         for (text, brand, message) in [
-            ("4111x", None, "A card number has only digits, blanks and hyphens."),
-            ("", None, "A card number has only digits, blanks and hyphens."),
+            ("4111x", None, "A card number can contain only digits, spaces and hyphens."),
+            ("", None, "A card number can contain only digits, spaces and hyphens."),
             ("41111111111111111", None, "Visa numbers do not have 17 digits."),
             ("4111", visa, "Visa numbers do not have 4 digits."),
             ("4111", None, "Card numbers do not have 4 digits."),
-            ("9999999999999995", None, "Card numbers do not begin with 999999."),
-            ("5555555555554444", visa, "Visa numbers do not begin with 555555."),
+            ("9999999999999995", None, "Card numbers do not start with 999999."),
+            ("5555555555554444", visa, "Visa numbers do not start with 555555."),
             ("4111111111111112", None, "The check digit is wrong."),
         ] {
             assert_eq!(check(text, brand).unwrap_err().to_string(), message, "{text}");

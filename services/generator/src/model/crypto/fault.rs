@@ -8,7 +8,7 @@ use super::table::COINS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
     /// The format is unknown, or isn't one that the requested coin uses.
-    #[error("{0} addresses do not have this form.")]
+    #[error("{0} addresses do not have this format.")]
     Form(&'static str),
     /// The format is fine, but the checksum is wrong.
     #[error("The checksum of the {0} address is wrong.")]
@@ -119,8 +119,8 @@ mod tests {
         let message = |text: &str, coin: &str| check(text, find(coin)).err().unwrap().to_string();
         let wrong = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb";
         assert_eq!(message(wrong, "BTC"), "The checksum of the Bitcoin address is wrong.");
-        assert_eq!(message("hello", ""), "Crypto addresses do not have this form.");
-        assert_eq!(message("hello", "SOL"), "Solana addresses do not have this form.");
+        assert_eq!(message("hello", ""), "Crypto addresses do not have this format.");
+        assert_eq!(message("hello", "SOL"), "Solana addresses do not have this format.");
         let wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD";
         assert_eq!(message(wrong, "ETH"), "The checksum of the Ethereum address is wrong.");
         for text in ["", "0x", "é", "nano_é", "bitcoincash:", "1", "bc1", "4é", "f1", "𝟙𝟚"]

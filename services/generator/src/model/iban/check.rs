@@ -70,12 +70,12 @@ mod tests {
     #[test]
     fn faults_are_told_apart() {
         for (text, wanted, message) in [
-            ("", None, "An IBAN has only letters, digits and blanks."),
-            ("DE89 öä", None, "An IBAN has only letters, digits and blanks."),
+            ("", None, "An IBAN can contain only letters, digits and spaces."),
+            ("DE89 öä", None, "An IBAN can contain only letters, digits and spaces."),
             ("ZZ8937", None, "ZZ does not use IBANs."),
             ("UK8937", None, "UK does not use IBANs."),
             ("DE89370400440532013000", find("FR"), "The IBAN is not one of FR."),
-            ("DE8937040044053201300", None, "An IBAN of DE has 22 characters, not 21."),
+            ("DE8937040044053201300", None, "An IBAN from DE has 22 characters, not 21."),
             (
                 "DE8937040044053201300A",
                 None,

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IbanFault {
     /// The IBAN is empty, or contains something other than letters and digits.
-    #[error("An IBAN has only letters, digits and blanks.")]
+    #[error("An IBAN can contain only letters, digits and spaces.")]
     Characters,
     /// The first two letters aren't the code of a country that uses IBANs.
     #[error("{0} does not use IBANs.")]
@@ -13,7 +13,7 @@ pub enum IbanFault {
     #[error("The IBAN is not one of {0}.")]
     OtherCountry(&'static str),
     /// The IBAN is too long or too short.
-    #[error("An IBAN of {0} has {1} characters, not {2}.")]
+    #[error("An IBAN from {0} has {1} characters, not {2}.")]
     Length(&'static str, usize, usize),
     /// A letter is in the place of a digit, or vice versa.
     #[error("The account number does not have the structure of {0}.")]

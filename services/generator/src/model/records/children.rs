@@ -61,8 +61,10 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     let total: f64 = weights.iter().sum();
     let is_positive = total > 0.0 && total.is_finite();
     if weights.len() != count || weights.iter().any(|weight| *weight < 0.0) || !is_positive {
-        faults
-            .add(at, format!("must be {count} numbers, none negative: one for each of min to max"));
+        faults.add(
+            at,
+            format!("must be {count} non-negative numbers, one for each count from min to max"),
+        );
     }
     if faults.count() > before {
         return None;

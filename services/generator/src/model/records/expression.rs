@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
 
     fn comparison(&mut self, depth: usize) -> Result<Node, String> {
         if depth > DEEPEST {
-            return Err(format!("must be nested at most {DEEPEST} deep"));
+            return Err(format!("must not be nested more than {DEEPEST} levels deep"));
         }
         let signs = [('<', Operator::Less), ('>', Operator::Greater), ('=', Operator::Equal)];
         self.level(depth, &signs, Self::sum)

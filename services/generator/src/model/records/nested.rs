@@ -87,14 +87,15 @@ impl<'a> Builder<'a> {
         pointer: String,
     ) -> Option<Option<Distinct>> {
         if item.nulls > 0 {
-            self.faults.add(format!("{pointer}/nulls"), "must be omitted: nulls are equal");
+            self.faults
+                .add(format!("{pointer}/nulls"), "must be omitted, because all nulls are the same");
             return None;
         }
         if item.make.is_unique() {
             return Some(None);
         }
         let Some(space) = item.make.space().filter(|_| item.make.is_distinct()) else {
-            let text = format!("cannot be promised to be distinct; it can for {UNIQUE}");
+            let text = format!("cannot be guaranteed to be distinct; only {UNIQUE} can");
             self.faults.add(pointer, text);
             return None;
         };
@@ -127,7 +128,10 @@ impl<'a> Builder<'a> {
         let sums = sums(members, fields.len(), &mut self.faults)?;
         let by = match members.text("by", &mut self.faults) {
             Some(_) if !sums.is_empty() => {
-                self.faults.add(members.at("weights"), "must be omitted: by chooses");
+                self.faults.add(
+                    members.at("weights"),
+                    "must be omitted, because by chooses the alternative",
+                );
                 return None;
             }
             Some(name) => Some(self.named(at.table, name, &members.at("by"))?),
@@ -149,7 +153,7 @@ impl<'a> Builder<'a> {
     /// Adds a fault if a field inside this one would be nested too deep.
     fn is_too_deep(&mut self, at: &Place<'_>, pointer: &str) -> bool {
         if at.depth == DEEPEST {
-            self.faults.add(pointer, format!("must be nested at most {DEEPEST} deep"));
+            self.faults.add(pointer, format!("must not be nested more than {DEEPEST} levels deep"));
         }
         at.depth == DEEPEST
     }

@@ -167,7 +167,8 @@ impl<'a> Builder<'a> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name);
         let Some(place) = place else {
             let known: Vec<_> = self.tables[table].fields.iter().map(|field| field.name).collect();
-            let text = format!("{name} is not a field of the table; it has {}", known.join(", "));
+            let text =
+                format!("the table does not have a field {name}; it has {}", known.join(", "));
             self.faults.add(pointer, text);
             return None;
         };
@@ -261,7 +262,7 @@ impl<'a> Builder<'a> {
             return Some(None);
         }
         let Some(space) = make.space().filter(|_| at.depth == 0 && make.is_distinct()) else {
-            self.faults.add(pointer, format!("cannot be promised; it can for {UNIQUE}"));
+            self.faults.add(pointer, format!("cannot be guaranteed; it can for {UNIQUE}"));
             return None;
         };
         let rows = self.tables[at.table].rows;

@@ -151,7 +151,7 @@ impl<'a> Builder<'a> {
         let mut fields = Vec::new();
         for name in names.iter().filter(|name| !is_follower(name)) {
             if own.fields.iter().all(|field| field.name != *name) {
-                return Some(format!("{name} is not a field of the table"));
+                return Some(format!("the table does not have a field {name}"));
             }
             // Any faults in the field have already been reported.
             let field = self.known(table, name)?;

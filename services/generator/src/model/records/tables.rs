@@ -97,7 +97,7 @@ pub fn read_tables<'a>(
             .and_then(|members| read_table(members, locale, bounds, faults));
         let Some(table) = table else { continue };
         if read.iter().any(|other| other.name == table.name) {
-            faults.add(format!("{}/name", table.pointer), "is the name of another table");
+            faults.add(format!("{}/name", table.pointer), "is already the name of another table");
         }
         read.push(table);
     }
@@ -193,12 +193,12 @@ pub fn raw_fields<'a>(fields: &'a [Value], at: &str, faults: &mut Faults) -> Vec
         let pointer = format!("{at}/{place}");
         let name = value.get("name").and_then(Value::as_str);
         let Some(name) = name else {
-            faults.add(format!("{pointer}/name"), "is required: a text");
+            faults.add(format!("{pointer}/name"), "is required and must be a string");
             continue;
         };
         check_name(name, format!("{pointer}/name"), faults);
         if read.iter().any(|other| other.name == name) {
-            faults.add(format!("{pointer}/name"), "is the name of another field");
+            faults.add(format!("{pointer}/name"), "is already the name of another field");
         }
         read.push(RawField { pointer, name, value });
     }
@@ -209,7 +209,10 @@ fn check_name(name: &str, pointer: String, faults: &mut Faults) {
     let fits = (1..=NAME).contains(&name.chars().count())
         && !name.chars().any(|letter| letter.is_control() || letter == '"');
     if !fits {
-        faults.add(pointer, format!("must have 1 to {NAME} letters, none of them a control or \""));
+        faults.add(
+            pointer,
+            format!("must be 1 to {NAME} characters long, without control characters or \""),
+        );
     }
 }
 
@@ -259,7 +262,8 @@ fn find_parents(tables: &mut [RawTable<'_>], bounds: &Bounds, faults: &mut Fault
         let pointer = raw.pointer.clone();
         let children = Children::new(raw, (parent, parents), key, place);
         if children.rows() > bounds.most_rows {
-            let text = format!("gives {} rows; at most {}", children.rows(), bounds.most_rows);
+            let text =
+                format!("generates {} rows; the maximum is {}", children.rows(), bounds.most_rows);
             faults.add(pointer, text);
         }
         (table.rows, table.has_rows) = (children.rows(), has_rows);

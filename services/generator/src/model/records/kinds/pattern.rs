@@ -40,6 +40,8 @@ const CLASS: u64 = 20;
 const FOLDED_CLASS: u64 = CLASSES * CLASS;
 /// Characters of a range that cost 1 if letter case is ignored.
 const LOOKED_UP: u64 = 125;
+/// Rejects patterns that can match invalid UTF-8.
+const NOT_TEXT: &str = "must match only valid UTF-8";
 
 /// Sums up the costs of an expression's character classes.
 #[derive(Default)]
@@ -149,7 +151,7 @@ impl Node {
         Ok(match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => Self::Text(String::new()),
             HirKind::Literal(literal) => {
-                Self::Text(String::from_utf8(literal.0.to_vec()).map_err(|_| "must match texts")?)
+                Self::Text(String::from_utf8(literal.0.to_vec()).map_err(|_| NOT_TEXT)?)
             }
             HirKind::Class(Class::Unicode(class)) => {
                 let mut ranges: Vec<_> =
@@ -174,7 +176,7 @@ impl Node {
                 }
                 Self::Class(starts, sum)
             }
-            HirKind::Class(Class::Bytes(_)) => return Err("must match texts"),
+            HirKind::Class(Class::Bytes(_)) => return Err(NOT_TEXT),
             HirKind::Repetition(repeat) => {
                 let most = repeat.max.unwrap_or(repeat.min.saturating_add(OPEN));
                 Self::Repeat(Box::new(Self::of(&repeat.sub)?), repeat.min, most)
@@ -364,7 +366,7 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     let hir = TranslatorBuilder::new().build().translate(text, &ast);
     let node = Node::of(&hir.map_err(|error| wrong(error.to_string()))?)?;
     if node.longest() > LETTERS {
-        return Err(format!("must generate texts of at most {LETTERS} letters"));
+        return Err(format!("must generate strings of at most {LETTERS} characters"));
     }
     Ok(node)
 }

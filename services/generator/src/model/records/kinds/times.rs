@@ -167,7 +167,10 @@ pub fn timestamps(
     let zone = match members.text("zone", faults) {
         None => TimeZone::UTC,
         Some(name) => TimeZone::get(name).unwrap_or_else(|_| {
-            faults.add(members.at("zone"), "must be a zone of the IANA database: Europe/Paris");
+            faults.add(
+                members.at("zone"),
+                "must be a zone in the IANA database, such as Europe/Paris",
+            );
             TimeZone::UTC
         }),
     };
