@@ -142,7 +142,7 @@ impl Lists {
 fn memory(text: &str) -> anyhow::Result<ByteSize> {
     let size: ByteSize = text.parse()?;
     if size < LEAST_MEMORY {
-        bail!("sorting needs at least 1M");
+        bail!("sorting needs at least 1M of memory");
     }
     Ok(size)
 }

@@ -38,7 +38,7 @@ fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    bail!("{} names a missing file", folder.path().join(CURRENT).display())
+    bail!("{} refers to a missing file", folder.path().join(CURRENT).display())
 }
 
 /// Returns the folders that [`restore`] writes to.

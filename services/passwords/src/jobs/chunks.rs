@@ -77,7 +77,7 @@ impl<R: Read> Chunks<R> {
     fn cut_point(&self, text: &[u8]) -> anyhow::Result<Option<(usize, bool)>> {
         let Some(last) = memchr::memrchr(b'\n', text) else {
             if text.len() > LINE_LIMIT {
-                bail!("{} has a line of more than {} MiB", self.name, LINE_LIMIT >> 20);
+                bail!("{} has a line longer than {} MiB", self.name, LINE_LIMIT >> 20);
             }
             return Ok(None);
         };
@@ -164,6 +164,6 @@ mod tests {
         let text = vec![b'x'; 3 * LINE_LIMIT];
         let mut chunks = Chunks::new(&text[..], "list.txt", 1 << 20, Cut::Line);
         let error = chunks.next_chunk().unwrap_err().to_string();
-        assert_eq!(error, "list.txt has a line of more than 16 MiB");
+        assert_eq!(error, "list.txt has a line longer than 16 MiB");
     }
 }

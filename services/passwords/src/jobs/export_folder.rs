@@ -120,7 +120,7 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
     let file = File::open(folder).with_context(|| format!("cannot read {name}"))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => bail!("another export writes to {name}"),
+        Err(TryLockError::WouldBlock) => bail!("another export is writing to {name}"),
         Err(TryLockError::Error(error)) => Err(error).context(format!("cannot lock {name}")),
     }
 }

@@ -192,7 +192,7 @@ fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec
             side_files.push(path);
         } else if path.is_dir() {
             if name.len() != 2 || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                bail!("{} is not named by the first 2 characters of prefixes", path.display());
+                bail!("{} is not named after the first 2 characters of a prefix", path.display());
             }
             for path in listing(&path)? {
                 add(&mut files, path)?;
@@ -222,7 +222,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
         return Ok(());
     }
     if let Some(other) = files.insert(prefix, path.clone()) {
-        bail!("{} and {} hold the same prefix", other.display(), path.display());
+        bail!("{} and {} are for the same prefix", other.display(), path.display());
     }
     Ok(())
 }

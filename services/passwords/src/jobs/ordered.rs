@@ -26,7 +26,7 @@ pub struct Disorder {
 
 impl fmt::Display for Disorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}: not sorted by hash; give --unordered", self.input, self.line)
+        write!(f, "{}, line {}: not sorted by hash; use --unordered", self.input, self.line)
     }
 }
 

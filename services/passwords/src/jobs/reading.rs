@@ -74,7 +74,7 @@ pub fn unchanged<T>(input: &Input, read: impl FnOnce() -> anyhow::Result<T>) -> 
 /// Returns an error if the list cannot be opened, is a folder, is compressed, or is not UTF-8 text.
 pub fn open(input: &Input) -> anyhow::Result<Box<dyn Read + Send>> {
     if matches!(input, Input::Folder(_)) {
-        bail!("{input} is a folder; give --input-format folder");
+        bail!("{input} is a folder; use --input-format folder");
     }
     let unreadable = || format!("cannot read {input}");
     let mut reader = input.open().with_context(unreadable)?;
@@ -115,7 +115,7 @@ fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
     match lines.position(|line| !line.trim_ascii().is_empty()) {
         Some(at) => bail!(
             "{input}, line {}: expected a digest of 40 (SHA-1) or 32 (NTLM) hexadecimal \
-             characters; for a list of passwords give --input-format plaintext",
+             characters; for a list of passwords, use --input-format plaintext",
             at + 1
         ),
         None => Ok(()),

@@ -103,7 +103,7 @@ pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
                 format!("{entries} digests in {}", corpus.path().display())
             }
             None => format!(
-                "no corpus in {}; requests for its ranges are answered with 503",
+                "no corpus in {}; requests for its ranges get a 503",
                 folder.path().display()
             ),
         });

@@ -110,7 +110,7 @@ impl Source {
             }
         } else {
             if kinds.len() > 1 {
-                bail!("a list of hashes can only have one kind; give one --kind");
+                bail!("a list of hashes can only be of one kind; pass a single --kind");
             }
             kinds = vec![common_kind(&inputs, kinds.first().copied())?];
         }
@@ -210,7 +210,7 @@ impl Source {
         };
         bail!(
             "{inputs}: no {} digest in {read}, so nothing was built; check how the list was \
-             created, or give --allow-empty if it is meant to be empty",
+             created, or use --allow-empty if it is meant to be empty",
             kind.label()
         )
     }
@@ -294,5 +294,5 @@ fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
             Input::Stdin | Input::Stream(_) => kind,
         };
     }
-    kind.context("cannot detect the kind of the input; give --kind sha1 or --kind ntlm")
+    kind.context("cannot detect the kind of the input; use --kind sha1 or --kind ntlm")
 }

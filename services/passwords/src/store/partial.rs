@@ -48,7 +48,7 @@ impl PartialCorpus {
         let (data_path, log_path) = paths(folder);
         match tag_log::source_of(&log_path).with_context(|| unreadable(&log_path))? {
             Some(other) if other != source => bail!(
-                "{} contains an unfinished mirror of {other}; finish it, or give --restart to \
+                "{} contains an unfinished mirror of {other}; finish it, or use --restart to \
                  discard what it has fetched",
                 folder.path().display()
             ),

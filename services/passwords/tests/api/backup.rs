@@ -36,7 +36,7 @@ fn backup_of_a_missing_corpus_is_refused() {
     let folder = Folder::new();
     let refused = program.run(&["backup", folder.join("copy").to_str().unwrap()]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
-    assert!(refused.errors.contains("names a missing file"), "{}", refused.errors);
+    assert!(refused.errors.contains("refers to a missing file"), "{}", refused.errors);
     assert!(!folder.join("copy").exists());
 }
 

@@ -141,7 +141,7 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
     data.write("ranges/ABCDE", body(0xABCDE));
     let twice = data.run(&["build", folder.to_str().unwrap()]);
     assert_eq!(twice.code, Some(1));
-    assert!(twice.errors.contains("hold the same prefix"), "{}", twice.errors);
+    assert!(twice.errors.contains("are for the same prefix"), "{}", twice.errors);
     let wrong = data.write("other/README.md", "x");
     let wrong = data.run(&["build", "--kind", "sha1", wrong.parent().unwrap().to_str().unwrap()]);
     assert!(wrong.errors.contains("is not named PREFIX"), "{}", wrong.errors);
@@ -223,7 +223,7 @@ fn unordered_file_is_sorted_on_a_second_pass() {
     let output = data.pipe(&["build", "--kind", "sha1", "-"], text.as_bytes());
     assert_eq!(output.code, Some(1));
     let message = output.errors;
-    assert!(message.contains("standard input, line 2: not sorted by hash; give --unordered"));
+    assert!(message.contains("standard input, line 2: not sorted by hash; use --unordered"));
     let output = data.pipe(&["build", "--kind", "sha1", "--unordered", "-"], text.as_bytes());
     assert!(output.code == Some(0), "{}", output.errors);
 }
@@ -240,10 +240,10 @@ fn list_with_both_kinds_is_rejected() {
         assert!(output.errors.contains("digests, not"), "{}", output.errors);
     }
     let output = data.pipe(&["build", "-"], SHA1.as_bytes());
-    assert!(output.errors.contains("give --kind sha1 or --kind ntlm"), "{}", output.errors);
+    assert!(output.errors.contains("use --kind sha1 or --kind ntlm"), "{}", output.errors);
     let empty = data.write("empty.txt", "");
     let output = data.run(&["build", empty.to_str().unwrap()]);
-    assert!(output.errors.contains("give --kind"), "{}", output.errors);
+    assert!(output.errors.contains("use --kind"), "{}", output.errors);
     let output = data.run(&["build", "--kind", "sha1", "--allow-empty", empty.to_str().unwrap()]);
     assert!(output.code == Some(0));
     let corpus = Corpus::open(output.out.trim().as_ref(), 0).unwrap();

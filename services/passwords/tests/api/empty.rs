@@ -53,7 +53,7 @@ fn a_list_without_a_digest_changes_nothing_unless_that_is_meant(
     assert_eq!(output.code, Some(1), "{}", output.errors);
     assert!(output.errors.contains("empty.txt: no "), "{}", output.errors);
     assert!(output.errors.contains(said), "{}", output.errors);
-    assert!(output.errors.contains("give --allow-empty"), "{}", output.errors);
+    assert!(output.errors.contains("use --allow-empty"), "{}", output.errors);
     assert_eq!(state(&data), before);
     let printed = data.done(&[&build[..], &["--allow-empty"]].concat());
     for path in printed.lines() {

@@ -132,7 +132,7 @@ impl Mirror {
             // An empty corpus would report every password as safe.
             bail!(
                 "{source} has no {} digest in {}, so nothing was built; check whether it is the \
-                 right service, and give --restart to fetch them again",
+                 right service, and use --restart to fetch them again",
                 folder.kind().label(),
                 asked(self.ranges)
             );

@@ -142,7 +142,7 @@ impl Upstream {
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
     let mut base = Url::parse(url).with_context(|| format!("{url} is not a valid address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-        bail!("{url} is not a service address: it must begin with https:// or http://");
+        bail!("{url} is not a service address: it must start with https:// or http://");
     }
     if base.query().is_some() || base.fragment().is_some() {
         bail!("{url} has a query; name the service only, as in https://ranges.example");
