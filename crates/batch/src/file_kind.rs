@@ -23,12 +23,12 @@ pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
         [b'7', b'z', 0xBC, 0xAF, 0x27, 0x1C, ..] => "is a 7z archive. Extract it",
         [b'R', b'a', b'r', b'!', 0x1A, 7, ..] => "is a RAR archive. Extract it",
         [0x04, 0x22, 0x4D, 0x18, ..] => "is compressed with LZ4. Decompress it",
-        [0x1F, 0x9D, ..] => "is compressed with compress. Decompress it",
+        [0x1F, 0x9D, ..] => "is compressed with Unix compress (.Z). Decompress it",
         [b'P', b'G', b'D', b'M', b'P', ..] => {
             "is a binary dump of PostgreSQL. Convert it with pg_restore -f FILE.sql"
         }
         [b'%', b'P', b'D', b'F', b'-', ..] => "is a PDF document. Convert it to text",
-        [0xD0, 0xCF, 0x11, 0xE0, ..] => "is a document of an old Office version. Export it as CSV",
+        [0xD0, 0xCF, 0x11, 0xE0, ..] => "is a legacy Office document. Export it as CSV",
         _ if start.starts_with(b"SQLite format 3\0") => {
             "is a SQLite database. Export the table as CSV"
         }

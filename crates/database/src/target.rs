@@ -24,7 +24,7 @@ impl Target {
         }
         let refuse = |what: &str| {
             DatabaseError::Setup(format!(
-                "DATABASE_URL must begin with sqlite:// or postgres://, {what}"
+                "DATABASE_URL must start with sqlite:// or postgres://, {what}"
             ))
         };
         let (scheme, rest) = url.split_once(':').ok_or_else(|| refuse("it has no scheme"))?;

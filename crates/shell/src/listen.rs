@@ -43,7 +43,7 @@ impl FromStr for ListenAddress {
             }
             return match Path::new(path).is_absolute() {
                 true => Ok(Self::Unix(path.into())),
-                false => Err(format!("{text} is not unix: followed by an absolute path")),
+                false => Err(format!("{text} must be unix: followed by an absolute path")),
             };
         }
         if let Ok(address) = text.parse() {

@@ -357,7 +357,7 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
     if https.is_empty() {
         log::info!("{name} serves {http}");
     } else {
-        log::info!("{name} serves {https}; {http} answers 301");
+        log::info!("{name} serves {https}; {http} redirects to it");
     }
     log::info!("health and metrics on {admin}");
 }

@@ -16,7 +16,7 @@ fn refusal(url: &str) -> String {
 fn unknown_scheme_is_one_sentence_without_the_password() {
     assert_eq!(
         refusal("mysql://root:geheim@localhost/notes"),
-        "DATABASE_URL must begin with sqlite:// or postgres://, not with mysql:"
+        "DATABASE_URL must start with sqlite:// or postgres://, not with mysql:"
     );
 }
 

@@ -73,7 +73,7 @@ pub(super) async fn serve<A>(
     let mut server = match entrance.limit(builder.handshake::<_, Bytes>(io)).await {
         Some(Ok(server)) => server,
         Some(Err(error)) => return broken(&error),
-        None => return log::debug!("HTTP/2 did not begin in time"),
+        None => return log::debug!("HTTP/2 did not start in time"),
     };
     let mut drain = entrance.drain.clone();
     let mut stopped = pin!(entrance.stopped());
