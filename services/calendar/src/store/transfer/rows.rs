@@ -119,7 +119,7 @@ carried!(SubscriptionRow in subscriptions by (id) {
     #[serde(skip)] lease_until: i64,
     #[serde(skip)] requests: i64,
     etag: Option<String>, last_modified: Option<String>, imported_utc: i64, accepted_loss: i64,
-    #[serde(default)] counted_event: i64,
+    counted_event: i64,
     last_run: Option<String>,
 });
 
