@@ -39,7 +39,7 @@ async fn turn(app: &App, setting: &str) {
     browser.sign_in(OWNER).await;
     browser.post(PAGE, PAGE, &[("monthly", setting)]).await.must(303);
     let shown = browser.get(PAGE).await.expect(200);
-    let state = format!("without addresses, is <strong>{setting}</strong>");
+    let state = format!("(but no addresses) is <strong>{setting}</strong>");
     assert!(shown.text().contains(&state), "{}", shown.text());
 }
 
