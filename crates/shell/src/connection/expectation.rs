@@ -20,6 +20,7 @@ use actix_web::error::PayloadError;
 use actix_web::web::Bytes;
 use futures_util::Stream;
 use futures_util::future::LocalBoxFuture;
+use futures_util::task::AtomicWaker;
 
 use super::tracked::{Begun, Tracked};
 
@@ -47,16 +48,18 @@ where
     }
 
     fn call(&self, mut request: Request) -> Self::Future {
-        let is_awaited = Rc::new(Cell::new(false));
-        let payload =
-            Awaited { payload: request.take_payload(), is_awaited: Rc::clone(&is_awaited) };
+        let wait = Rc::new(Wait::default());
+        let payload = Awaited { payload: request.take_payload(), wait: Rc::clone(&wait) };
         *request.payload() = Payload::Stream { payload: Box::pin(payload) };
         let mut answer = self.0.call(request);
         Box::pin(async move {
-            let early = poll_fn(|context| match answer.as_mut().poll(context) {
-                Poll::Ready(answer) => Poll::Ready(Some(answer)),
-                Poll::Pending if is_awaited.get() => Poll::Ready(None),
-                Poll::Pending => Poll::Pending,
+            let early = poll_fn(|context| {
+                wait.waker.register(context.waker());
+                match answer.as_mut().poll(context) {
+                    Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                    Poll::Pending if wait.has_begun.get() => Poll::Ready(None),
+                    Poll::Pending => Poll::Pending,
+                }
             });
             match early.await {
                 Some(Ok(response)) => Err(response.map_body(|_, body| body.boxed())),
@@ -71,10 +74,18 @@ where
     }
 }
 
+/// Whether the application has started waiting for the body.
+#[derive(Default)]
+struct Wait {
+    has_begun: Cell<bool>,
+    /// Wakes the task of the connection. The application may read the body in another task.
+    waker: AtomicWaker,
+}
+
 /// A body that reports when the application starts waiting for it.
 struct Awaited {
     payload: Payload,
-    is_awaited: Rc<Cell<bool>>,
+    wait: Rc<Wait>,
 }
 
 impl Stream for Awaited {
@@ -83,8 +94,8 @@ impl Stream for Awaited {
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let part = Pin::new(&mut this.payload).poll_next(context);
-        if part.is_pending() {
-            this.is_awaited.set(true);
+        if part.is_pending() && !this.wait.has_begun.replace(true) {
+            this.wait.waker.wake();
         }
         part
     }

@@ -43,9 +43,14 @@ impl FromRequest for Input {
 
 async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     let mut input = head(request).await?;
-    if *request.method() != Method::GET
-        && let Ok(query) = input.request.params
-    {
+    if *request.method() == Method::GET {
+        return Ok(input);
+    }
+    // Every write needs a user. Without one, the body is not read.
+    if input.request.login.is_none() {
+        return Err(Error::Unauthorized);
+    }
+    if let Ok(query) = input.request.params {
         // The body takes precedence over the query.
         input.request.params = body(request, payload).await.map(|body| query.overlaid(body));
         input.fields = fields(&input.request.params);

@@ -1,6 +1,9 @@
 //! Every row of the specification's error table.
 
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use database::{DatabaseError, Db};
 use serde_json::{Value, json};
@@ -392,4 +395,42 @@ async fn overlong_url_gets_414() {
     assert_eq!(answer.code(), "rest_unreadable_request");
     assert_eq!(answer.json["data"]["status"], 414);
     assert_eq!(answer.json["message"], "The request could not be processed: URI Too Long.");
+}
+
+/// Sends a request without its body, as a client that waits for `100 Continue`. Returns the status
+/// line of the response, even though the body was not sent.
+fn status_before_body(address: SocketAddr, (path, kind, key): (&str, &str, &str)) -> String {
+    let head = format!(
+        "POST /calendar/events/v1{path} HTTP/1.1\r\nhost: a\r\n{key}content-type: {kind}\r\n\
+         content-length: 12\r\nexpect: 100-continue\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while !line.ends_with(b"\r\n") {
+        stream.read_exact(&mut byte).unwrap();
+        line.extend(byte);
+    }
+    String::from_utf8(line).unwrap()
+}
+
+#[actix_web::test]
+async fn body_is_requested_only_from_callers_who_may_write() {
+    let app = App::new().await;
+    let address = app.server.running().http;
+    let key = format!("x-api-key: {}\r\n", app.key("administrator"));
+    for (path, kind) in [
+        ("/events", "application/json"),
+        ("/events/1", "application/json"),
+        ("/images", "image/png"),
+        ("/import/ical", "text/calendar"),
+    ] {
+        for (key, expected) in [("", "401 Unauthorized"), (key.as_str(), "100 Continue")] {
+            let key = key.to_owned();
+            let sent = move || status_before_body(address, (path, kind, &key));
+            let line = actix_web::web::block(sent).await.unwrap();
+            assert_eq!(line, format!("HTTP/1.1 {expected}\r\n"), "{path}");
+        }
+    }
 }
