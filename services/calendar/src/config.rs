@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use auth::KeyError;
 use clap::ValueEnum;
 use outbound::Reach;
 use shell::{SettingError, Switch};
@@ -168,7 +169,7 @@ impl Settings {
         }
     }
 
-    /// Checks settings that depend on each other.
+    /// Checks settings that depend on each other, and the key, which an error must not show.
     ///
     /// # Errors
     /// A message for the operator.
@@ -178,6 +179,10 @@ impl Settings {
             return Err(SettingError(format!(
                 "PER_PAGE is {rows}, above PER_PAGE_MAX, which is {most}"
             )));
+        }
+        let key = self.admin_key.as_deref().unwrap_or_default();
+        if !key.is_empty() && !auth::is_well_formed(key) {
+            return Err(SettingError(format!("ADMIN_KEY: {}", KeyError::Malformed)));
         }
         Ok(())
     }

@@ -238,9 +238,10 @@ impl Cli {
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {
+        // A start that fails because of a setting must not create or migrate the database.
+        let external = external::external(&self.settings.shell, &self.settings.service)?;
         let context = self.context()?;
         context.pools.register_server();
-        let external = external::external(&self.settings.shell, &context.settings)?;
         let state = State::new(context.pools, context.clock, context.settings, external)?;
         shell::serve(&self.settings.shell, Breaches::new(state))
     }

@@ -133,6 +133,12 @@ pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
 }
 
+/// Parses the sender of all emails.
+fn sender(from: &str) -> Result<Mailbox, MailError> {
+    let example = "the sender must be an address, such as Service <service@example.org>";
+    from.parse().map_err(|_| MailError::permanent(example))
+}
+
 impl SmtpMailer {
     /// Creates a mailer from a URL such as `smtps://user:word@mail.example` or
     /// `smtp://mail.example:587?tls=required`.
@@ -140,7 +146,7 @@ impl SmtpMailer {
     /// # Errors
     /// Fails if the URL or sender is invalid.
     pub fn new(url: &str, from: &str) -> Result<Self, MailError> {
-        let from = from.parse().map_err(MailError::permanent)?;
+        let from = sender(from)?;
         let builder = AsyncSmtpTransport::<Tokio1Executor>::from_url(url);
         let builder = builder.map_err(MailError::permanent)?;
         Ok(Self { from, transport: builder.timeout(Some(SMTP_TIMEOUT)).build() })
@@ -205,7 +211,7 @@ impl FolderMailer {
     /// # Errors
     /// Fails if the sender is invalid.
     pub fn new(folder: &Path, from: &str) -> Result<Self, MailError> {
-        let from = from.parse().map_err(MailError::permanent)?;
+        let from = sender(from)?;
         Ok(Self { from, folder: folder.to_owned(), written: AtomicU64::new(0) })
     }
 }

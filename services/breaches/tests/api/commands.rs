@@ -267,6 +267,11 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
         assert!(!errors.contains("geheim"), "{errors}");
     }
     assert_eq!(operator.output(&["doctor", "--no-such-flag"]).status.code(), Some(2));
+    let fresh = Folder::new();
+    let mut command = operator.command(&["serve", "--tls-mode", "off"]);
+    command.env_remove("DATABASE_URL").env("DATA_DIR", fresh.path()).env("MAIL_FROM", "x");
+    assert_eq!(command.output().unwrap().status.code(), Some(2));
+    assert!(!fresh.join("breaches.db").exists(), "a failed start creates no database");
 }
 
 #[test]

@@ -102,9 +102,10 @@ impl shell::Cli for Cli {
         let settings = &self.settings;
         let database = settings.preview(&Calendar::INFO, &ALL_MIGRATIONS);
         preview.add("database", database.map_err(Into::into));
+        let site = settings.service.check().map(|()| "settings are valid".to_owned());
+        preview.add("site", site.map_err(Into::into));
         let folder = settings.service.media_dir(&settings.shell.data_dir);
-        let media = settings.service.check().map(|()| folder.display().to_string());
-        preview.add("media", media.map_err(Into::into));
+        preview.add("media", Ok(folder.display().to_string()));
     }
 
     fn back_up(&self, folder: &Path) -> anyhow::Result<()> {

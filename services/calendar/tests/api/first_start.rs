@@ -53,6 +53,11 @@ fn start_fails_with_an_unusable_login_or_key() {
     assert_eq!(refused.code, Some(2), "{}", refused.errors);
     assert!(refused.errors.contains("ADMIN_KEY: a key must be 32"), "{}", refused.errors);
     assert!(!refused.errors.contains("secret"), "{}", refused.errors);
+    assert!(!start.folder().join("calendar.db").exists(), "a failed start creates no database");
+    let check = start.run(&["serve", "--check"]);
+    assert_eq!(check.code, Some(2), "{}", check.out);
+    assert!(check.out.contains("site: error: ADMIN_KEY: a key must be 32"), "{}", check.out);
+    assert!(!check.out.contains("secret"), "{}", check.out);
     let program = start.setting("ADMIN_KEY", "0".repeat(32));
     for login in ["a b", "a:b", ""] {
         let refused = program.run(&["users", "add", login, "--role", "editor"]);
