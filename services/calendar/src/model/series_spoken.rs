@@ -126,7 +126,7 @@ mod tests {
         exdates.sort_unstable();
         let many = plan(rule, &[], &exdates);
         let expected =
-            "Every Monday, Tuesday, Wednesday, Thursday and Friday, 10,000 times".to_owned();
+            "Every Monday, Tuesday, Wednesday, Thursday and Friday, 10000 times".to_owned();
         assert_eq!(spoken(&many, Language::En), expected);
         // Dates that are added although the rule has them are compared likewise.
         let rdates: Vec<&str> = keys.iter().map(String::as_str).collect();

@@ -344,7 +344,7 @@ mod tests {
             (Language::Uk, LAST_WORKDAY, None, "Щомісяця: останній робочий день"),
             (Language::Zh, LAST_WORKDAY, None, "每月最后一个工作日"),
             (Language::Ar, IN_MONTHS, None, "كل أسبوع: الثلاثاء في مارس وأبريل"),
-            (Language::Cs, IN_MONTHS, None, "Každý týden: úterý (březen a duben)"),
+            (Language::Cs, IN_MONTHS, None, "Každý týden: úterý (březen a\u{a0}duben)"),
             (Language::De, IN_MONTHS, None, "Jeden Dienstag im März und April"),
             (Language::Es, IN_MONTHS, None, "Cada martes en marzo y abril"),
             (Language::Fr, IN_MONTHS, None, "Chaque mardi en mars et avril"),
