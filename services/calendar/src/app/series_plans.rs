@@ -310,8 +310,9 @@ impl Shift {
 /// Returns the rule of a series that moves and keeps its recurrence.
 fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Error> {
     let Some(rule) = from.parsed() else { return Ok(from.rule.clone()) };
+    let days = from.start().date().duration_until(start.date()).as_hours() / 24;
     let (is_day, is_time) = (
-        start.date() != from.start().date(),
+        start.date() != from.start().date() && !(rule.repeats_weekly() && days % 7 == 0),
         start.time() != from.start().time() || shift.plan.all_day != from.all_day,
     );
     if (is_day && rule.names_days()) || (is_time && rule.names_times()) {

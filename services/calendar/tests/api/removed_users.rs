@@ -91,6 +91,6 @@ fn users_remove_reports_what_it_gave_and_keeps_the_last_administrator() {
     program.pipe(&["load", "-"], event.to_string().as_bytes()).done();
     program.done(&["users", "set-role", "ann", "--role", "administrator"]);
     let removed = program.run(&["users", "remove", "admin", "--give-to", "ann"]);
-    assert!(removed.errors.contains("admin removed; ann got 1 events"), "{}", removed.errors);
+    assert!(removed.errors.contains("admin removed; ann now owns 1 events"), "{}", removed.errors);
     assert_eq!(program.done(&["users", "list"]), "id\tlogin\trole\n2\tann\tadministrator\n");
 }

@@ -339,7 +339,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
         ("/tables/0/fields/7/name", "is required"),
         ("/tables/0/fields/8/table", "must be one of a"),
         ("/tables/0/fields/9/regex", "unclosed group"),
-        ("/tables/0/fields/10/regex", "at most 1000 letters"),
+        ("/tables/0/fields/10/regex", "at most 1000 characters"),
         ("/tables/0/fields/11/upper", "is unknown; mac takes name, type"),
         ("/tables/0/fields/12/weights", "must be 1 numbers"),
         ("/tables/0/fields/13/part", "must be one of fullName"),

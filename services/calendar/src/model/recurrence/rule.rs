@@ -156,6 +156,13 @@ impl Rule {
             || !self.by_day.is_empty()
     }
 
+    /// Returns whether the rule has the same days in each of its weeks, all year.
+    pub fn repeats_weekly(&self) -> bool {
+        let names_months = !self.by_month.is_empty() || !self.by_month_day.is_empty();
+        let names_others = !self.by_year_day.is_empty() || !self.by_week.is_empty();
+        self.frequency == Frequency::Weekly && !names_months && !names_others
+    }
+
     /// Returns whether the rule repeats every month or year on the start's day of the month.
     pub fn follows_months(&self) -> bool {
         matches!(self.frequency, Frequency::Monthly | Frequency::Yearly) && !self.names_days()

@@ -449,7 +449,7 @@ mod tests {
             ("sqrt(2)", "unknown function, sqrt"),
             ("upper('a', 'b')", "with 2 arguments; it takes 1"),
             ("1 2", "an operator or the end"),
-            (&"(".repeat(100), "32 deep"),
+            (&"(".repeat(100), "32 levels deep"),
             (&"-".repeat(900), "is expected"),
         ] {
             let error = Expression::parse(text).unwrap_err();
