@@ -127,9 +127,32 @@ impl Expression {
     pub fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
         self.root.value(read)
     }
+
+    /// Returns `true` if the value can be null because a field is. `is_nullable` is called with the
+    /// index of a field.
+    pub fn passes_on_nulls(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
+        self.root.passes_on_nulls(is_nullable)
+    }
 }
 
 impl Node {
+    fn passes_on_nulls(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Self::Constant(_) | Self::Binary(Operator::Concatenate, _) => false,
+            Self::Field(place) => is_nullable(*place),
+            Self::Binary(_, sides) => {
+                sides.0.passes_on_nulls(is_nullable) || sides.1.passes_on_nulls(is_nullable)
+            }
+            // A null condition counts as false.
+            Self::Call(Function::If, arguments) => {
+                arguments.iter().skip(1).any(|node| node.passes_on_nulls(is_nullable))
+            }
+            Self::Call(_, arguments) => {
+                arguments.iter().any(|node| node.passes_on_nulls(is_nullable))
+            }
+        }
+    }
+
     fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
         match self {
             Self::Constant(value) => value.clone(),

@@ -48,7 +48,7 @@ pub trait Make {
         false
     }
 
-    /// Returns whether some of the listed values or alternatives are null.
+    /// Returns whether some values are null even if the field itself does not ask for nulls.
     fn has_nulls(&self) -> bool {
         false
     }
@@ -167,7 +167,7 @@ pub const CHAIN: usize = 64;
 pub type SharedField = Rc<Field>;
 
 impl Field {
-    /// Returns whether the schema asks for nulls among the values.
+    /// Returns whether some of the values are null.
     pub fn has_nulls(&self) -> bool {
         self.nulls > 0 || self.make.has_nulls()
     }

@@ -84,6 +84,10 @@ impl Make for Computed {
             Value::Text(text) => cell.set_text(Some(&text)),
         }
     }
+
+    fn has_nulls(&self) -> bool {
+        self.expression.passes_on_nulls(&|place| self.fields[place].has_nulls())
+    }
 }
 
 /// The type `object`: a JSON object with a member for each field.
@@ -245,6 +249,10 @@ impl Make for Reference {
             Choosing::Parent(children) => children.parent(index, row),
         };
         self.field.write(chosen, row, cell);
+    }
+
+    fn has_nulls(&self) -> bool {
+        matches!(self.choosing, Choosing::Earlier | Choosing::Before) || self.field.has_nulls()
     }
 
     fn space(&self) -> Option<u64> {
