@@ -24,6 +24,9 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::path::file_name;
 
+/// Maximum number of extensions to keep for later answers. They do not count as memory of a search.
+const MOST_KEPT: usize = 100_000;
+
 /// Counts search results by bucket and by extension.
 pub(super) fn facets(
     view: &View,
@@ -34,13 +37,17 @@ pub(super) fn facets(
     if is_everything { all_files(view, limits) } else { counted(view, query, limits) }
 }
 
-/// Returns the counts of all files. They are only counted once for each state of the index.
+/// Returns the counts of all files. They are only counted once for each state of the index, unless there
+/// are very many extensions.
 fn all_files(view: &View, limits: &Limits) -> Result<Facets, EngineError> {
     let extensions = match view.extensions.get() {
         Some(extensions) => extensions,
         None => {
-            let extensions = counted(view, &FileQuery::default(), limits)?.extensions;
-            view.extensions.get_or_init(|| extensions)
+            let all = counted(view, &FileQuery::default(), limits)?;
+            if all.extensions.len() > MOST_KEPT {
+                return Ok(all);
+            }
+            view.extensions.get_or_init(|| all.extensions)
         }
     };
     let buckets = &*view.summary.counts;

@@ -32,7 +32,8 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
-    /// Number of visible files by shortest extension, once they have been counted.
+    /// Number of visible files by shortest extension, once they have been counted and unless there are too
+    /// many extensions.
     pub(super) extensions: OnceLock<BTreeMap<String, u64>>,
     /// Locked while the directories are being collected.
     gathering: Mutex<()>,
