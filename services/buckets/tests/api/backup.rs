@@ -104,6 +104,12 @@ fn index_without_its_files_is_refused() {
 
 async fn serves_the_samples(program: testkit::Program) {
     assert_eq!(program.done(&["verify"]), "the index is sound\n");
+    let url = "http://127.0.0.1:9/s3/";
+    let bucket = "crawled.s3.amazonaws.com";
+    let add =
+        ["crawl", "add", url, "--format", "s3", "--bucket", bucket, "--type", "aws", "--json"];
+    let ids: Vec<i64> = serde_json::from_str(&program.done(&add)).unwrap();
+    program.done(&["crawl", "remove", &ids[0].to_string()]);
     let key = program.done(&["keys", "issue", "fixture", "--plan", "premium"]);
     let server = program.serve(&[]);
     let found = server.get("/api/v2/files?keywords=backup").bearer_auth(key.trim());
