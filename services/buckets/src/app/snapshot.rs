@@ -178,7 +178,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
             let (packages, run) = (all_packages(db)?, load_runs::under_way(db)?);
             Ok((now, own, packages, run, crawls::figures(db, second)?))
         })?;
-    metrics::loading(run.map_or(0.0, |run| Progress::current_rate(&run.progress, second)));
+    metrics::loading(run.map_or(0.0, |(_, progress)| Progress::current_rate(&progress, second)));
     metrics::crawling(crawls.active, crawls.paused, crawls.running, crawls.overdue_seconds);
     let mut index = Arc::clone(&seen.index);
     let mut switched = now.generation != seen.generation;

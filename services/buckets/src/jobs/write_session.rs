@@ -152,7 +152,7 @@ fn named(context: &JobContext, error: EngineError) -> EngineError {
     let EngineError::Locked(holder) = error else { return error };
     let run = context.pools.read_blocking(load_runs::under_way).ok().flatten();
     EngineError::Locked(match run {
-        Some(run) if holder.contains("run") => format!("{holder} (run {})", run.id),
+        Some((run, _)) if holder.contains("run") => format!("{holder} (run {run})"),
         _ => holder,
     })
 }

@@ -2,6 +2,7 @@
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
+use serde_json::{Map, Value};
 
 use super::schema::load_run;
 
@@ -68,12 +69,24 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), Database
     Ok(())
 }
 
-/// Marks a run as published. Returns `false` if it already was.
+/// Marks a run as published, and deletes the list of newer files, which may be long, from its options.
+/// Returns `false` if it already was.
 pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
+    let Some(options) = open.select(load_run::options).first::<String>(db).optional()? else {
+        return Ok(false);
+    };
+    let options = match serde_json::from_str::<Map<String, Value>>(&options) {
+        Ok(mut members) => {
+            members.remove("newer");
+            Value::from(members).to_string()
+        }
+        Err(_) => options,
+    };
     let changed = diesel::update(open)
         .set((
             load_run::state.eq("published"),
+            load_run::options.eq(options),
             load_run::ended_at.eq(now),
             load_run::report.eq(report),
             load_run::error.eq(None::<String>),
@@ -97,10 +110,14 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the run that is recorded as running, if any.
-pub fn under_way(db: &mut Db) -> Result<Option<LoadRun>, DatabaseError> {
+/// Returns the id and the progress of the run that is recorded as running, if any.
+pub fn under_way(db: &mut Db) -> Result<Option<(i64, String)>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
-    Ok(running.order(load_run::id.desc()).first(db).optional()?)
+    Ok(running
+        .select((load_run::id, load_run::progress))
+        .order(load_run::id.desc())
+        .first(db)
+        .optional()?)
 }
 
 /// Marks a run as failed.
