@@ -49,7 +49,7 @@ fn reconcile_publish(
     let complete =
         published.buckets.iter().filter(|bucket| run.mode == "replace" && !bucket.partial);
     let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
-    confirm(pools, published)?;
+    confirm(pools, published, now)?;
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Another process may have done this already, and a bucket may have been unlisted by a
         // removal since.
@@ -62,25 +62,26 @@ fn reconcile_publish(
     })
 }
 
-/// Records the files that a run found unchanged for all crawls that are listing their buckets. Each crawl
-/// has a transaction of its own, so that it does not wait for a crawl while it has locked another one. If
+/// Records the files that a run found unchanged for all crawls that are listing their buckets and began
+/// before it. Each crawl has a transaction of its own, so that it does not wait for a crawl while it has locked another one. If
 /// the process is killed, the next one repeats this, which changes nothing.
-fn confirm(pools: &Pools, published: &Publish) -> Result<(), DatabaseError> {
+fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseError> {
     if published.confirmed.is_empty() {
         return Ok(());
     }
     let (listing, generation) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
         let is_named = |id: u64| published.buckets.iter().any(|bucket| bucket.id == id);
         let mut listing = Vec::new();
-        for (crawl, address) in crawls::listing(db)? {
+        for (crawl, address) in crawls::listing(db, published.begun_at, now)? {
             if buckets::by_address(db, &address)?.is_some_and(|bucket| is_named(bucket.id)) {
                 listing.push(crawl);
             }
         }
         Ok((listing, i64::from(generations::read(db)?.generation)))
     })?;
+    let begun = (generation, published.begun_at);
     for crawl in listing {
-        pools.write_blocking(|db| crawls::confirm(db, crawl, &published.confirmed, generation))?;
+        pools.write_blocking(|db| crawls::confirm(db, crawl, &published.confirmed, begun))?;
     }
     Ok(())
 }

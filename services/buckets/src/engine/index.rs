@@ -113,8 +113,9 @@ pub trait FileWriter: Send {
     /// their paths.
     fn keep_newer(&mut self, newer: Option<NewerFiles>);
 
-    /// Makes publishes record in the journal which files of these buckets the run lists unchanged.
-    fn note_confirmed(&mut self, buckets: HashSet<u64>);
+    /// Makes publishes record in the journal which files of these buckets the run lists unchanged, and
+    /// when its listing began.
+    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64);
 
     /// Starts a run. Its files stay hidden until it is published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;

@@ -84,6 +84,9 @@ pub struct Publish {
     /// Files that the run listed unchanged, but only in buckets that a crawl was listing too.
     #[serde(default, skip_serializing_if = "IdRanges::is_empty")]
     pub confirmed: IdRanges,
+    /// Unix time at which the listing of the run began.
+    #[serde(default)]
+    pub begun_at: i64,
 }
 
 fn write_named<S: Serializer>(buckets: &[NamedBucket], serializer: S) -> Result<S::Ok, S::Error> {
@@ -131,6 +134,16 @@ impl Journal {
     pub fn largest_run(&self) -> u64 {
         let open = self.open.as_ref().map_or(0, |open| open.run);
         self.published.as_ref().map_or(0, |published| published.run).max(open)
+    }
+
+    /// Returns the journal after the start of a run. The crawls know by now which files the last run
+    /// confirmed.
+    pub fn with_run(&self, run: OpenRun) -> Self {
+        let mut journal = Self { open: Some(run), ..self.clone() };
+        if let Some(published) = &mut journal.published {
+            published.confirmed = IdRanges::default();
+        }
+        journal
     }
 
     /// Returns the journal as updated by a publish.

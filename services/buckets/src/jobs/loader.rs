@@ -182,8 +182,8 @@ impl Loader {
         let now = context.clock.unix();
         let limit = self.options.removal_limit.filter(|_| self.searched.is_none());
         self.session.writer.limit_removals(limit);
-        let noted = listed_meanwhile(&context, &self.options, &named)?;
-        self.session.writer.note_confirmed(noted);
+        let (noted, begun) = listed_meanwhile(&context, &self.options, self.id, &named)?;
+        self.session.writer.note_confirmed(noted, begun);
         let counts = match self.session.writer.publish(self.options.mode, named.clone(), now) {
             Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
             published => published?,

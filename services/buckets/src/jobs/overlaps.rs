@@ -8,27 +8,30 @@ use super::context::JobContext;
 use super::error::JobError;
 use super::options::LoadOptions;
 use crate::engine::NamedBucket;
-use crate::store::{buckets, crawls};
+use crate::store::{buckets, crawls, load_runs};
 
-/// Returns those of the buckets that other crawls are listing. These listings are older than the run,
-/// so they must not remove files that the run lists.
+/// Returns those of the buckets that other crawls are listing, and when the run's own listing began. Only
+/// listings that began before that count, so they must not remove files that the run lists.
 pub(super) fn listed_meanwhile(
     context: &JobContext,
     options: &LoadOptions,
+    run: u64,
     named: &[NamedBucket],
-) -> Result<HashSet<u64>, JobError> {
+) -> Result<(HashSet<u64>, i64), JobError> {
     let stored = options.sources.iter().filter_map(|source| source.stored.as_ref());
-    let own: Vec<i64> = stored.map(|listing| listing.crawl).collect();
+    let stored = stored.map(|listing| listing.begun_at).min();
+    let now = context.clock.unix();
     Ok(context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let begun = match stored {
+            Some(begun) => begun,
+            None => load_runs::find(db, run)?.map_or(now, |run| run.started_at),
+        };
         let mut found = HashSet::new();
-        for (crawl, address) in crawls::listing(db)? {
-            if own.contains(&crawl) {
-                continue;
-            }
+        for (_, address) in crawls::listing(db, begun, now)? {
             let id = buckets::by_address(db, &address)?.map(|bucket| bucket.id);
             let is_named = |id: &u64| named.binary_search_by_key(id, |bucket| bucket.id).is_ok();
             found.extend(id.filter(is_named));
         }
-        Ok(found)
+        Ok((found, begun))
     })?)
 }

@@ -17,6 +17,8 @@ pub struct StoredListing {
     pub crawl: i64,
     /// Listing number.
     pub listing: i64,
+    /// Unix time at which the listing began.
+    pub begun_at: i64,
     /// Number of stored pages.
     pub pages: u64,
     /// Why the listing is incomplete, if it is.

@@ -99,62 +99,85 @@ impl<'de> Deserialize<'de> for FlaggedIds {
 /// Maximum number of ranges in [`IdRanges`].
 const MOST_RANGES: usize = 10_000;
 
-/// A set of ids that never takes much space. If it would have more than 10,000 ranges, those closest
-/// to each other are joined, so the set may contain ids between them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdRanges(Vec<(u64, u64)>);
+/// A set of ids that never takes much space. If it would have more than 10,000 ranges, it is not known
+/// which ids it contains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdRanges(Option<Vec<(u64, u64)>>);
+
+impl Default for IdRanges {
+    fn default() -> Self {
+        Self(Some(Vec::new()))
+    }
+}
 
 impl IdRanges {
-    /// Returns `true` if the set is empty.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Creates a set from ascending ids, each with a flag that is `true` if the id belongs to the set. The
+    /// set may contain ids that are not given.
+    pub fn of_flagged(ids: impl IntoIterator<Item = (u64, bool)>) -> Self {
+        Self::at_most(MOST_RANGES, ids)
     }
 
-    /// Returns `true` if the set contains the id.
+    fn at_most(most: usize, ids: impl IntoIterator<Item = (u64, bool)>) -> Self {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let mut extends = false;
+        for (id, belongs) in ids {
+            if belongs {
+                if extends && let Some(last) = ranges.last_mut() {
+                    last.1 = id;
+                } else if ranges.len() < most {
+                    ranges.push((id, id));
+                } else {
+                    return Self(None);
+                }
+            }
+            extends = belongs;
+        }
+        Self(Some(ranges))
+    }
+
+    /// Returns `true` if the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Returns `true` if it is known which ids the set contains.
+    pub fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Returns `true` if the set contains the id, or may contain it.
     pub fn contains(&self, id: u64) -> bool {
-        let place = self.0.partition_point(|&(_, last)| last < id);
-        self.0.get(place).is_some_and(|&(first, _)| first <= id)
+        let Some(ranges) = &self.0 else { return true };
+        let place = ranges.partition_point(|&(_, last)| last < id);
+        ranges.get(place).is_some_and(|&(first, _)| first <= id)
     }
 
     /// Returns the union with another set.
     #[must_use]
-    pub fn union(mut self, other: &Self) -> Self {
-        self.0.extend(&other.0);
-        Self::joined(self.0, MOST_RANGES)
+    pub fn union(self, other: &Self) -> Self {
+        let (Some(mut ranges), Some(more)) = (self.0, &other.0) else { return Self(None) };
+        ranges.extend(more);
+        Self::joined(ranges, MOST_RANGES)
     }
 
-    /// Joins ranges until there are at most `most`.
+    /// Joins ranges that overlap or touch.
     fn joined(mut ranges: Vec<(u64, u64)>, most: usize) -> Self {
         ranges.sort_unstable();
-        join_within(&mut ranges, 1);
-        if ranges.len() > most {
-            let gaps = ranges.windows(2).map(|pair| pair[1].0 - pair[0].1);
-            let mut gaps: Vec<u64> = gaps.collect();
-            // With the widest gaps, one fewer than `most`, the rest becomes `most` ranges.
-            let (_, &mut widest_joined, _) =
-                gaps.select_nth_unstable_by(most - 1, |one, other| other.cmp(one));
-            join_within(&mut ranges, widest_joined);
-        }
-        Self(ranges)
+        ranges.dedup_by(|next, last| {
+            let joins = next.0 <= last.1.saturating_add(1);
+            if joins {
+                last.1 = last.1.max(next.1);
+            }
+            joins
+        });
+        Self(Some(ranges).filter(|ranges| ranges.len() <= most))
     }
 }
 
 impl FromIterator<u64> for IdRanges {
     fn from_iter<I: IntoIterator<Item = u64>>(ids: I) -> Self {
-        let ranges = ranges(ids.into_iter().map(|id| (id, ())));
-        Self::joined(ranges.map(|(first, last, ())| (first, last)).collect(), MOST_RANGES)
+        Self::joined(ids.into_iter().map(|id| (id, id)).collect(), MOST_RANGES)
     }
-}
-
-/// Joins sorted ranges that start at most `gap` after the end of the previous one.
-fn join_within(ranges: &mut Vec<(u64, u64)>, gap: u64) {
-    ranges.dedup_by(|next, last| {
-        let joins = next.0.saturating_sub(last.1) <= gap;
-        if joins {
-            last.1 = last.1.max(next.1);
-        }
-        joins
-    });
 }
 
 #[cfg(test)]
@@ -165,26 +188,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn joined_ranges_contain_all_ids(
+        fn ranges_contain_the_ids_of_both_sets_or_are_unknown(
             ids in proptest::collection::vec(0u64..200, 0..60),
             more in proptest::collection::vec(0u64..200, 0..60),
         ) {
             let both: BTreeSet<u64> = ids.iter().chain(&more).copied().collect();
             let union = ids.into_iter().collect::<IdRanges>().union(&more.into_iter().collect());
+            prop_assert!(union.is_known());
             for id in 0..220 {
                 prop_assert_eq!(union.contains(id), both.contains(&id));
             }
-            let few = IdRanges::joined(union.0.clone(), 5);
-            prop_assert!(few.0.len() <= 5);
+            let ranges = union.0.clone().unwrap_or_default();
+            let few = IdRanges::joined(ranges.clone(), 5);
+            prop_assert_eq!(few.is_known(), ranges.len() <= 5);
             prop_assert!(both.iter().all(|&id| few.contains(id)));
         }
     }
 
     #[test]
-    fn ranges_with_the_narrowest_gaps_are_joined() {
-        let ranges = vec![(20, 21), (1, 2), (9, 9), (5, 5), (6, 7)];
-        assert_eq!(IdRanges::joined(ranges.clone(), 3).0, [(1, 2), (5, 9), (20, 21)]);
-        assert_eq!(IdRanges::joined(ranges, 2).0, [(1, 9), (20, 21)]);
+    fn ranges_end_only_at_ids_that_do_not_belong_to_them() {
+        let ids =
+            [(2, true), (5, true), (7, false), (8, true), (9, false), (11, false), (20, true)];
+        let ranges = Some(vec![(2, 5), (8, 8), (20, 20)]);
+        assert_eq!(IdRanges::at_most(3, ids).0, ranges);
+        let unknown = IdRanges::at_most(2, ids);
+        assert!(!unknown.is_known() && !unknown.is_empty());
+        assert!([1, 7, 20].iter().all(|&id| unknown.contains(id)));
+        let text = serde_json::to_string(&unknown).unwrap();
+        assert_eq!(serde_json::from_str::<IdRanges>(&text).unwrap(), unknown);
+        assert!(!unknown.clone().union(&IdRanges::default()).is_known());
+        assert!(!IdRanges::default().union(&unknown).is_known());
     }
 
     #[test]

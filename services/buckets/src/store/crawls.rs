@@ -12,6 +12,10 @@ use super::schema::crawl;
 use super::{buckets, crawl_confirmed, crawl_pages, generations};
 use crate::model::id_ranges::IdRanges;
 
+/// If this number of seconds has passed since the last page, a listing starts over, because the first
+/// pages are outdated.
+pub const LONGEST_PAUSE: i64 = 86_400;
+
 /// A bucket that is crawled at regular intervals.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
 pub struct Crawl {
@@ -395,22 +399,27 @@ pub fn begun(db: &mut Db, id: i64) -> Result<Option<Mark>, DatabaseError> {
     Ok(found.map(|(generation, id)| Mark { generation, id }))
 }
 
-/// Returns the crawls whose listing has begun and is not published, with their buckets.
-pub fn listing(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
-    let listing = crawl::table.filter(crawl::pages.gt(0).or(crawl::holder.is_not_null()));
+/// Returns the crawls whose current listing began before `before`, with their buckets. Leaves out those
+/// whose pages will not be published, because the last one is too old.
+pub fn listing(db: &mut Db, before: i64, now: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
+    let has_pages = crawl::pages.gt(0).and(crawl::page_at.ge(now - LONGEST_PAUSE));
+    let is_held = crawl::holder.is_not_null().and(crawl::lease_until.gt(now));
+    let listing = crawl::table.filter(crawl::begun_at.lt(before)).filter(has_pages.or(is_held));
     Ok(listing.select((crawl::id, crawl::bucket)).order(crawl::id.asc()).load(db)?)
 }
 
 /// Records that a run has found files unchanged since the current listing of a crawl began. Does nothing
-/// if the crawl was removed, or if the listing began in another generation of the index.
+/// if the crawl was removed, or if the listing began in another generation of the index or after that of
+/// the run.
 pub fn confirm(
     db: &mut Db,
     id: i64,
     files: &IdRanges,
-    generation: i64,
+    (generation, before): (i64, i64),
 ) -> Result<(), DatabaseError> {
     // Waits for a process that removes the crawl.
-    let own = crawl::table.find(id).filter(crawl::begun_generation.eq(generation));
+    let begun = crawl::begun_generation.eq(generation).and(crawl::begun_at.lt(before));
+    let own = crawl::table.find(id).filter(begun);
     let held = diesel::update(own).set(crawl::listing.eq(crawl::listing)).execute(db)?;
     if held > 0 { crawl_confirmed::add(db, id, files) } else { Ok(()) }
 }

@@ -326,8 +326,10 @@ impl Pair {
         let mut writer = self.index.writer(64).unwrap();
         self.runs += 1;
         writer.keep_newer(Some(newer.clone()));
-        writer.note_confirmed(HashSet::from([1, 3]));
+        writer.note_confirmed(HashSet::from([1, 3]), 0);
         writer.begin(self.runs).unwrap();
+        let last = writer.journal().published.as_ref();
+        assert!(last.is_none_or(|last| last.confirmed.is_empty()));
         writer.add(files).unwrap();
         self.model.add(files);
         let buckets = named(files);
@@ -335,8 +337,9 @@ impl Pair {
         let counts = writer.publish(mode, buckets, 5).unwrap();
         assert_eq!(counts, self.model.publish_outdated(mode, &ids, newer));
         assert_eq!(changed(&*writer), self.model.changed);
-        let confirmed = self.model.confirmed.iter().filter(|(bucket, _)| [1, 3].contains(bucket));
-        let confirmed: IdRanges = confirmed.map(|(_, id)| *id).collect();
+        let noted: Vec<u64> = ids.into_iter().filter(|id| [1, 3].contains(id)).collect();
+        let stayed = self.model.stayed.iter().filter(|(bucket, ..)| noted.contains(bucket));
+        let confirmed = IdRanges::of_flagged(stayed.map(|&(_, id, is_equal)| (id, is_equal)));
         assert_eq!(writer.journal().published.as_ref().unwrap().confirmed, confirmed);
     }
 

@@ -20,8 +20,8 @@ pub struct Naive {
     rewrites: bool,
     /// The buckets that the last publish changed.
     pub changed: BTreeSet<u64>,
-    /// The files that the last publish found unchanged, with their buckets.
-    pub confirmed: Vec<(u64, u64)>,
+    /// The files that the last publish kept, with their buckets and whether it found them unchanged.
+    pub stayed: Vec<(u64, u64, bool)>,
 }
 
 impl Naive {
@@ -82,7 +82,7 @@ impl Naive {
         }
         let mut kept = Vec::new();
         self.changed.clear();
-        self.confirmed.clear();
+        self.stayed.clear();
         let mut old_keys = std::collections::HashSet::new();
         let attributes: HashMap<u64, Attributes> =
             self.run.iter().map(|(id, file)| (*id, file.attributes)).collect();
@@ -90,14 +90,12 @@ impl Naive {
             let key = (file.bucket, file.path.clone());
             let again = latest.get(&key).copied();
             let is_equal = again.is_some_and(|new| attributes[&new] == file.attributes);
-            if is_equal {
-                self.confirmed.push((file.bucket, id));
-            }
             if is_equal || (again.is_some() && newer.contain(id)) {
                 counts.unchanged += 1;
                 old_keys.insert(key.clone());
                 // Its row of the run is not published.
                 latest.insert(key, 0);
+                self.stayed.push((file.bucket, id, is_equal));
                 kept.push((id, file));
                 continue;
             }
@@ -110,6 +108,7 @@ impl Naive {
                 counts.removed += 1;
                 self.changed.insert(file.bucket);
             } else {
+                self.stayed.push((file.bucket, id, false));
                 kept.push((id, file));
             }
         }

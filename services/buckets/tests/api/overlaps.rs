@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use buckets::engine::Mode;
-use buckets::jobs::{LoadOptions, add_crawls, export, rebuild};
+use buckets::jobs::{CrawlRequest, LoadOptions, add_crawls, export, rebuild};
+use diesel::RunQueryDsl;
 use serde_json::Value;
 
 use crate::app::{Fixture, line};
@@ -23,6 +24,17 @@ impl Fixture {
         files
             .map(|file| (file["fullPath"].as_str().unwrap().into(), file["size"].as_i64().unwrap()))
             .collect()
+    }
+
+    /// Runs a statement and returns the number of rows that it changes.
+    fn changed_rows(&self, statement: &str) -> usize {
+        let mut db = self.context.pools.connect().unwrap();
+        diesel::sql_query(statement).execute(&mut db).unwrap()
+    }
+
+    /// Returns the number of crawls for which unchanged files are recorded.
+    fn confirmations(&self) -> usize {
+        self.changed_rows("UPDATE crawl_confirmed SET files = files")
     }
 
     fn append(&self, lines: &[&str]) {
@@ -84,4 +96,54 @@ fn listing_that_begins_later_removes_files_that_were_confirmed_before() {
     fixture.append(&[&line(BOX, "newest.txt", 1, 1)]);
     assert_eq!(fixture.crawl(None).unwrap()[0].outcome, "199 new, 1 changed, 2 gone");
     assert!(fixture.sizes().contains_key("newest.txt"));
+}
+
+#[test]
+fn listing_removes_nothing_if_it_is_unknown_which_files_were_confirmed() {
+    let (fixture, _bucket) = overlapped_listing();
+    assert_eq!(fixture.changed_rows("UPDATE crawl_confirmed SET files = 'null'"), 1);
+    let [long] = &fixture.crawl(None).unwrap()[..] else { panic!() };
+    assert!(long.outcome.starts_with("199 new, 0 changed, 0 gone; incomplete"), "{long:?}");
+    let sizes = fixture.sizes();
+    assert_eq!((sizes["00001.txt"], sizes["confirmed.txt"], sizes["deleted.txt"]), (999, 1, 1));
+}
+
+#[test]
+fn files_are_not_confirmed_for_listings_that_are_too_old_to_be_published() {
+    let (fixture, _bucket) = overlapped_listing();
+    assert_eq!(fixture.confirmations(), 1);
+    assert_eq!(fixture.changed_rows("DELETE FROM crawl_confirmed"), 1);
+    fixture.clock.advance(86_400);
+    fixture.append(&[&line(BOX, "confirmed.txt", 1, 1)]);
+    assert_eq!(fixture.confirmations(), 0);
+}
+
+#[test]
+fn files_are_not_confirmed_for_listings_that_began_later() {
+    let fixture = Fixture::new();
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    let whole = request(&bucket, "s3", BOX);
+    let below = CrawlRequest { prefix: "0".to_owned(), ..request(&bucket, "s3", BOX) };
+    add_crawls(&fixture.context, vec![whole, below]).unwrap();
+    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("200 new"));
+    fixture.clock.advance(3_600);
+    for crawl in [2, 1] {
+        bucket.behaviour.broken_from.store(bucket.requests() + 2, Ordering::Relaxed);
+        assert!(!fixture.crawl(Some(crawl)).unwrap()[0].complete);
+        assert_eq!(fixture.crawls()[crawl as usize - 1].pages, 1);
+        fixture.clock.advance(60);
+    }
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("0 new, 0 changed, 0 gone"));
+    assert_eq!(fixture.confirmations(), 0);
+}
+
+#[test]
+fn published_run_keeps_no_list_of_newer_files() {
+    let (fixture, _bucket) = overlapped_listing();
+    assert!(fixture.crawl(None).unwrap()[0].complete);
+    let listed = "UPDATE load_run SET mode = mode WHERE options LIKE '%\"newer\"%'";
+    assert_eq!(fixture.changed_rows(listed), 0);
+    assert_eq!(fixture.changed_rows("UPDATE load_run SET mode = mode"), 3);
 }

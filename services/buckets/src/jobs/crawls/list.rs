@@ -11,13 +11,10 @@ use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
 use crate::store::crawl_pages;
-use crate::store::crawls::{self, Crawl};
+use crate::store::crawls::{self, Crawl, LONGEST_PAUSE};
 
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
-/// If this number of seconds has passed since the last page, we start over, because the first pages
-/// are outdated.
-const LONGEST_PAUSE: i64 = 86_400;
 
 /// For a key's crawl, check its permissions and stored bytes every time we have received this
 /// number of pages.

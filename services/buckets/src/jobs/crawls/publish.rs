@@ -54,7 +54,7 @@ pub(super) fn publish(
 ///
 /// Returns the mode, and the files that are newer than the listing. If a part of the bucket was loaded
 /// since the listing began, files that were added or found unchanged since then are kept. After a
-/// rebuild, which renumbers files, all are. The pages are not refused, so that frequent crawls of a prefix
+/// rebuild, which renumbers files, all are. Nothing is removed if it is not known which were unchanged. The pages are not refused, so that frequent crawls of a prefix
 /// can neither stop longer ones nor keep deleted files.
 fn newer_files(
     context: &JobContext,
@@ -80,8 +80,12 @@ fn newer_files(
     let Some(begun) = begun else {
         return Ok((Mode::Append, Some(NewerFiles::default())));
     };
-    let confirmed = context.pools.read_blocking(|db| crawl_confirmed::find(db, crawl.id))?;
-    Ok((Mode::Replace, Some(NewerFiles { after: begun.id as u64, confirmed })))
+    let (after, confirmed) =
+        (begun.id as u64, context.pools.read_blocking(|db| crawl_confirmed::find(db, crawl.id))?);
+    Ok(match confirmed.is_known() {
+        true => (Mode::Replace, Some(NewerFiles { after, confirmed })),
+        false => (Mode::Append, Some(NewerFiles { after, ..NewerFiles::default() })),
+    })
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
@@ -89,6 +93,7 @@ fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {
     let stored = StoredListing {
         crawl: crawl.id,
         listing: crawl.listing,
+        begun_at: crawl.begun_at,
         pages: crawl.pages as u64,
         broken: crawl.broken.clone(),
     };

@@ -353,6 +353,30 @@ fn files_that_are_newer_than_the_run_stay() {
 }
 
 #[test]
+fn newer_files_stay_if_there_are_more_than_a_statement_names() {
+    let Some(table) = Table::new() else { return };
+    let paths: Vec<String> = (0..12_000).map(|number| format!("b/{number:05}")).collect();
+    let old = paths.iter().map(|path| (1, path.as_str())).chain([(1, "a/1"), (1, "a/2")]);
+    table.publish(1, Mode::Replace, &old.collect::<Vec<_>>());
+    let newer = NewerFiles { after: 12_002, confirmed: (1..=12_000).collect() };
+    let publish = |run: u64, mode: Mode, files: &[(u64, &str)]| {
+        let mut writer = table.index.writer(64).unwrap();
+        writer.limit_removals(Some(RemovalLimit { files: 1, percent: 50 }));
+        writer.keep_newer(Some(newer.clone()));
+        writer.begin(run).unwrap();
+        writer.add(&all_of(files)).unwrap();
+        writer.publish(mode, named(files), 5).unwrap()
+    };
+    let counts = publish(2, Mode::Append, &[(1, "a/1")]);
+    assert_eq!(counts, PublishCounts { replaced: 1, ..PublishCounts::default() });
+    let counts = publish(3, Mode::Replace, &[(1, "a/1"), (1, "b/00000")]);
+    assert_eq!(counts, PublishCounts { unchanged: 2, removed: 1, ..PublishCounts::default() });
+    table.index.refresh().unwrap();
+    assert_eq!(table.index.summary().counts[&1], 12_001);
+    assert_eq!(table.index.verify().unwrap(), Vec::<String>::new());
+}
+
+#[test]
 fn unchanged_files_stay() {
     let Some(table) = Table::new() else { return };
     let files = [(1, "a"), (1, "b"), (1, "c"), (2, "d")];

@@ -45,6 +45,8 @@ pub(in super::super) struct ClusterWriter {
     pub(super) newer: Option<NewerFiles>,
     /// Buckets in which publishes record unchanged files.
     pub(super) noted: HashSet<u64>,
+    /// Unix time at which the listing of the run began.
+    pub(super) begun_at: i64,
     /// Buckets changed by the last publish.
     pub(super) changed: Bitmap,
 }
@@ -90,6 +92,7 @@ impl ClusterWriter {
             removal_limit: None,
             newer: None,
             noted: HashSet::new(),
+            begun_at: 0,
             changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
-use super::publish::Changes;
+use super::publish::{Changes, Groups};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::{FileWriter, NewFile};
@@ -31,8 +31,8 @@ impl FileWriter for ClusterWriter {
         self.newer = newer;
     }
 
-    fn note_confirmed(&mut self, buckets: HashSet<u64>) {
-        self.noted = buckets;
+    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64) {
+        (self.noted, self.begun_at) = (buckets, begun_at);
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -42,7 +42,7 @@ impl FileWriter for ClusterWriter {
         self.forget_deleted_batches()?;
         let open =
             OpenRun { run, first_row: self.files, first_byte: self.bytes, progress: String::new() };
-        Ok(self.commit_journal(Journal { open: Some(open), ..self.record.journal.clone() })?)
+        Ok(self.commit_journal(self.record.journal.with_run(open))?)
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
@@ -74,17 +74,20 @@ impl FileWriter for ClusterWriter {
         let run = self.open_run()?.run;
         self.make_durable(None)?;
         self.refuse_foreign_rows()?;
+        let mut known = Groups::default();
         if let Some(limit) = self.removal_limit {
-            let exceeded = limit.exceeded(self.losses(mode, &buckets, limit.files)?);
+            let losses = self.losses(mode, &buckets, limit.files, &mut known)?;
+            let exceeded = limit.exceeded(losses);
             if !exceeded.is_empty() {
                 return Err(EngineError::TooManyRemoved(exceeded));
             }
         }
-        let Changes { counts, changed, confirmed, batch } = self.replaced(mode, &buckets)?;
+        let Changes { counts, changed, confirmed, batch } =
+            self.replaced(mode, &buckets, &mut known)?;
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
         let purges = self.record.purges + u64::from(batch.is_some());
-        let published = Publish { run, at, buckets, counts, confirmed };
+        let published = Publish { run, at, buckets, counts, confirmed, begun_at: self.begun_at };
         let journal = self.record.journal.with_publish(published);
         self.commit(journal, dead, purges)?;
         if batch.is_some()

@@ -1,7 +1,7 @@
 //! Determines which files a publish replaces. A bucket is always on a single shard, so each server
 //! only has to look at its own rows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::error::ClusterError;
 use super::super::rows::Rows;
@@ -9,7 +9,7 @@ use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::bitmap::Bitmap;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
-use crate::engine::newer_files::NewerFiles;
+use crate::engine::newer_files::{Compared, NewerFiles};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::Attribute;
 use crate::model::id_ranges::IdRanges;
@@ -18,7 +18,7 @@ use crate::model::id_ranges::IdRanges;
 const MOST_ROWS: u64 = 2_000_000;
 /// Maximum number of buckets in a comparison.
 const MOST_BUCKETS: usize = 2_000;
-/// Maximum number of newer files to name in a statement. With more, all files of the share are kept.
+/// Maximum number of newer files to name in a statement. A share with more is split.
 const MOST_NEWER: usize = 5_000;
 
 /// The changes a publish makes.
@@ -32,8 +32,12 @@ pub(super) struct Changes {
     pub(super) batch: Option<u64>,
 }
 
+/// The subqueries of shares that were determined before. `None` for shares that must be split.
+pub(super) type Groups = HashMap<Share, Option<String>>;
+
 /// A unit of work: either several buckets, or a slice of a large one.
-struct Share {
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Share {
     buckets: Vec<u64>,
     /// Number of slices, and the index of this one.
     parts: u64,
@@ -52,6 +56,15 @@ impl Share {
             .map(|(mode, buckets)| (mode, Self { buckets, parts, part }))
             .collect()
     }
+
+    /// Splits the paths into two slices.
+    fn halves(&self) -> [Self; 2] {
+        [self.part, self.part + self.parts].map(|part| Self {
+            buckets: self.buckets.clone(),
+            parts: 2 * self.parts,
+            part,
+        })
+    }
 }
 
 impl ClusterWriter {
@@ -60,6 +73,7 @@ impl ClusterWriter {
         &self,
         mode: Mode,
         named: &[NamedBucket],
+        known: &mut Groups,
     ) -> Result<Changes, ClusterError> {
         let mut changed = Bitmap::new(above_ids(named));
         let replaced: HashSet<u64> = named
@@ -70,12 +84,19 @@ impl ClusterWriter {
         let named: HashSet<u64> = named.iter().map(|bucket| bucket.id).collect();
         let batch = self.new_batch()?;
         let mut counts = PublishCounts::default();
-        let (mut marked, mut confirmed) = (false, IdRanges::default());
-        let shares = self.shares(&named)?;
-        for (mode, share) in shares.into_iter().flat_map(|share| share.split(&replaced)) {
-            let groups = self.groups(&share, &named)?;
+        let mut marked = false;
+        let ids = if self.noted.is_empty() { 0 } else { self.record.cutoff() + 1 };
+        let mut compared = Compared::new(ids);
+        let shares = self.shares(&named)?.into_iter();
+        let mut shares: Vec<(Mode, Share)> =
+            shares.flat_map(|share| share.split(&replaced)).collect();
+        while let Some((mode, share)) = shares.pop() {
+            let Some(groups) = self.groups(mode, &share, &named, known)? else {
+                shares.extend(share.halves().map(|half| (mode, half)));
+                continue;
+            };
             let (share_counts, dead) = self.compare(mode, &groups, &mut changed)?;
-            confirmed = confirmed.union(&self.confirmed(&share, &groups)?);
+            self.note(mode, &share, &groups, &mut compared)?;
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
             counts.unchanged += share_counts.unchanged;
@@ -88,6 +109,7 @@ impl ClusterWriter {
                 self.mark_dead(mode, keeps_old, (&share, &groups), &named, batch)?;
             }
         }
+        let confirmed = compared.unchanged();
         Ok(Changes { counts, changed, confirmed, batch: marked.then_some(batch) })
     }
 
@@ -97,24 +119,29 @@ impl ClusterWriter {
         mode: Mode,
         named: &[NamedBucket],
         least: u64,
+        known: &mut Groups,
     ) -> Result<BTreeMap<u64, BucketLoss>, ClusterError> {
         let before = view::counts(&self.client, &self.tables, &self.record)?;
         let is_large = |bucket: &u64| before.get(bucket).is_some_and(|&files| files > least);
         let replaced = named.iter().filter(|bucket| bucket.mode(mode) == Mode::Replace);
         let large: HashSet<u64> = replaced.map(|bucket| bucket.id).filter(is_large).collect();
         let mut losses: BTreeMap<u64, BucketLoss> = BTreeMap::new();
-        for share in self.shares(&large)?.iter() {
+        let mut shares = self.shares(&large)?;
+        while let Some(share) = shares.pop() {
             let buckets: Vec<u64> =
                 share.buckets.iter().copied().filter(|bucket| large.contains(bucket)).collect();
             if buckets.is_empty() {
                 continue;
             }
-            let share = Share { buckets, ..*share };
+            let share = Share { buckets, ..share };
+            let Some(groups) = self.groups(Mode::Replace, &share, &large, known)? else {
+                shares.extend(share.halves());
+                continue;
+            };
             let statement = format!(
                 "SELECT bucket, toUInt64(sum(if(empty(fresh), length({}), 0))), \
-                 toUInt64(sum(length(old))) FROM ({}) GROUP BY bucket FORMAT RowBinary",
-                self.removable(),
-                self.groups(&share, &large)?
+                 toUInt64(sum(length(old))) FROM ({groups}) GROUP BY bucket FORMAT RowBinary",
+                self.removable()
             );
             for server in self.servers.one_of_each_shard() {
                 let answer = self.client.execute(&server.url, &statement)?;
@@ -156,65 +183,92 @@ impl ClusterWriter {
     }
 
     /// Subquery that groups old and new ids by bucket and path. Paths whose newest old row is newer
-    /// than the run count as the same in both.
-    fn groups(&self, share: &Share, named: &HashSet<u64>) -> Result<String, ClusterError> {
-        let Some(newer) = &self.newer else { return Ok(self.groups_with(share, named, "0")) };
-        let added = format!("newest > {}", newer.after);
-        if newer.confirmed.is_empty() {
-            return Ok(self.groups_with(share, named, &added));
-        }
-        let confirmed = self.confirmed_to_keep(newer, &self.groups_with(share, named, &added))?;
-        let is_newer = match confirmed.len() {
-            ..=MOST_NEWER => format!("{added} OR newest IN {}", sql::numbers(&confirmed)),
-            _ => "newest > 0".to_owned(),
+    /// than the run count as the same in both. Returns `None` if the share must be split.
+    fn groups(
+        &self,
+        mode: Mode,
+        share: &Share,
+        named: &HashSet<u64>,
+        known: &mut Groups,
+    ) -> Result<Option<String>, ClusterError> {
+        let Some(newer) = &self.newer else {
+            return Ok(Some(self.groups_with(share, named, "0")));
         };
-        Ok(self.groups_with(share, named, &is_newer))
+        if let Some(groups) = known.get(share) {
+            return Ok(groups.clone());
+        }
+        let added = format!("newest > {}", newer.after);
+        let mut groups = Some(self.groups_with(share, named, &added));
+        if let Some(without) = groups.as_ref().filter(|_| !newer.confirmed.is_empty()) {
+            let kept = self.confirmed_to_keep(mode, newer, without)?;
+            groups = kept.map(|kept| {
+                let is_newer = format!("{added} OR newest IN {}", sql::numbers(&kept));
+                self.groups_with(share, named, &is_newer)
+            });
+        }
+        known.insert(share.clone(), groups.clone());
+        Ok(groups)
     }
 
-    /// Finds the confirmed files that the run would remove or replace, or one more than
-    /// [`MOST_NEWER`]. There are rarely any, while the ranges of all confirmed files may be many.
+    /// Finds the confirmed files that the run would remove or replace. There are rarely any, while the
+    /// ranges of all confirmed files may be many. Returns `None` if there are more than [`MOST_NEWER`].
     fn confirmed_to_keep(
         &self,
+        mode: Mode,
         newer: &NewerFiles,
         groups: &str,
-    ) -> Result<Vec<u64>, ClusterError> {
+    ) -> Result<Option<Vec<u64>>, ClusterError> {
+        let changes = match mode {
+            Mode::Replace => "(empty(fresh) OR NOT is_same)",
+            Mode::Append => "notEmpty(fresh) AND NOT is_same",
+        };
         let statement = format!(
-            "SELECT newest FROM ({groups}) WHERE notEmpty(old) AND (empty(fresh) OR NOT is_same) \
-             AND NOT is_newer FORMAT RowBinary"
+            "SELECT newest FROM ({groups}) WHERE notEmpty(old) AND {changes} AND NOT is_newer \
+             FORMAT RowBinary"
         );
         let mut kept = Vec::new();
         for server in self.servers.one_of_each_shard() {
             let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
-            while !rows.is_at_end() && kept.len() <= MOST_NEWER {
+            while !rows.is_at_end() {
                 kept.extend(Some(rows.u64()?).filter(|&id| newer.confirmed.contains(id)));
             }
         }
-        Ok(kept)
+        Ok(Some(kept).filter(|kept| kept.len() <= MOST_NEWER))
     }
 
-    /// Finds the unchanged files of a share, in the buckets for which they are to be recorded.
-    fn confirmed(&self, share: &Share, groups: &str) -> Result<IdRanges, ClusterError> {
+    /// Collects the files of a share that stay, in the buckets for which unchanged ones are to be recorded.
+    fn note(
+        &self,
+        mode: Mode,
+        share: &Share,
+        groups: &str,
+        compared: &mut Compared,
+    ) -> Result<(), ClusterError> {
         let noted: Vec<u64> =
             share.buckets.iter().copied().filter(|bucket| self.noted.contains(bucket)).collect();
         if noted.is_empty() {
-            return Ok(IdRanges::default());
+            return Ok(());
         }
+        let is_unchanged = "notEmpty(fresh) AND is_equal";
+        let stays = match mode {
+            Mode::Replace => "is_newer",
+            Mode::Append => "is_newer OR empty(fresh)",
+        };
         let statement = format!(
-            "SELECT newest FROM ({groups}) WHERE bucket IN {} AND notEmpty(fresh) \
-             AND notEmpty(old) AND is_equal FORMAT RowBinary",
+            "SELECT newest, toUInt64({is_unchanged}) FROM ({groups}) WHERE bucket IN {} \
+             AND notEmpty(old) AND (({is_unchanged}) OR {stays}) FORMAT RowBinary",
             sql::numbers(&noted)
         );
-        let mut ids = Vec::new();
         for server in self.servers.one_of_each_shard() {
             let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
             while !rows.is_at_end() {
-                ids.push(rows.u64()?);
+                let (id, is_unchanged) = (rows.u64()?, rows.u64()? > 0);
+                compared.insert(id, is_unchanged);
             }
         }
-        ids.sort_unstable();
-        Ok(ids.into_iter().collect())
+        Ok(())
     }
 
     /// Subquery of [`Self::groups`]. `is_newer` is a condition for the newest old id.
@@ -369,6 +423,16 @@ mod tests {
         assert_eq!(split(&[4]), [(Mode::Append, vec![4], 2)]);
         let both = [(Mode::Replace, vec![1], 2), (Mode::Append, vec![2, 4], 2)];
         assert_eq!(split(&[1, 2, 4]), both);
+    }
+
+    #[test]
+    fn halves_of_a_share_cover_its_paths_once() {
+        let share = Share { buckets: vec![1], parts: 3, part: 2 };
+        let halves = share.halves();
+        for hash in 0..60_u64 {
+            let holding = halves.iter().filter(|half| hash % half.parts == half.part).count();
+            assert_eq!(holding, usize::from(hash % share.parts == share.part));
+        }
     }
 
     #[test]

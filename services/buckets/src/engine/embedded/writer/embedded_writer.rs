@@ -42,6 +42,8 @@ pub(in super::super) struct EmbeddedWriter {
     newer: Option<NewerFiles>,
     /// Buckets in which publishes record unchanged files.
     noted: HashSet<u64>,
+    /// Unix time at which the listing of the run began.
+    begun_at: i64,
     /// Buckets changed by the last publish.
     changed: Bitmap,
 }
@@ -80,6 +82,7 @@ impl EmbeddedWriter {
             removal_limit: None,
             newer: None,
             noted: HashSet::new(),
+            begun_at: 0,
             changed: Bitmap::default(),
         })
     }
@@ -181,14 +184,14 @@ impl FileWriter for EmbeddedWriter {
         self.newer = newer;
     }
 
-    fn note_confirmed(&mut self, buckets: HashSet<u64>) {
-        self.noted = buckets;
+    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64) {
+        (self.noted, self.begun_at) = (buckets, begun_at);
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };
-        self.commit(Journal { open: Some(open), ..self.journal.clone() })
+        self.commit(self.journal.with_run(open))
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
@@ -240,7 +243,7 @@ impl FileWriter for EmbeddedWriter {
             doomed.truncate(first_row);
         }
         self.doom(doomed)?;
-        let published = Publish { run, at, buckets, counts, confirmed };
+        let published = Publish { run, at, buckets, counts, confirmed, begun_at: self.begun_at };
         self.commit(self.journal.with_publish(published))?;
         if survivors.is_some() {
             self.column.forget()?;

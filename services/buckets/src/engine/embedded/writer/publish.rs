@@ -12,7 +12,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::index::NewFile;
 use crate::engine::journal::{Mode, NamedBucket, PublishCounts, above_ids};
-use crate::engine::newer_files::NewerFiles;
+use crate::engine::newer_files::{Compared, NewerFiles};
 use crate::engine::removal_limit::BucketLoss;
 use crate::model::address::BucketType;
 use crate::model::id_ranges::IdRanges;
@@ -70,7 +70,7 @@ pub(super) fn compare(
         doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
         changed: Bitmap::new(end),
-        confirmed: Bitmap::new(if noted.is_empty() { 0 } else { view.column.rows() + 1 }),
+        compared: Compared::new(if noted.is_empty() { 0 } else { view.column.rows() + 1 }),
         losses: BTreeMap::new(),
     };
     let files: u64 = view.segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
@@ -86,9 +86,8 @@ pub(super) fn compare(
             rest = after;
         }
     }
-    let Comparison { doomed, counts, changed, confirmed, losses, .. } = comparison;
-    let ids = if noted.is_empty() { 0..0 } else { 0..view.column.rows() + 1 };
-    let confirmed = ids.filter(|&id| confirmed.contains(id)).collect();
+    let Comparison { doomed, counts, changed, compared, losses, .. } = comparison;
+    let confirmed = compared.unchanged();
     Ok(Changes { doomed, counts, changed, confirmed, losses })
 }
 
@@ -128,8 +127,8 @@ struct Comparison<'a> {
     doomed: Bitmap,
     counts: PublishCounts,
     changed: Bitmap,
-    /// Ids of unchanged files in the noted buckets.
-    confirmed: Bitmap,
+    /// Files of the noted buckets that stay.
+    compared: Compared,
     losses: BTreeMap<u64, BucketLoss>,
 }
 
@@ -171,6 +170,8 @@ impl Comparison<'_> {
                 self.counts.removed += gone.len() as u64;
                 self.changed.insert(bucket);
                 self.doom(gone);
+            } else if let Some(&(row, _)) = old.last() {
+                self.note(row, bucket, false);
             }
             return;
         };
@@ -183,9 +184,7 @@ impl Comparison<'_> {
             }
             Some((kept, older)) if keeps_old || kept.1 == last.1 => {
                 self.counts.unchanged += 1;
-                if kept.1 == last.1 && self.noted.contains(&bucket) {
-                    self.confirmed.insert(kept.0 + 1);
-                }
+                self.note(kept.0, bucket, kept.1 == last.1);
                 self.doom(older);
                 self.doom(&[*last]);
             }
@@ -194,6 +193,13 @@ impl Comparison<'_> {
                 self.changed.insert(bucket);
                 self.doom(old);
             }
+        }
+    }
+
+    /// Records a file that stays, if its bucket is a noted one.
+    fn note(&mut self, row: u64, bucket: u64, is_unchanged: bool) {
+        if self.noted.contains(&bucket) {
+            self.compared.insert(row + 1, is_unchanged);
         }
     }
 
