@@ -252,7 +252,8 @@ impl Make for Reference {
     }
 
     fn has_nulls(&self) -> bool {
-        matches!(self.choosing, Choosing::Earlier | Choosing::Before) || self.field.has_nulls()
+        // The first row does not have an earlier one. Fields with nulls cannot be referred to.
+        matches!(self.choosing, Choosing::Earlier | Choosing::Before)
     }
 
     fn space(&self) -> Option<u64> {
