@@ -18,7 +18,11 @@ pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
 
 /// Adds files.
 pub fn add(db: &mut Db, crawl: i64, files: &IdRanges) -> Result<(), DatabaseError> {
-    let files = find(db, crawl)?.union(files);
+    let known = find(db, crawl)?;
+    let files = known.clone().union(files);
+    if files == known {
+        return Ok(());
+    }
     let text = serde_json::to_string(&files).map_err(DatabaseError::broken)?;
     let row = (crawl_confirmed::crawl_id.eq(crawl), crawl_confirmed::files.eq(&text));
     on_backend!(db, conn => diesel::insert_into(crawl_confirmed::table)
