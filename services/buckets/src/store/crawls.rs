@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::alerts::{self, Mark};
 use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
-use super::{buckets, crawl_confirmed, crawl_pages, generations};
+use super::{buckets, crawl_confirmations, crawl_pages, generations};
 use crate::model::id_ranges::IdRanges;
 
 /// If this number of seconds has passed since the last page, a listing starts over, because the first
@@ -206,7 +206,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
-    crawl_confirmed::clear(db, id)?;
+    crawl_confirmations::clear(db, id)?;
     diesel::delete(crawl::table.find(id)).execute(db)?;
     // The crawls of keys never hide a bucket, so removing one must not show it.
     if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
@@ -387,7 +387,7 @@ pub fn begin_listing(
     let begun = update_held!(db, held, empty)?;
     if begun {
         crawl_pages::clear(db, held.id)?;
-        crawl_confirmed::clear(db, held.id)?;
+        crawl_confirmations::clear(db, held.id)?;
     }
     Ok(begun)
 }
@@ -421,7 +421,7 @@ pub fn confirm(
     let begun = crawl::begun_generation.eq(generation).and(crawl::begun_at.lt(before));
     let own = crawl::table.find(id).filter(begun);
     let held = diesel::update(own).set(crawl::listing.eq(crawl::listing)).execute(db)?;
-    if held > 0 { crawl_confirmed::add(db, id, files) } else { Ok(()) }
+    if held > 0 { crawl_confirmations::add(db, id, files) } else { Ok(()) }
 }
 
 /// Stores a page and where to continue. If that's empty, the listing is done.

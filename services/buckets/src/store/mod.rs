@@ -3,7 +3,7 @@
 pub(crate) mod alert_messages;
 pub(crate) mod alerts;
 pub(crate) mod buckets;
-pub(crate) mod crawl_confirmed;
+pub(crate) mod crawl_confirmations;
 pub mod crawl_pages;
 pub(crate) mod crawl_turns;
 pub(crate) mod crawls;

@@ -95,7 +95,7 @@ diesel::table! {
 }
 
 diesel::table! {
-    crawl_confirmed (crawl_id) {
+    crawl_confirmation (crawl_id) {
         crawl_id -> BigInt,
         files -> Text,
     }

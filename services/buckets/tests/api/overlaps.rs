@@ -34,7 +34,7 @@ impl Fixture {
 
     /// Returns the number of crawls for which unchanged files are recorded.
     fn confirmations(&self) -> usize {
-        self.changed_rows("UPDATE crawl_confirmed SET files = files")
+        self.changed_rows("UPDATE crawl_confirmation SET files = files")
     }
 
     fn append(&self, lines: &[&str]) {
@@ -101,7 +101,7 @@ fn listing_that_begins_later_removes_files_that_were_confirmed_before() {
 #[test]
 fn listing_removes_nothing_if_it_is_unknown_which_files_were_confirmed() {
     let (fixture, _bucket) = overlapped_listing();
-    assert_eq!(fixture.changed_rows("UPDATE crawl_confirmed SET files = 'null'"), 1);
+    assert_eq!(fixture.changed_rows("UPDATE crawl_confirmation SET files = 'null'"), 1);
     let [long] = &fixture.crawl(None).unwrap()[..] else { panic!() };
     assert!(long.outcome.starts_with("199 new, 0 changed, 0 gone; incomplete"), "{long:?}");
     let sizes = fixture.sizes();
@@ -112,7 +112,7 @@ fn listing_removes_nothing_if_it_is_unknown_which_files_were_confirmed() {
 fn files_are_not_confirmed_for_listings_that_are_too_old_to_be_published() {
     let (fixture, _bucket) = overlapped_listing();
     assert_eq!(fixture.confirmations(), 1);
-    assert_eq!(fixture.changed_rows("DELETE FROM crawl_confirmed"), 1);
+    assert_eq!(fixture.changed_rows("DELETE FROM crawl_confirmation"), 1);
     fixture.clock.advance(86_400);
     fixture.append(&[&line(BOX, "confirmed.txt", 1, 1)]);
     assert_eq!(fixture.confirmations(), 0);

@@ -136,7 +136,7 @@ CREATE TABLE crawl_turn (
 CREATE INDEX crawl_turn_last ON crawl_turn (last_at);
 -- Files that other runs found unchanged since the current listing of a crawl began: ranges of ids as a JSON array, in
 -- its begun_generation.
-CREATE TABLE crawl_confirmed (
+CREATE TABLE crawl_confirmation (
     crawl_id BIGINT PRIMARY KEY NOT NULL REFERENCES crawl (id),
     files TEXT NOT NULL
 );

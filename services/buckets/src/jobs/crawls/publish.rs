@@ -17,7 +17,7 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::Report;
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
-use crate::store::{buckets, crawl_confirmed, crawls, generations};
+use crate::store::{buckets, crawl_confirmations, crawls, generations};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ fn newer_files(
         return Ok((Mode::Append, Some(NewerFiles::default())));
     };
     let (after, confirmed) =
-        (begun.id as u64, context.pools.read_blocking(|db| crawl_confirmed::find(db, crawl.id))?);
+        (begun.id as u64, context.pools.read_blocking(|db| crawl_confirmations::find(db, crawl.id))?);
     Ok(match confirmed.is_known() {
         true => (Mode::Replace, Some(NewerFiles { after, confirmed })),
         false => (Mode::Append, Some(NewerFiles { after, ..NewerFiles::default() })),

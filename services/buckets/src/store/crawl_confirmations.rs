@@ -3,13 +3,13 @@
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
-use super::schema::crawl_confirmed;
+use super::schema::crawl_confirmation;
 use crate::model::id_ranges::IdRanges;
 
 /// Returns the files for the current listing of a crawl.
 pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
     let text: Option<String> =
-        crawl_confirmed::table.find(crawl).select(crawl_confirmed::files).first(db).optional()?;
+        crawl_confirmation::table.find(crawl).select(crawl_confirmation::files).first(db).optional()?;
     match text {
         None => Ok(IdRanges::default()),
         Some(text) => serde_json::from_str(&text).map_err(DatabaseError::broken),
@@ -24,18 +24,18 @@ pub fn add(db: &mut Db, crawl: i64, files: &IdRanges) -> Result<(), DatabaseErro
         return Ok(());
     }
     let text = serde_json::to_string(&files).map_err(DatabaseError::broken)?;
-    let row = (crawl_confirmed::crawl_id.eq(crawl), crawl_confirmed::files.eq(&text));
-    on_backend!(db, conn => diesel::insert_into(crawl_confirmed::table)
+    let row = (crawl_confirmation::crawl_id.eq(crawl), crawl_confirmation::files.eq(&text));
+    on_backend!(db, conn => diesel::insert_into(crawl_confirmation::table)
         .values(row)
-        .on_conflict(crawl_confirmed::crawl_id)
+        .on_conflict(crawl_confirmation::crawl_id)
         .do_update()
-        .set(crawl_confirmed::files.eq(&text))
+        .set(crawl_confirmation::files.eq(&text))
         .execute(conn))?;
     Ok(())
 }
 
 /// Deletes the files, for example when a new listing begins.
 pub fn clear(db: &mut Db, crawl: i64) -> Result<(), DatabaseError> {
-    diesel::delete(crawl_confirmed::table.find(crawl)).execute(db)?;
+    diesel::delete(crawl_confirmation::table.find(crawl)).execute(db)?;
     Ok(())
 }
