@@ -263,13 +263,15 @@ pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     Ok(subscribed_events::note_vanished(db, event.id)?)
 }
 
-/// Finds an event by UID. The UID may come from an earlier import or be one of our own.
+/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our own UIDs
+/// of single dates only count in files of this calendar, because they are in its public feeds, and
+/// another site could change any event by them.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
     }
-    if let Some(id) = event_of_single(uid, own.calendar) {
-        let is_same = |event: &Event| own.created.is_none_or(|at| at == event.created_utc());
+    if let Some(id) = event_of_single(uid, own.calendar).filter(|_| own.is_author) {
+        let is_same = |event: &Event| own.created == Some(event.created_utc());
         return Ok(events::find(db, id)?.filter(is_same));
     }
     let Some((id, host)) = uid.split_once('@') else { return Ok(None) };

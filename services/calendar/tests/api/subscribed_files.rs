@@ -167,6 +167,35 @@ async fn subscription_that_adopts_does_not_take_over_events_that_were_made_here(
 }
 
 #[actix_web::test]
+async fn uid_that_names_an_imported_event_by_its_number_does_not_take_it_over() {
+    for adopts in [true, false] {
+        let club = Subscribing::new().await;
+        let id = club.subscribe(json!({"adopt": adopts})).await;
+        // The event belongs to another import, or to the subscription itself.
+        if adopts {
+            let import = club.app.request("editor", "POST", "/import/ical");
+            let import = import.header("content-type", "text/calendar").body(file_of(&["a"]));
+            send(import).await.expect(200);
+        } else {
+            club.serves(&file_of(&["a"]));
+            club.run(id).await;
+        }
+        let (event, before) = (club.event_of("a"), shown(&club).await);
+        let feed = club.app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
+        let calendar_id = feed.split("X-QUINTET-CALENDAR:").nth(1).unwrap();
+        let uid = format!("event-{event}@{}", calendar_id.lines().next().unwrap());
+        let kept: &[&str] = if adopts { &[] } else { &["a"] };
+        club.serves(&file_of(&[kept, &[uid.as_str()]].concat()));
+        for created in [1, 0] {
+            let run = club.run_now(id).await;
+            assert_eq!(counts(&run, "imported")[0], created, "{adopts}: {run}");
+            let now = shown(&club).await;
+            assert_eq!((&now[..1], now.len()), (&before[..], 2), "{adopts}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn subscription_that_adopts_takes_over_later_dates_of_an_imported_series() {
     let club = Subscribing::new().await;
     let endless = calendar(&[event("s", 4, "RRULE:FREQ=WEEKLY\r\n")]);

@@ -4,6 +4,10 @@ use super::forms::Forms;
 use super::words::Words;
 use super::{locales, translations};
 
+/// Maximum length of a language range in bytes. RFC 5646 considers 35 characters enough for a
+/// language tag. Longer ranges are ignored, because anyone can send them.
+const LONGEST_RANGE: usize = 35;
+
 /// A page language.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Language {
@@ -85,16 +89,18 @@ impl Language {
     /// Returns the language that a language range asks for (RFC 4647, Lookup), if it is offered. A
     /// region or another detail that no language has is ignored: `de-AT` is German.
     pub fn lookup(range: &str, offered: &[Language]) -> Option<Language> {
-        let range = range.trim().to_ascii_lowercase();
-        let mut subtags: Vec<&str> = range.split('-').collect();
-        while !subtags.is_empty() {
-            let code = subtags.join("-");
-            if let Some(found) = offered.iter().find(|language| language.code() == code) {
+        let range = range.trim();
+        if range.len() > LONGEST_RANGE {
+            return None;
+        }
+        let range = range.to_ascii_lowercase();
+        let mut rest = range.as_str();
+        loop {
+            if let Some(found) = offered.iter().find(|language| language.code() == rest) {
                 return Some(*found);
             }
-            subtags.pop();
+            rest = rest.rsplit_once('-')?.0;
         }
-        None
     }
 
     /// Returns the language's name for itself.
@@ -183,5 +189,21 @@ mod tests {
         ] {
             assert_eq!(Language::lookup(range, &offered), found, "{range}");
         }
+    }
+
+    #[test]
+    fn language_range_of_more_than_35_bytes_is_ignored() {
+        let offered = [Language::De];
+        let longest = format!("de{}", "-abcdefgh-ab".repeat(2) + "-abcdefgh");
+        assert_eq!(longest.len(), LONGEST_RANGE);
+        assert_eq!(Language::lookup(&longest, &offered), Some(Language::De));
+        for range in [format!("{longest}x"), format!("de{}", "-".repeat(48_000))] {
+            assert_eq!(Language::lookup(&range, &offered), None);
+        }
+        // Subtags may be empty.
+        assert_eq!(
+            Language::lookup(&format!("de{}", "-".repeat(33)), &offered),
+            Some(Language::De)
+        );
     }
 }
