@@ -25,6 +25,9 @@ pub enum FetchError {
     /// There was no connection, for example because the host refused it.
     #[error("the host refused the connection or could not be reached")]
     NoConnection,
+    /// The host's certificate is not valid, or it does not use TLS.
+    #[error("the host did not prove its identity over an encrypted connection")]
+    Insecure,
     /// The connection ended before the whole response, or the response is malformed.
     #[error("the response is incomplete or malformed")]
     CutOff,
@@ -167,6 +170,7 @@ fn failure(error: reqwest::Error) -> FetchError {
     let failure = match () {
         () if error.is_redirect() => FetchError::Redirected,
         () if is_unresolved(&error) => FetchError::UnknownHost,
+        () if error.is_connect() && is_insecure(&error) => FetchError::Insecure,
         () if error.is_connect() => FetchError::NoConnection,
         () => FetchError::CutOff,
     };
@@ -180,6 +184,20 @@ fn is_unresolved(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {
         if inner.is::<Unresolved>() {
+            return true;
+        }
+        cause = inner.source();
+    }
+    false
+}
+
+/// Returns whether there was a connection, but TLS failed.
+fn is_insecure(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        // An I/O error does not have its inner error as a source, but the source of that.
+        let wrapped = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if inner.is::<rustls::Error>() || wrapped.is_some_and(|error| error.is::<rustls::Error>()) {
             return true;
         }
         cause = inner.source();

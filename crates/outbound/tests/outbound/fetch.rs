@@ -1,6 +1,7 @@
 //! Permitted and rejected fetches.
 
 use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -113,12 +114,28 @@ async fn unknown_hosts_refused_connections_and_cut_responses_differ() {
     for (address, expected) in [
         ("http://unknown.example/".to_owned(), FetchError::UnknownHost),
         (format!("http://site.example:{}/", refusing.port()), FetchError::NoConnection),
-        // The peer does not use TLS.
+        // The peer does not answer over TLS.
         ("https://site.example/".to_owned(), FetchError::NoConnection),
         ("http://site.example/closed".to_owned(), FetchError::CutOff),
     ] {
         assert_eq!(error(&fetcher, &address).await, expected, "{address}");
     }
+}
+
+#[tokio::test]
+async fn host_that_answers_without_tls_is_insecure_and_not_unreachable() {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let peer = HttpPeer::start(answer);
+    let fetcher = fetcher(&peer, |_| ());
+    let address = format!("https://site.example:{port}/");
+    assert_eq!(error(&fetcher, &address).await, FetchError::Insecure);
 }
 
 #[tokio::test]

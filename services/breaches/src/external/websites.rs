@@ -100,6 +100,7 @@ fn failed(error: FetchError) -> SiteError {
         FetchError::Forbidden
         | FetchError::UnknownHost
         | FetchError::NoConnection
+        | FetchError::Insecure
         | FetchError::CutOff
         | FetchError::Redirected
         | FetchError::TimedOut => SiteError::Unreachable,

@@ -37,18 +37,20 @@ pub struct Fetched {
     /// The file, or `None` if it hasn't changed.
     pub file: Option<RemoteFile>,
     /// The address to use from now on, after a permanent redirect, or if the address did not say
-    /// which protocol to use.
+    /// which protocol to use and the host uses https.
     pub moved_to: Option<String>,
     /// Whether the file came over http, although the address did not say so.
     pub is_unencrypted: bool,
 }
 
 impl Fetched {
-    /// Returns the result for an address that did not say which protocol to use.
+    /// Returns the result for an address that did not say which protocol to use. An http address is
+    /// not stored, so that the next run tries https again: someone may only have disturbed it.
     fn found_at(self, url: String) -> Fetched {
         let url = self.moved_to.unwrap_or(url);
         let is_unencrypted = url.starts_with("http://");
-        Fetched { moved_to: Some(url), is_unencrypted, ..self }
+        let moved_to = Some(url).filter(|_| !is_unencrypted);
+        Fetched { moved_to, is_unencrypted, ..self }
     }
 }
 
@@ -77,7 +79,7 @@ pub struct FetchFailure {
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
-    /// Whether there was no connection to the host.
+    /// Whether there was no connection to the host of the address.
     pub is_unreachable: bool,
 }
 
@@ -141,8 +143,8 @@ impl CalendarFetcher {
         fetched.await.unwrap_or_else(|_| Err(self.failure(FetchError::TimedOut)))
     }
 
-    /// Fetches a file. A `webcal` address is tried over https for half of the time, and then over
-    /// http if there is no connection.
+    /// Fetches a file. A `webcal` address is tried over https first, and then over http if the host
+    /// refuses the connection or cannot be reached.
     async fn fetch_any(
         &self,
         address: &str,
@@ -152,13 +154,12 @@ impl CalendarFetcher {
         let Some([secure, plain]) = webcal_urls(address) else {
             return self.fetch_from(address, known, now).await;
         };
-        let first = tokio::time::timeout(self.timeout / 2, self.fetch_from(&secure, known, now));
-        match first.await {
-            Ok(Ok(fetched)) => return Ok(fetched.found_at(secure)),
-            Ok(Err(failure)) if !failure.is_unreachable => return Err(failure),
-            Ok(Err(_)) | Err(_) => {}
+        match self.fetch_from(&secure, known, now).await {
+            Err(failure) if failure.is_unreachable => {
+                Ok(self.fetch_from(&plain, known, now).await?.found_at(plain))
+            }
+            fetched => Ok(fetched?.found_at(secure)),
         }
-        Ok(self.fetch_from(&plain, known, now).await?.found_at(plain))
     }
 
     async fn fetch_from(
@@ -171,9 +172,12 @@ impl CalendarFetcher {
         let headers = headers(known);
         // The address to remember, as long as all redirects so far have been permanent.
         let (mut moved_to, mut is_permanent) = (None, true);
-        for _ in 0..=REDIRECTS {
+        for redirects in 0..=REDIRECTS {
             let opened = self.fetcher.open_with(url.as_str(), headers.clone()).await;
-            let download = opened.map_err(|error| self.failure(error))?;
+            let download = opened.map_err(|error| FetchFailure {
+                is_unreachable: redirects == 0 && error == FetchError::NoConnection,
+                ..self.failure(error)
+            })?;
             let status = download.status();
             if !matches!(status, 301 | 302 | 303 | 307 | 308) {
                 let file = self.file(download, now).await?;
@@ -246,18 +250,18 @@ impl CalendarFetcher {
     }
 
     fn failure(&self, error: FetchError) -> FetchFailure {
-        let is_unreachable = matches!(error, FetchError::NoConnection);
-        let failure = FetchFailure::new(match error {
+        FetchFailure::new(match error {
             FetchError::Forbidden => "the address is not on a public host".to_owned(),
             FetchError::UnknownHost => "the host is unknown or not public".to_owned(),
             FetchError::CutOff => "the response is incomplete or malformed".to_owned(),
-            error @ (FetchError::NoConnection | FetchError::Redirected) => error.to_string(),
+            error @ (FetchError::NoConnection | FetchError::Insecure | FetchError::Redirected) => {
+                error.to_string()
+            }
             FetchError::TimedOut => {
                 format!("the file was not received within {} seconds", self.timeout.as_secs())
             }
             FetchError::TooLarge => format!("the file is larger than {} MiB", self.most >> 20),
-        });
-        FetchFailure { is_unreachable, ..failure }
+        })
     }
 }
 

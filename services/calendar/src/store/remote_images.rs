@@ -37,6 +37,7 @@ impl From<outbound::FetchError> for FetchError {
             outbound::FetchError::Forbidden => FetchError::NotPublic,
             outbound::FetchError::UnknownHost
             | outbound::FetchError::NoConnection
+            | outbound::FetchError::Insecure
             | outbound::FetchError::CutOff
             | outbound::FetchError::Redirected
             | outbound::FetchError::TimedOut => FetchError::Unavailable,

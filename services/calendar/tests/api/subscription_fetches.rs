@@ -266,18 +266,36 @@ async fn webcal_address_of_a_host_without_https_is_read_over_http() {
     assert_eq!(club.shown(id).await["url"], address);
     let run = club.run(id).await;
     assert_eq!(counts(&run, "imported")[0], 1);
-    assert_eq!(message(&run), "the host does not answer over https, so http is used from now on");
-    assert_eq!(run["url"], plain);
+    let remark = "the host does not answer over https, so the file was read over http";
+    assert_eq!(message(&run), remark);
+    // The next run tries https again.
+    assert_eq!(run["url"], address);
     let twice = json!({"url": address});
     let twice = club.app.call("editor", "POST", "/subscriptions", &twice).await.expect(400);
     assert!(twice.text.contains(&format!("subscription {id}")), "{}", twice.text);
-    assert_eq!(message(&club.run_now(id).await), "");
+    assert_eq!(message(&club.run_now(id).await), remark);
     // Addresses that name https are not read over http.
     let secure = plain.replace("http://", "webcals://").replace("club", "secure");
     let id = club.subscribe_to(&secure, json!({})).await;
     let run = club.run(id).await;
     assert_eq!(counts(&run, "failed"), [0; 6]);
     assert_eq!(run["url"], secure.replace("webcals", "https"));
+}
+
+#[actix_web::test]
+async fn webcal_address_is_not_read_over_http_if_the_host_fails_to_prove_its_identity() {
+    let club = Subscribing::new().await;
+    let file: &'static str = Box::leak(file_of(&["a"]).into_boxed_str());
+    // It answers requests for http, but also those for https, without TLS.
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", file.len());
+    let peer = raw_server(head, file.as_bytes(), false);
+    let address = format!("webcal://{peer}/");
+    let id = club.subscribe_to(&address, json!({})).await;
+    let run = club.run(id).await;
+    assert_eq!(counts(&run, "failed"), [0; 6], "{run}");
+    assert_eq!(message(&run), "the host did not prove its identity over an encrypted connection");
+    assert_eq!(run["url"], address);
+    assert!(club.titles().await.is_empty());
 }
 
 #[actix_web::test]

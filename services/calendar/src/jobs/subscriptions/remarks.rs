@@ -18,7 +18,7 @@ pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     let kept = (kept > 0).then(|| {
         format!("events missing from the file and kept, because a user changed them: {kept}")
     });
-    let plain = "the host does not answer over https, so http is used from now on".to_owned();
+    let plain = "the host does not answer over https, so the file was read over http".to_owned();
     let plain = is_unencrypted.then_some(plain);
     problem.into_iter().chain(kept).chain(plain).collect::<Vec<_>>().join("; ")
 }
