@@ -60,6 +60,16 @@ pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, D
     sql.load(db)
 }
 
+/// Returns which of these events a series began with.
+pub fn begun_with(db: &mut Db, events: &[i64]) -> Result<Vec<i64>, DatabaseError> {
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sql = Sql::new(db, "select distinct origin as id from series where origin ");
+    sql.among(events);
+    sql.load_ids(db)
+}
+
 /// Returns when any event last changed or was withdrawn.
 pub fn last_change(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut latest = 0;

@@ -9,7 +9,7 @@ use quick_xml::events::Event;
 use serde_json::json;
 use testkit::TestServer;
 
-use crate::app::{Answer, App, plant, send, settings};
+use crate::app::{Answer, App, NOW, plant, send, settings};
 use crate::pages::{page, with_events};
 use crate::series::course;
 
@@ -225,6 +225,49 @@ async fn entries_of_the_atom_feed_keep_their_ids() {
     other.event(json!({"title": "Fair"})).await;
     let feed = page(&other, "/events/atom.xml").await.expect(200);
     assert!(!before.contains(&texts(&feed, "id")[1]));
+}
+
+#[actix_web::test]
+async fn event_that_left_its_series_is_another_entry_of_the_atom_feed() {
+    let app = App::new().await;
+    let first = course(&app, json!({})).await;
+    let ids = async || {
+        let feed = page(&app, "/events/atom.xml").await.expect(200);
+        let mut all: Vec<(String, String)> =
+            texts(&feed, "title").into_iter().zip(texts(&feed, "id")).skip(1).collect();
+        all.sort_unstable();
+        all
+    };
+    let before = ids().await;
+    assert_eq!(before.len(), 1);
+    let second = app.get("/events?search=yoga&start_date=2027-03-23").await.ids()[0];
+    let split = json!({"title": "Pilates", "scope": "following"});
+    app.patch(&format!("/events/{second}"), &split).await.expect(200);
+    app.delete(&format!("/events/{first}?scope=all")).await.expect(200);
+    app.patch(&format!("/events/{first}"), &json!({"status": "publish"})).await.expect(200);
+    let after = ids().await;
+    let titles: Vec<&str> = after.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(titles, ["Pilates", "Yoga"]);
+    // The series keeps its id.
+    assert_eq!(after[0].1, before[0].1);
+    assert_ne!(after[1].1, before[0].1);
+}
+
+#[actix_web::test]
+async fn tag_of_the_atom_feed_changes_when_the_next_date_of_a_series_does() {
+    let app = App::new().await;
+    course(&app, json!({})).await;
+    // The first date ends at 19:30 in Vienna.
+    let end: jiff::Timestamp = "2027-03-16T18:30:00Z".parse().unwrap();
+    let now: jiff::Timestamp = NOW.parse().unwrap();
+    app.clock.advance(end.as_second() - now.as_second());
+    let before = page(&app, "/events/atom.xml").await.expect(200);
+    assert!(texts(&before, "summary")[0].contains("16 March 2027"), "{}", before.text);
+    app.clock.advance(1);
+    let tag = before.header("etag");
+    let known = app.server.get("/events/atom.xml").header("if-none-match", tag);
+    let after = send(known).await.expect(200);
+    assert!(texts(&after, "summary")[0].contains("23 March 2027"), "{}", after.text);
 }
 
 #[actix_web::test]

@@ -145,6 +145,8 @@ pub struct Announcements {
     pub list: ListView,
     /// The series of these events.
     pub series: Vec<Announced>,
+    /// The events without a series that began one and have left it.
+    pub left: Vec<i64>,
     /// When any event last changed or left the list.
     pub updated_utc: i64,
 }
@@ -163,8 +165,10 @@ pub async fn announced(
         Ok((imported::calendar_id(context.db)?, pairs.clone()))
     })
     .await?;
-    let cards = list.groups.iter().flat_map(|group| &group.cards);
-    let ids: Vec<i64> = cards.filter_map(|card| card.series).collect();
+    let cards = || list.groups.iter().flat_map(|group| &group.cards);
+    let ids: Vec<i64> = cards().filter_map(|card| card.series).collect();
+    let alone = cards().filter(|card| card.series.is_none());
+    let alone: Vec<i64> = alone.map(|card| card.id).collect();
     read(state, request.of(&[]), move |context, _| {
         let zone = &context.site.settings.site_timezone;
         // Events leave the list at the end of their last day.
@@ -174,6 +178,7 @@ pub async fn announced(
             calendar,
             list,
             series: series_origins::announced(context.db, &ids, context.now.as_second())?,
+            left: series_origins::begun_with(context.db, &alone)?,
             updated_utc: series_origins::last_change(context.db)?.max(today),
         })
     })

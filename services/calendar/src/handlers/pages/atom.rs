@@ -17,6 +17,9 @@ use crate::wire::pages::query::ATOM;
 /// Number of events in the feed.
 const ENTRIES: i64 = 50;
 
+/// Seconds in a quarter of an hour.
+const QUARTER: i64 = 900;
+
 #[derive(Template)]
 #[template(path = "atom.xml")]
 struct AtomFeed<'a> {
@@ -67,7 +70,9 @@ fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
         let series = found.series.iter().find(|series| Some(series.id) == card.series);
         let url = card.href.strip_prefix(root).unwrap_or(&card.href);
         let url = format!("{}{url}", reader.urls().base);
-        let id = id(&found.calendar, series.map_or(card.id, |series| series.origin));
+        let origin = series.map_or(card.id, |series| series.origin);
+        let has_left = series.is_none() && found.left.contains(&card.id);
+        let id = id(&found.calendar, (origin, has_left));
         let mut entry = Entry::new(id, url, card, reader.language());
         if let Some(series) = series {
             entry.updated = instant_from_seconds(series.updated_utc()).to_string();
@@ -83,9 +88,10 @@ fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
 
 /// Returns the id of an event or of its series, given the event with which the series began. It does
 /// not change with the slug, the dates or the language, or when an event becomes a series, so feed
-/// readers recognise the entry.
-fn id(calendar: &str, origin: i64) -> String {
+/// readers recognise the entry. If that event has left the series, which remains, it has another id.
+fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     let name = match origin {
+        event @ 0.. if has_left => format!("{calendar} event {event} alone"),
         event @ 0.. => format!("{calendar} event {event}"),
         series => format!("{calendar} series {}", series.unsigned_abs()),
     };
@@ -109,9 +115,11 @@ pub async fn feed(visit: Visit) -> HttpResponse {
 
 async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (query, base) = (reader.query(), &reader.urls().base);
-    // Events leave the feed once they are over, so the tag must change every day.
-    let name =
-        [&query.href("atom", 1), reader.language().code(), &reader.today().to_string()].join(" ");
+    // Events leave the feed once they are over, so the tag must change every day. The next event of a
+    // series follows at once, mostly after a quarter of an hour.
+    let quarter = (reader.state.clock.unix() - 1).div_euclid(QUARTER);
+    let times = format!("{} {quarter}", reader.today());
+    let name = [&query.href("atom", 1), reader.language().code(), &times].join(" ");
     let tag = site_map::tag(&reader.state, &reader.request, &name).await?;
     let validators = Validators::weak(tag);
     if validators.are_known(reader.headers()) {
