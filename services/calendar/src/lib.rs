@@ -74,8 +74,12 @@ pub use store::months::{
 pub use store::read_transactions::read_transaction;
 pub use store::remote_calendars::CalendarFetcher;
 pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
+pub use store::series_revisions::{
+    keep_statements as kept_revision_statements, latest_statement as latest_revision_statement,
+};
 pub use store::sql::{Sql, one_writer};
 pub use store::statistics::gather as gather_statistics;
+pub use store::subscribed_events::dates_statement as subscribed_dates_statement;
 pub use store::terms::with_ancestors as terms_with_ancestors;
 pub use store::users::add as add_user;
 pub use store::webhooks::{

@@ -170,8 +170,8 @@ pub struct EntryProgress {
     pub series: Option<Written>,
     /// The values for the series' new dates. `None` for a series that this import stored.
     pub edits: Option<Arc<SeriesEdits>>,
-    /// Whether users of the subscription ended the series, so that it gets no new dates.
-    pub has_ended: bool,
+    /// The key of the series' last date, if users of the subscription ended the series.
+    pub ended_at: Option<String>,
 }
 
 /// State of a series that has overrides.

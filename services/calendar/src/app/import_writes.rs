@@ -20,7 +20,7 @@ use crate::model::event_status::Occurring;
 use crate::model::included::Included;
 use crate::model::role::User;
 use crate::model::schedule::wall_seconds;
-use crate::model::series_ids::event_of_single;
+use crate::model::series_ids::{event_of_single, key_of};
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::{Part, Parts};
@@ -53,8 +53,8 @@ pub struct Source<'a> {
     pub series: Option<(i64, &'a Entry)>,
     /// The values that new dates of that series get.
     pub edits: Option<&'a SeriesEdits>,
-    /// Whether users ended the series, so that it gets no new dates.
-    pub has_ended: bool,
+    /// The key of the series' last date, if users ended the series. It gets no later dates.
+    pub ended_at: Option<&'a str>,
     /// Whether the entry is a complete cancellation, so that it has dates.
     pub is_cancellation: bool,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
@@ -98,7 +98,10 @@ pub fn write(
         let known = find(context.db, source.own, name)?;
         let is_refused = match &known {
             Some(event) => !subscriber.owns(context.db, event.id)?,
-            None => source.has_ended || subscriber.was_erased(context.db, name)?,
+            None => {
+                source.ended_at.is_some_and(|last| key_of(name) > last)
+                    || subscriber.was_erased(context.db, name)?
+            }
         };
         if is_refused {
             return Ok((None, Outcome::Skipped));

@@ -24,7 +24,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, OwnEvents, Source, find};
 use super::loading::Undone;
-use super::subscribed_series::ended_at;
+use super::subscribed_series::{ENDED, ended_at, goes_beyond};
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
 use crate::error::Error;
@@ -276,7 +276,7 @@ impl Import {
                 };
                 let ended_at = match &self.subscriber {
                     Some(one) if has_new && one.has_removed() => {
-                        ended_at(db, one.id(), &entry.uid, state.clock.unix())?
+                        ended_at(db, one.id(), &entry.uid)?
                     }
                     _ => None,
                 };
@@ -285,9 +285,11 @@ impl Import {
                 let known = series.filter(|series| has_new && !series.is_new);
                 let known = known.map(|series| series.id);
                 let edits = self.edits.of(db, known, entry.replaces.is_some())?;
-                let has_ended = ended_at.is_some();
+                if ends.is_some_and(|last| goes_beyond(entry, last)) {
+                    self.so_far.warn(component, ENDED.to_owned());
+                }
                 let kept = HashSet::new();
-                EntryProgress { kept, parent, repeated, overridden, series, edits, has_ended }
+                EntryProgress { kept, parent, repeated, overridden, series, edits, ended_at }
             }
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
@@ -467,7 +469,7 @@ impl Import {
             parent: so_far.parent,
             series: so_far.series.map(|series| (series.id, entry)),
             edits: so_far.edits.as_deref(),
-            has_ended: so_far.has_ended,
+            ended_at: so_far.ended_at.as_deref(),
             is_cancellation: entry.is_cancelled && entry.is_complete,
             has_unknown_exclusions,
             subscriber,

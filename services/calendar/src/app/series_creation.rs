@@ -110,7 +110,7 @@ pub fn begin(
     stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
     let new_events = NewEvents { template: &new, moved: None, names: None };
     make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
-    note_new(db, &series, &Parts::of([Part::Dates]))?;
+    note_new(db, &series, (&Parts::of([Part::Dates]), false))?;
     let body = series_body("series.created", series.id, event, seconds);
     webhooks::combine_after(db, messages, &body, seconds)?;
     Ok(new.event)

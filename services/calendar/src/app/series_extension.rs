@@ -45,13 +45,13 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     let names = FileNames::of(db, &series)?;
     if let Some(subscription) = subscription {
         let uid = names.as_ref().map_or(&*series.uid, FileNames::uid);
-        if ended_at(db, subscription, uid, seconds)?.is_some() {
+        if ended_at(db, subscription, uid)?.is_some() {
             series.due_utc = known.due_utc;
             stored::update(db, &series)?;
             return Ok(0);
         }
     }
-    let is_private = hide_if_private(db, &mut template)?;
+    let is_private = hide_if_private(db, id, &mut template)?;
     if template.event.status.stage() != Stage::Future {
         template.event.published_utc = seconds;
         template.event.published_local = wall_seconds(site.settings.site_timezone.wall(now));
@@ -62,7 +62,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     let span = (series.made_until, seconds);
     let made = make_missing(db, &series, &new_events, &expansion, span)?;
     if let Some(edits) = &edits {
-        note_new(db, &series, &edits.parts(true, is_private))?;
+        note_new(db, &series, (&edits.parts(true, is_private), is_private))?;
     }
     series.made_until = known.made_until.max(series.made_until);
     series.due_utc = known.due_utc;
@@ -74,9 +74,9 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
 
 /// Hides new events whose file is private, although users published the others. Returns whether it
 /// is private.
-fn hide_if_private(db: &mut Db, template: &mut Shared) -> Result<bool, DatabaseError> {
+fn hide_if_private(db: &mut Db, series: i64, template: &mut Shared) -> Result<bool, DatabaseError> {
     let event = &mut template.event;
-    let is_private = imported::find(db, event.id)?.is_private;
+    let is_private = imported::is_private_series(db, series)?;
     if is_private && matches!(event.status.stage(), Stage::Publish | Stage::Future) {
         event.set_status(Status::of(Stage::Private));
     }

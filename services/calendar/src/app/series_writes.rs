@@ -196,7 +196,7 @@ fn update_several(
                 let names = FileNames::of(db, &series)?.filter(|it| it.uid() == series.uid);
                 let new_events = NewEvents { template: &template, moved: None, names };
                 make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
-                note_new(db, &series, &Parts::of([Part::Dates]))?;
+                note_new(db, &series, (&Parts::of([Part::Dates]), false))?;
             }
         }
     }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use database::{DatabaseError, Db};
 
 use super::series_dates::{Moved, bases};
+use crate::ical::Entry;
 use crate::model::included::InSeries;
 use crate::model::schedule::{Schedule, wall_from_seconds, wall_seconds};
 use crate::model::series::{DATES, Membership, Plan, Series};
-use crate::model::series_ids::occurrence_of;
+use crate::model::series_ids::{key_of, occurrence_of};
 use crate::model::subscription::{Part, Parts};
+use crate::store::subscribed_events::KnownDate;
 use crate::store::{events, imported, series, sql, subscribed_events};
 
 /// Number of events whose external ids show the form of the others.
@@ -120,7 +122,12 @@ pub fn moving_along(
 
 /// Adds the new events of a subscription's series to the subscription. `changed` are the parts that
 /// count as changed by users. An event with changed dates is kept, even if the file lacks it.
-pub fn note_new(db: &mut Db, of: &Series, changed: &Parts) -> Result<(), DatabaseError> {
+/// `is_private` is whether they are hidden because their file is private.
+pub fn note_new(
+    db: &mut Db,
+    of: &Series,
+    (changed, is_private): (&Parts, bool),
+) -> Result<(), DatabaseError> {
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let new = subscribed_events::unknown_of_series(db, of.id)?;
     for event in events::by_ids(db, &new)? {
@@ -136,24 +143,37 @@ pub fn note_new(db: &mut Db, of: &Series, changed: &Parts) -> Result<(), Databas
         };
         subscribed_events::note(db, subscription, &name, event.id)?;
         subscribed_events::note_changed(db, event.id, &changed)?;
+        if is_private {
+            imported::note(db, event.id, |noted| noted.is_private = true)?;
+        }
     }
     Ok(())
 }
 
-/// Finds out whether users ended a series of a subscription: they removed its last dates, and these
-/// are more than half of those to come. The file's later dates are not created then. Returns the key
-/// of the last date that was created, or an empty string for the one with the UID.
+/// Message about a series that users ended.
+pub const ENDED: &str = "users removed its last dates before they began, so it has ended; later \
+    dates were skipped. To get them, restore the last one";
+
+/// Finds out whether users ended a series of a subscription: they removed its last dates before these
+/// began, and they were more than half of those to come. The file's later dates are not created then.
+/// Returns the key of the last date that was created, or an empty string for the one with the UID.
 pub fn ended_at(
     db: &mut Db,
     subscription: i64,
     uid: &str,
-    now: i64,
 ) -> Result<Option<String>, DatabaseError> {
     let mut known = subscribed_events::dates_of(db, subscription, uid)?;
     known.sort_by(|a, b| a.key(uid).cmp(b.key(uid)));
-    let now = wall_from_seconds(now).strftime("%Y%m%dT%H%M%SZ").to_string();
-    let to_come = known.iter().filter(|date| date.key(uid) > now.as_str()).count();
-    let removed = known.iter().rev().take_while(|date| date.is_removed()).count();
-    let has_ended = removed * 2 > to_come && (removed > 1 || removed == known.len());
+    let removed: Vec<i64> = known.iter().rev().map_while(KnownDate::removed_utc).collect();
+    let Some(since) = removed.iter().max() else { return Ok(None) };
+    let since = wall_from_seconds(*since).strftime("%Y%m%dT%H%M%SZ").to_string();
+    let to_come = known.iter().filter(|date| date.key(uid) > since.as_str()).count();
+    let number = removed.len();
+    let has_ended = number * 2 > to_come && (number > 1 || number == known.len());
     Ok(known.last().filter(|_| has_ended).map(|date| date.key(uid).to_owned()))
+}
+
+/// Returns whether an entry of a file has dates after the one with this key.
+pub fn goes_beyond(entry: &Entry, last: &str) -> bool {
+    entry.occurrences.iter().any(|one| key_of(&one.external_id) > last)
 }

@@ -44,6 +44,11 @@ pub fn event_of_single(uid: &str, calendar: &str) -> Option<i64> {
     name.strip_prefix("event-")?.parse().ok().filter(|_| host == calendar)
 }
 
+/// Returns the key of the occurrence with this id, or an empty string if the id does not have one.
+pub fn key_of(id: &str) -> &str {
+    occurrence_of(id).map_or("", |(_, key)| key)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,8 @@ use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
 use super::{
-    events, imported, links, series, series_names, series_revisions, site_items, slugs, terms,
+    events, imported, links, series, series_names, series_revisions, site_items, slugs,
+    subscribed_events, terms,
 };
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
@@ -50,8 +51,9 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     if !has_tombstone(db, id)? {
         site_items::forget(db, "events", id)?;
     }
+    subscribed_events::note_erased(db, event)?;
     let series = series::of_event(db, id)?;
-    series_revisions::keep_erased(db, event)?;
+    series_revisions::keep_erased(db, event, series.as_ref().map(|of| of.series.id))?;
     series::leave(db, id)?;
     if let Some(of) = series {
         series::remove_empty(db, of.series.id)?;

@@ -83,6 +83,17 @@ pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     Ok(sql.number(db)? > 0)
 }
 
+/// Returns whether the file of a series is private. Its last event whose privacy is known decides,
+/// because events that the schedule added may be later.
+pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError> {
+    let text = "select count(*) as n from (select i.is_private as is_private \
+        from series_events m join imported_events i on i.event_id = m.event_id \
+        where (i.is_created = true or i.is_private = true) and m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(series).push(" order by m.occurrence desc limit 1) latest where is_private = true");
+    Ok(sql.number(db)? > 0)
+}
+
 /// Returns whether a series has an event that starts after a local time. `parent` is the first
 /// event in the series.
 pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {

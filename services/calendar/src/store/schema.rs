@@ -335,6 +335,7 @@ diesel::table! {
         event_id -> Nullable<BigInt>,
         is_vanished -> Bool,
         changed -> Text,
+        removed_utc -> BigInt,
     }
 }
 

@@ -18,17 +18,24 @@ struct Latest {
     modified_utc: i64,
 }
 
+/// Selects the latest revision of all events that have a UID or belong to a series. Each of the two
+/// conditions has an index, but PostgreSQL would read the whole table for both at once.
+pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
+    let text = "select coalesce(max(sequence), 0) as sequence, \
+         coalesce(max(modified_utc), 0) as modified_utc from (\
+         select sequence, modified_utc from events where ical_uid = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(uid).push(" union all select e.sequence, e.modified_utc from series_events m ");
+    sql.push("join events e on e.id = m.event_id where m.series_id = ").value(series);
+    sql.push(") latest");
+    sql
+}
+
 /// Returns a series with the latest revision of all its events. An event that has its UID without
 /// being part of it counts too, because a feed may have had it.
 pub fn revised(db: &mut Db, of: &Series) -> Result<Series, DatabaseError> {
-    let text = "select coalesce(max(sequence), 0) as sequence, \
-         coalesce(max(modified_utc), 0) as modified_utc from events where ical_uid = ";
-    let mut sql = Sql::new(db, text);
-    sql.bind(of.uid.clone());
-    sql.push(" or id in (select event_id from series_events where series_id = ");
-    sql.value(of.id).push(")");
     let mut revised = of.clone();
-    for Latest { sequence, modified_utc } in sql.load(db)? {
+    for Latest { sequence, modified_utc } in latest_statement(db, &of.uid, of.id).load(db)? {
         revised.sequence = revised.sequence.max(sequence);
         revised.modified_utc = revised.modified_utc.max(modified_utc);
     }
@@ -41,30 +48,41 @@ pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     sql.value(event);
     let found: Vec<Latest> = sql.load(db)?;
     for Latest { sequence, modified_utc } in found {
-        for (column, value) in [("sequence", sequence), ("modified_utc", modified_utc)] {
-            let mut sql = Sql::new(db, "update series set ");
-            sql.push(column).push(" = ").value(value).push(" where id = ").value(series);
-            sql.push(" and ").push(column).push(" < ").value(value);
-            sql.execute(db)?;
+        for statement in keep_statements(db, (sequence, modified_utc), (Some(series), None)) {
+            statement.execute(db)?;
         }
     }
     Ok(())
 }
 
-/// Keeps the revision of an event that is about to be erased, also if it only has the UID of a
-/// series. Otherwise subscribers would ignore later changes.
-pub fn keep_erased(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
-    let columns = [("sequence", event.sequence), ("modified_utc", event.modified_utc)];
-    for (column, value) in columns {
-        let mut sql = Sql::new(db, "update series set ");
-        sql.push(column).push(" = ").value(value).push(" where ").push(column).push(" < ");
-        sql.value(value).push(" and (id in (select series_id from series_events where event_id = ");
-        sql.value(event.id).push(")");
-        if let Some(uid) = &event.external_id {
-            sql.push(" or uid = ").bind(uid.clone());
-        }
-        sql.push(")");
-        sql.execute(db)?;
+/// Keeps the revision of an event of this series that is about to be erased, also if it only has the
+/// UID of a series. Otherwise subscribers would ignore later changes.
+pub fn keep_erased(db: &mut Db, event: &Event, series: Option<i64>) -> Result<(), DatabaseError> {
+    let revision = (event.sequence, event.modified_utc);
+    for statement in keep_statements(db, revision, (series, event.external_id.as_deref())) {
+        statement.execute(db)?;
     }
     Ok(())
+}
+
+/// Raises the revisions of the series with this id and of the one with this UID. Each statement uses
+/// one index.
+pub fn keep_statements(
+    db: &Db,
+    (sequence, modified_utc): (i64, i64),
+    (series, uid): (Option<i64>, Option<&str>),
+) -> Vec<Sql> {
+    let mut statements = Vec::new();
+    for (column, value) in [("sequence", sequence), ("modified_utc", modified_utc)] {
+        let text = format!("update series set {column} = {value} where {column} < {value} and ");
+        if let Some(id) = series {
+            statements.push(Sql::new(db, &format!("{text}id = {id}")));
+        }
+        if let Some(uid) = uid {
+            let mut sql = Sql::new(db, &format!("{text}uid = "));
+            sql.bind(uid);
+            statements.push(sql);
+        }
+    }
+    statements
 }

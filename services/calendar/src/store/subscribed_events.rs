@@ -9,6 +9,7 @@ use diesel::sql_types::{BigInt, Integer, Text};
 use super::among_ids::among;
 use super::schema::subscribed_events;
 use super::sql::{Sql, TextRow};
+use crate::model::event::Event;
 use crate::model::list::Paging;
 use crate::model::subscription::Parts;
 
@@ -115,6 +116,15 @@ pub fn note(db: &mut Db, subscription: i64, name: &str, event: i64) -> Result<()
 pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::is_vanished.eq(true)).execute(db)?;
+    Ok(())
+}
+
+/// Records when a user trashed an event that is about to be erased, if that was before it began.
+pub fn note_erased(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
+    let is_ahead = event.modified_utc < event.schedule.start_utc;
+    let removed_utc = if is_ahead { event.modified_utc } else { 0 };
+    let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event.id));
+    diesel::update(found).set(subscribed_events::removed_utc.eq(removed_utc)).execute(db)?;
     Ok(())
 }
 
@@ -226,9 +236,9 @@ pub struct KnownDate {
     /// The external id.
     #[diesel(sql_type = Text)]
     name: String,
-    /// 1 if a user trashed or erased the event.
-    #[diesel(sql_type = Integer)]
-    removed: i32,
+    /// When a user trashed or erased the event, if that was before it began. Otherwise 0.
+    #[diesel(sql_type = BigInt)]
+    removed_utc: i64,
 }
 
 impl KnownDate {
@@ -238,9 +248,9 @@ impl KnownDate {
         rest.strip_prefix('#').unwrap_or_default()
     }
 
-    /// Returns whether a user trashed or erased the event.
-    pub fn is_removed(&self) -> bool {
-        self.removed == 1
+    /// Returns when a user trashed or erased the event, if that was before it began.
+    pub fn removed_utc(&self) -> Option<i64> {
+        Some(self.removed_utc).filter(|at| *at > 0)
     }
 }
 
@@ -252,24 +262,35 @@ const KNOWN: &str = "from subscribed_events s left join events e on e.id = s.eve
 const REMOVED: &str = "((s.event_id is null and not s.is_vanished) \
     or (e.status = 'trash' and not coalesce(i.is_trashed, false)))";
 
+/// When users trashed or erased an event before it began, or 0.
+const REMOVED_UTC: &str = "case when s.event_id is null and not s.is_vanished then s.removed_utc \
+    when e.status = 'trash' and not coalesce(i.is_trashed, false) and e.modified_utc < e.start_utc \
+    then e.modified_utc else 0 end as removed_utc";
+
 /// Returns the dates of a series that has or had events of a subscription.
 pub fn dates_of(
     db: &mut Db,
     subscription: i64,
     uid: &str,
 ) -> Result<Vec<KnownDate>, DatabaseError> {
-    let text = format!("select s.name, case when {REMOVED} then 1 else 0 end as removed {KNOWN}");
-    let mut sql = Sql::new(db, &text);
-    sql.value(subscription).push(" and (s.name = ").bind(uid);
+    dates_statement(db, subscription, uid).load(db)
+}
+
+/// Selects the dates of a series. The first one has the UID itself, and the ids of the others begin
+/// with it.
+pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
+    let text = format!("select s.name, {REMOVED_UTC} {KNOWN}{subscription} and s.name ");
     // An occurrence's external id is the UID, `#`, and the start. `$` is the next character after
     // `#`.
     let (is_from, is_below) = match db.backend() {
         Backend::Sqlite => (">= ", "< "),
         Backend::Postgres => ("~>=~ ", "~<~ "),
     };
-    sql.push(" or (s.name ").push(is_from).bind(format!("{uid}#"));
-    sql.push(" and s.name ").push(is_below).bind(format!("{uid}$")).push("))");
-    sql.load(db)
+    let mut sql = Sql::new(db, &text);
+    sql.push("= ").bind(uid).push(" union all ").push(&text);
+    sql.push(is_from).bind(format!("{uid}#"));
+    sql.push(" and s.name ").push(is_below).bind(format!("{uid}$"));
+    sql
 }
 
 /// Returns whether users trashed or erased events of a subscription.

@@ -4,14 +4,17 @@ use std::ops::RangeInclusive;
 
 use calendar::{
     EventFilter, EventIndex, Limits, MonthEntry, Paging, Scope, Slice, Sql, Unpublished, Window,
-    count_overnight, days_of_month, first_of_days, first_of_days_statements, list_statement,
-    overnight_statement, read_transaction,
+    count_overnight, days_of_month, first_of_days, first_of_days_statements,
+    kept_revision_statements, latest_revision_statement, list_statement, overnight_statement,
+    read_transaction, subscribed_dates_statement,
 };
 use database::{DatabaseError, Db};
 use diesel::sql_types::{BigInt, Text};
 use diesel::{QueryableByName, RunQueryDsl};
+use serde_json::json;
 
 use crate::app::App;
+use crate::subscribing::Subscribing;
 
 const DAY: i64 = 86_400;
 
@@ -115,6 +118,73 @@ async fn list_statements_use_their_indexes() {
         assert!(!scans, "{name} reads the whole table:\n{plan}");
         let sorts = plan.contains("TEMP B-TREE") || plan.contains("Sort Key");
         assert!(!sorts, "{name} sorts:\n{plan}");
+    }
+}
+
+/// Adds a series to every ten events of [`fill`], and the events to a subscription.
+fn fill_series(db: &mut Db, subscription: i64) -> Result<(), DatabaseError> {
+    let numbers =
+        "with recursive n (i) as (select 1 union all select i + 1 from n where i < 24000)";
+    let no = match db {
+        Db::Sqlite(_) => "0",
+        Db::Pg(_) => "false",
+    };
+    let series = "id, uid, slug, timezone, all_day, start_local, end_local, duration, rule, rdates, \
+         exdates, most, made_until, sequence, modified_utc";
+    for text in [
+        format!(
+            "insert into series ({series}) {numbers} select i, 'u' || i, 's', 'UTC', {no}, 0, 0, \
+             '', '', '', '', 1, 0, 0, 0 from n where i <= 2400"
+        ),
+        format!(
+            "insert into series_events (event_id, series_id, occurrence, changed) {numbers} \
+             select i, i % 2400 + 1, i, '' from n"
+        ),
+        format!(
+            "insert into subscribed_events (subscription_id, name, event_id, is_vanished, changed) \
+             {numbers} select {subscription}, 'u' || (i % 2400 + 1) || '#' || i, i, {no}, '' from n"
+        ),
+        "update events set ical_uid = 'x' || id".to_owned(),
+    ] {
+        Sql::new(db, &text).execute(db)?;
+    }
+    Ok(())
+}
+
+#[actix_web::test]
+async fn statements_about_one_series_do_not_read_whole_tables() {
+    let club = Subscribing::new().await;
+    let id = club.subscribe(json!({})).await;
+    let fill_all = |db: &mut Db| {
+        fill(db)?;
+        fill_series(db, id)
+    };
+    club.app.state.pools.write_blocking(fill_all).unwrap();
+    let mut db = club.app.state.pools.connect().unwrap();
+    if let Db::Pg(conn) = &mut db {
+        diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    }
+    let dates = subscribed_dates_statement(&db, id, "u7");
+    let latest = latest_revision_statement(&db, "x7", 7);
+    let kept = kept_revision_statements(&db, (1, 1), (Some(7), Some("u7")));
+    assert_eq!(kept.len(), 4);
+    // SQLite calls a table by its alias.
+    let mut cases: Vec<(Sql, &[&str])> = vec![
+        (dates, &["s", "subscribed_events"]),
+        (latest, &["m", "e", "events", "series_events"]),
+    ];
+    cases.extend(kept.into_iter().map(|statement| (statement, &["series"] as &[&str])));
+    for (statement, tables) in cases {
+        let plan = plan(&mut db, statement).unwrap();
+        for line in plan.lines() {
+            let is_scan = |table: &&str| {
+                line.trim() == format!("SCAN {table}")
+                    || line.contains(&format!("Seq Scan on {table} "))
+            };
+            assert!(!tables.iter().any(is_scan), "{plan}");
+        }
+        let is_dates = tables.contains(&"subscribed_events") && matches!(db, Db::Pg(_));
+        assert!(!is_dates || plan.contains("subscribed_events_names"), "{plan}");
     }
 }
 

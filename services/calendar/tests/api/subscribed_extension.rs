@@ -259,3 +259,56 @@ async fn scheduled_date_of_a_private_file_is_private_although_users_published_th
     club.run_now(id).await;
     assert_eq!(starts(&club).await.len(), 6);
 }
+
+#[actix_web::test]
+async fn later_rounds_of_scheduled_dates_of_a_private_file_are_private_too() {
+    let (club, id, _) = following(&endless("CLASS:PRIVATE\r\n"), 3).await;
+    let first = club.event_of("s");
+    patch(&club, first, json!({"scope": "all", "status": "publish"})).await;
+    club.step(id, "pause").await;
+    for events in [10, 14] {
+        club.app.clock.advance(MONTH);
+        extend_series(&club.state).await;
+        assert!(club.app.rows("events") >= events, "{events}");
+        assert_eq!(starts(&club).await.len(), 6, "{events}");
+    }
+    club.step(id, "resume").await;
+    club.run_now(id).await;
+    assert_eq!(starts(&club).await.len(), 6);
+}
+
+#[actix_web::test]
+async fn new_season_of_a_series_is_created_although_users_removed_dates_that_were_over() {
+    for is_forced in [false, true] {
+        let season =
+            |until: &str| series(3, 18, "").replace(";COUNT=3", &format!(";UNTIL={until}"));
+        let (club, id, ids) = following(&season("20270518T160000Z"), 12).await;
+        assert_eq!(ids.len(), 3);
+        club.app.clock.advance(3 * MONTH);
+        for event in &ids[1..] {
+            let path = format!("/events/{event}?force={is_forced}");
+            club.app.delete(&path).await.expect(200);
+        }
+        club.serves(&season("20270622T160000Z"));
+        let run = club.run_now(id).await;
+        // Five more dates follow the three of the first season.
+        let run_counts = counts(&run, "imported");
+        assert_eq!((run_counts[0], run_counts[3]), (5, 2), "{is_forced}: {run}");
+        let mut expected = weekly("2027-05-04", 8, "18:00");
+        expected.drain(1..3);
+        assert_eq!(starts(&club).await, expected, "{is_forced}");
+    }
+}
+
+#[actix_web::test]
+async fn run_says_that_a_series_has_ended_and_still_creates_dates_before_its_end() {
+    let (club, id, ids) = following(&series(3, 18, ""), 12).await;
+    club.app.delete(&format!("/events/{}?scope=following", ids[1])).await.expect(200);
+    let longer = series(5, 18, "");
+    club.serves(&longer.replace("RRULE", "RDATE;TZID=Europe/Vienna:20270510T180000\r\nRRULE"));
+    let run = club.run_now(id).await;
+    assert_eq!(counts(&run, "imported")[0], 1, "{run}");
+    let messages = run["last_run"]["messages"].to_string();
+    assert!(messages.contains("it has ended; later dates were skipped"), "{run}");
+    assert_eq!(starts(&club).await, ["05-04 18:00", "05-10 18:00"]);
+}

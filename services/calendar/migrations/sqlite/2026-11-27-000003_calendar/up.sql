@@ -431,6 +431,8 @@ CREATE TABLE subscribed_events (
     is_vanished BOOLEAN NOT NULL,
     -- The parts of the event that a user changed, separated by commas.
     changed TEXT NOT NULL,
+    -- When a user removed the event, if it was erased and had not begun then; otherwise 0.
+    removed_utc BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (subscription_id, name)
 );
 CREATE UNIQUE INDEX subscribed_events_event ON subscribed_events (event_id);

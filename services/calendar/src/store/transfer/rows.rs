@@ -125,6 +125,7 @@ carried!(SubscriptionRow in subscriptions by (id) {
 
 carried!(SubscribedEventRow in subscribed_events by (subscription_id, name) {
     subscription_id: i64, name: String, event_id: Option<i64>, is_vanished: bool, changed: String,
+    removed_utc: i64,
 });
 
 /// An event's parent.
