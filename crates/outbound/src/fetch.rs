@@ -195,12 +195,14 @@ fn is_unresolved(error: &reqwest::Error) -> bool {
 fn is_insecure(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {
-        // An I/O error does not have its inner error as a source, but the source of that.
-        let wrapped = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if inner.is::<rustls::Error>() || wrapped.is_some_and(|error| error.is::<rustls::Error>()) {
+        if inner.is::<rustls::Error>() {
             return true;
         }
-        cause = inner.source();
+        // The source of an I/O error is not its inner error, but the source of that.
+        cause = match inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped as &(dyn std::error::Error + 'static)),
+            None => inner.source(),
+        };
     }
     false
 }
