@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Reader, Revisions,
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Moment, Reader, Revisions,
     known_zone, revision_of,
 };
 use crate::model::zone::Zone;
@@ -16,11 +16,12 @@ const MAX_RANGES: usize = 100;
 /// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
-/// Maximum total size of the series whose excluded occurrences are compared with overrides, in
-/// bytes.
+/// Maximum total size of the series whose excluded occurrences and ends are compared with overrides,
+/// in bytes.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
-/// The properties we need from a series with excluded occurrences.
+/// The properties we need from a series with excluded occurrences. If its rule has an end, we need
+/// the rule too.
 const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
 
 /// The properties we need from an override.
@@ -95,10 +96,11 @@ impl Overview {
                     if component.is_range() {
                         overview.add_range(&component);
                     }
+                    let is_series = component.rules().next().is_some();
                     // Time zones may follow the events that use them, so names are resolved later.
                     // Until then we keep only these properties of each override.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
-                    replacing.push((number, component));
+                    replacing.push((number, component, is_series));
                 }
                 ComponentKind::Event if component.is_whole() => {
                     // An entry with an invalid UID is only reported.
@@ -110,8 +112,14 @@ impl Overview {
                     if Entry::is_occurrence_id(&uid) {
                         overview.listed.insert(uid);
                     }
-                    if component.find("EXDATE").is_some() && component.sequence() > 0 {
-                        component.properties.retain(|one| EXCLUDING.contains(&one.name.as_str()));
+                    let has_end = component.rules().any(|rule| rule.value.contains("UNTIL"))
+                        && component.find("RDATE").is_none();
+                    let excludes = has_end || component.find("EXDATE").is_some();
+                    if excludes && component.sequence() > 0 {
+                        component.properties.retain(|one| {
+                            EXCLUDING.contains(&one.name.as_str())
+                                || (has_end && one.name == "RRULE")
+                        });
                         excluding_bytes += component.bytes();
                         if excluding_bytes <= MAX_EXCLUDING_BYTES {
                             excluding.push(component);
@@ -126,10 +134,11 @@ impl Overview {
         overview.cut = reader.is_open.then_some(Cut { line: reader.line, is_in_event });
         overview.zone = reader.zone_name.as_deref().and_then(known_zone);
         overview.has_replacements |= !replacing.is_empty();
-        let overridden = replacing.iter().map(|(_, component)| component.text("UID")).collect();
+        let overridden = replacing.iter().map(|(_, component, _)| component.text("UID")).collect();
         let excluded = excluded(&excluding, &overridden, overview.context(state));
+        let ends = ends(&excluding, &overridden, overview.context(state));
         let (mut replaced, mut removed) = (HashSet::new(), Vec::new());
-        for (number, component) in replacing {
+        for (number, component, is_series) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
             // The override is applied together with its series, or is superseded by one that is.
@@ -141,6 +150,11 @@ impl Overview {
             let uid = component.text("UID");
             let key = Entry::moment_of(&uid, &name).unwrap_or_default();
             let sequence = excluded.get(&uid).and_then(|keys| keys.get(key));
+            // An override with a rule is the rest of a series that a later revision ended earlier.
+            let end = ends.get(&uid).filter(|_| is_series);
+            let end =
+                end.filter(|(_, last)| component.overrides_after(last, overview.context(state)));
+            let sequence = sequence.max(end.map(|(sequence, _)| sequence));
             if sequence.is_some_and(|sequence| *sequence > component.sequence()) {
                 removed.push(number);
                 continue;
@@ -238,4 +252,17 @@ fn excluded(
         }
     }
     excluded
+}
+
+/// Returns the last moments of overridden series whose rules end, with their SEQUENCE, by UID.
+fn ends(
+    excluding: &[Component],
+    overridden: &HashSet<String>,
+    context: EntryContext<'_>,
+) -> HashMap<String, (i64, Moment)> {
+    let ends = excluding.iter().filter_map(|component| {
+        let uid = Some(component.text("UID")).filter(|uid| overridden.contains(uid))?;
+        Some((uid, (component.sequence(), component.last_moment(context)?)))
+    });
+    ends.collect()
 }

@@ -68,6 +68,8 @@ pub struct Series<'a> {
     pub(super) wall: DateTime,
     /// The zone's name, if it is defined only in the file and its offset varies.
     pub(super) foreign: Option<&'a str>,
+    /// Whether the series has more than one rule.
+    has_several_rules: bool,
     pub(super) context: EntryContext<'a>,
 }
 
@@ -107,7 +109,8 @@ impl<'a> Series<'a> {
         let foreign = foreign.and_then(|property| property.parameter("TZID"));
         let is_fixed = matches!(start, Moment::Time(_, zone) if zone.is_fixed());
         let foreign = foreign.filter(|_| is_fixed);
-        Series { start, wall: wall.unwrap_or(start.wall()), foreign, context }
+        let has_several_rules = component.rules().nth(1).is_some();
+        Series { start, wall: wall.unwrap_or(start.wall()), foreign, has_several_rules, context }
     }
 
     /// Looks up the foreign zone at a local time. Returns `None` if the series doesn't have one or
@@ -152,6 +155,13 @@ impl<'a> Series<'a> {
         let text = &*property.value.trim().replace('\\', "");
         let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
+        // One rule counts the start even if it doesn't match. Of several rules, each one counts its
+        // own dates.
+        let is_apart = self.has_several_rules && !rule.has(self.wall);
+        let rule = match rule.count().filter(|_| is_apart) {
+            Some(count) => rule.with_count(Some(count.saturating_add(1))),
+            None => rule,
+        };
         let until = rule.until.as_deref().map(|text| self.until(text, property)).transpose()?;
         let last = until.map_or(wanted.until, |until| until.reading(zone).min(wanted.until));
         let expanded = rule.expand_near(self.wall, Wanted { until: last, ..wanted });

@@ -18,6 +18,7 @@ mod property;
 mod range;
 mod reader;
 mod revision;
+mod value_types;
 mod windows_zones;
 mod zones;
 

@@ -75,7 +75,7 @@ impl Property {
 }
 
 /// Returns whether a date has a time other than midnight.
-fn has_time(date: &str) -> bool {
+pub fn has_time(date: &str) -> bool {
     let time = date.split_once(['T', 't']).map(|(_, time)| time);
     time.is_some_and(|time| time.bytes().any(|byte| matches!(byte, b'1'..=b'9')))
 }

@@ -8,6 +8,7 @@ use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment};
 use super::reader::{Component, Method};
+use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 
 struct Range {
@@ -39,6 +40,25 @@ impl Component {
             texts.filter_map(move |text| Moment::parse(text, property, context).ok())
         });
         dates.map(|moment| moment.key()).collect()
+    }
+
+    /// Returns the moment after which a series ends. `None` if its rule doesn't say, or it has
+    /// several rules.
+    pub fn last_moment(&self, context: EntryContext<'_>) -> Option<Moment> {
+        let mut rules = self.rules();
+        let rule = rules.next().filter(|_| rules.next().is_none())?;
+        let until = Rule::parse(&rule.value.trim().replace('\\', ""))?.until?;
+        Moment::parse(until.trim(), rule, context).ok()
+    }
+
+    /// Returns whether the component overrides an occurrence after a moment.
+    pub fn overrides_after(&self, last: &Moment, context: EntryContext<'_>) -> bool {
+        let replaced = self.find("RECURRENCE-ID").map(|one| Moment::read(one, context));
+        match (replaced, last) {
+            (Some(Ok(Moment::Time(at, _))), Moment::Time(last, _)) => at > *last,
+            (Some(Ok(replaced)), last) => replaced.wall().date() > last.wall().date(),
+            _ => false,
+        }
     }
 
     /// Returns a warning if the component also overrides later occurrences but is imported without

@@ -10,6 +10,7 @@ use super::calendar::{IDENTITY, PRODUCT};
 use super::decoded::Decoded;
 use super::ignored::Ignored;
 use super::property::Property;
+use super::value_types;
 
 /// Maximum line length in bytes. Events with longer lines are rejected, except in attachments and
 /// vendor properties.
@@ -348,6 +349,9 @@ impl<R: BufRead> Reader<R> {
         }
         if kind == Kind::Event && component.is_whole() && component.text("UID").is_empty() {
             component.name_by_content();
+        }
+        if kind == Kind::Event {
+            value_types::correct(&mut component.properties);
         }
         Ok(component)
     }

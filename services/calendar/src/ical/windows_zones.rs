@@ -305,6 +305,7 @@ pub fn windows_zone(name: &str) -> Option<Zone> {
     let places = places.trim();
     let places = places.strip_prefix("Greenwich Mean Time : ").unwrap_or(places);
     let place = places.split(',').next().unwrap_or(places);
+    let place = &*place.replace("US and Canada", "US & Canada");
     let offset = || place.strip_prefix("Coordinated Universal Time");
     find(DISPLAYED, place).or_else(|| Zone::parse(&format!("UTC{}", offset()?)))
 }
@@ -331,6 +332,14 @@ mod tests {
     fn every_name_means_a_known_zone() {
         for (windows, iana) in NAMES.iter().chain(DISPLAYED) {
             assert!(Zone::named(iana).is_some(), "{windows}: {iana}");
+        }
+    }
+
+    #[test]
+    fn display_names_may_spell_out_the_ampersand() {
+        for joined in ["&", "and"] {
+            let zone = windows_zone(&format!("(UTC-05:00) Eastern Time (US {joined} Canada)"));
+            assert_eq!(zone.as_ref().map(Zone::name), Some("America/New_York"), "{joined}");
         }
     }
 

@@ -425,3 +425,32 @@ async fn every_ignored_part_of_a_file_is_named_with_its_line() {
     let warnings: Vec<(u64, &str)> = warnings.iter().map(|(line, text)| (*line, &**text)).collect();
     assert_eq!(warnings, expected);
 }
+
+#[actix_web::test]
+async fn rest_of_a_series_that_a_later_revision_ended_is_skipped() {
+    let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nSUMMARY:Daily\nSEQUENCE:2\n\
+        RRULE:FREQ=DAILY;UNTIL=20270402T100000Z";
+    let rest = "UID:s\nRECURRENCE-ID:20270403T100000Z\nDTSTART:20270403T100000Z\nDURATION:PT1H\n\
+        SUMMARY:Rest\nSEQUENCE:1\nRRULE:FREQ=DAILY";
+    let daily = ["01 10 01 11 Daily", "02 10 02 11 Daily"];
+    for entries in [[series, rest], [rest, series]] {
+        let app = App::new().await;
+        let file = calendar("", &entries);
+        assert_eq!(counts(&app, &file).await, [2, 0, 0, 1, 0]);
+        assert_eq!(texts(&app).await, daily);
+        assert_eq!(counts(&app, &file).await, [0, 0, 2, 1, 0]);
+    }
+    for (old, new) in [
+        // The same or a later revision, without a rule of its own, within the series.
+        ("SEQUENCE:1", "SEQUENCE:2"),
+        ("SEQUENCE:1", "SEQUENCE:3"),
+        ("\nRRULE:FREQ=DAILY", ""),
+        ("RECURRENCE-ID:20270403T", "RECURRENCE-ID:20270402T"),
+    ] {
+        let app = App::new().await;
+        let file = calendar("", &[series, &rest.replace(old, new)]);
+        assert_eq!(counts(&app, &file).await[3..], [0, 0], "{new}");
+        let texts = texts(&app).await;
+        assert_eq!(texts.last().map(String::as_str), Some("03 10 03 11 Rest"), "{new}");
+    }
+}

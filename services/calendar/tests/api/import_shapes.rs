@@ -97,6 +97,35 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
             ],
             days(&[1]),
         ),
+        (
+            "several rules, one of which the start does not match",
+            vec![entry("RRULE:FREQ=DAILY;COUNT=2\nRRULE:FREQ=WEEKLY;BYDAY=SA;COUNT=2")],
+            days(&[1, 2, 3, 10]),
+        ),
+        (
+            "midnight declared as a day, with an end at a time",
+            vec![
+                "UID:a\nDTSTART;VALUE=DATE:20270401T000000\nDTEND;VALUE=DATE:20270401T010000\n\
+                 SUMMARY:A"
+                    .to_owned(),
+            ],
+            times(&["01 00 01 01"]),
+        ),
+        (
+            "midnight written as a day, with an end at a time",
+            vec![
+                "UID:a\nDTSTART;VALUE=DATE-TIME:20270401\nDTEND:20270401T130000\nSUMMARY:A"
+                    .to_owned(),
+            ],
+            times(&["01 00 01 13"]),
+        ),
+        (
+            "display name with a spelt-out ampersand",
+            vec![
+                vienna("").replace("Europe/Vienna", "\"(UTC-05:00) Eastern Time (US and Canada)\""),
+            ],
+            days(&[1]),
+        ),
         ("unknown zone", vec![vienna("").replace("Europe/Vienna", "Atlantis")], days(&[1])),
         ("same UID", vec![entry(""), entry("").replace("20270401", "20270405")], days(&[1, 5])),
         (
