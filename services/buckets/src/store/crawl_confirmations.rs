@@ -8,8 +8,11 @@ use crate::model::id_ranges::IdRanges;
 
 /// Returns the files for the current listing of a crawl.
 pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
-    let text: Option<String> =
-        crawl_confirmation::table.find(crawl).select(crawl_confirmation::files).first(db).optional()?;
+    let text: Option<String> = crawl_confirmation::table
+        .find(crawl)
+        .select(crawl_confirmation::files)
+        .first(db)
+        .optional()?;
     match text {
         None => Ok(IdRanges::default()),
         Some(text) => serde_json::from_str(&text).map_err(DatabaseError::broken),

@@ -106,6 +106,9 @@ impl Entry {
         let own_zone = component.find(OWN_ZONE).and_then(|zone| known(&zone.value));
         let context = EntryContext { calendar: own_zone.as_ref().or(context.calendar), ..context };
         let mut warnings = unknown_zones(component, context);
+        let message = "it ends before it starts; its start and end were exchanged";
+        let exchanged = |line| Warning { line: Some(line), message: message.to_owned() };
+        warnings.extend(component.exchanged.map(exchanged));
         let (start, end) = times(component, context, &mut warnings)?;
         let replaces = Entry::replaced(component, context)?;
         let clock = clock_of(component, &start).unwrap_or_else(|| context.site.clone());

@@ -45,6 +45,8 @@ pub struct Component {
     pub calendar_id: Option<Arc<str>>,
     /// Whether this software wrote the file, here or on another server.
     pub is_own: bool,
+    /// The line of an end that was before the start, and was exchanged with it.
+    pub exchanged: Option<u64>,
 }
 
 /// A calendar's METHOD, which says how to process its events (RFC 5546).
@@ -309,6 +311,7 @@ impl<R: BufRead> Reader<R> {
             method,
             calendar_id,
             is_own: self.product.as_deref() == Some(PRODUCT),
+            exchanged: None,
         };
         let (mut depth, mut bytes) = (0_usize, 0);
         while let Some((number, property)) = self.property()? {
@@ -351,7 +354,7 @@ impl<R: BufRead> Reader<R> {
             component.name_by_content();
         }
         if kind == Kind::Event {
-            value_types::correct(&mut component.properties);
+            component.exchanged = value_types::correct(&mut component.properties);
         }
         Ok(component)
     }

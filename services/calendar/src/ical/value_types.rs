@@ -1,64 +1,176 @@
-//! Corrects value types that programs declare wrongly.
+//! Corrects starts and ends whose forms don't fit together.
+
+use jiff::civil::{Date, DateTime, Time};
 
 use super::property::{Property, has_time};
 
 /// Length of a date such as `20260131`.
 const DAY: usize = 8;
 
-/// Turns the midnights of an event into times if its start or its end has a time of day. The other
-/// one may be declared as a day (`VALUE=DATE:20260131T000000`), or be a time that is written as a
-/// day (`VALUE=DATE-TIME:20260131`).
-pub fn correct(properties: &mut [Property]) {
-    let is_edge = |one: &Property| matches!(one.name.as_str(), "DTSTART" | "DTEND");
-    if !properties.iter().any(|one| is_edge(one) && has_time(&one.value)) {
+/// Length of a local time such as `20260131T180000`.
+const LOCAL_TIME: usize = 15;
+
+/// Corrects an event's start and end:
+/// - If one of them has a time of day, the other one has a time too, even if it is declared or
+///   written as a day.
+/// - If only one of two local times names a zone, the other one is in the same zone.
+/// - If the end is before the start, they are exchanged. Returns the line of the end then.
+pub fn correct(properties: &mut [Property]) -> Option<u64> {
+    let place = |name: &str| properties.iter().position(|one| one.name == name);
+    let places = [place("DTSTART")?, place("DTEND")?];
+    let [start, end] = properties.get_disjoint_mut(places).ok()?;
+    add_times(start, end);
+    add_zone(start, end);
+    let (first, last) = (written(start)?, written(end)?);
+    let is_alike = start.parameter("TZID") == end.parameter("TZID")
+        && start.value.trim().len() == end.value.trim().len();
+    if !is_alike || last >= first {
+        return None;
+    }
+    std::mem::swap(&mut start.value, &mut end.value);
+    Some(end.line)
+}
+
+fn add_times(start: &mut Property, end: &mut Property) {
+    if !has_time(&start.value) && !has_time(&end.value) {
         return;
     }
-    for property in properties.iter_mut().filter(|one| is_edge(one)) {
-        let is_declared = |kind: &str| {
-            property.parameter("VALUE").is_some_and(|declared| declared.eq_ignore_ascii_case(kind))
-        };
-        let day = property.value.trim();
-        if is_declared("DATE") && day.len() > DAY {
-            property.parameters.retain(|(name, _)| name != "VALUE");
-        } else if is_declared("DATE-TIME") && day.len() == DAY {
-            property.value = format!("{day}T000000");
+    if start.value.trim().len() == DAY {
+        let mut midnight = format!("{}T000000", start.value.trim());
+        if start.parameter("TZID").is_none() {
+            start.parameters.clone_from(&end.parameters);
+            if end.value.trim().ends_with(['Z', 'z']) {
+                midnight.push('Z');
+            }
+        }
+        start.value = midnight;
+    }
+    for edge in [start, end] {
+        if edge.value.trim().len() > DAY {
+            edge.parameters.retain(|(name, _)| name != "VALUE");
         }
     }
+}
+
+fn add_zone(start: &mut Property, end: &mut Property) {
+    if start.value.trim().len() != LOCAL_TIME || end.value.trim().len() != LOCAL_TIME {
+        return;
+    }
+    match (start.parameter("TZID").is_some(), end.parameter("TZID").is_some()) {
+        (true, false) => end.parameters.clone_from(&start.parameters),
+        (false, true) => start.parameters.clone_from(&end.parameters),
+        _ => {}
+    }
+}
+
+/// Parses a day or time, ignoring its zone. Returns `None` if it is malformed.
+fn written(edge: &Property) -> Option<DateTime> {
+    let text = edge.value.trim();
+    if text.len() == DAY {
+        return Date::strptime("%Y%m%d", text).ok().map(|day| day.to_datetime(Time::midnight()));
+    }
+    DateTime::strptime("%Y%m%dT%H%M%S", text.strip_suffix(['Z', 'z']).unwrap_or(text)).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Corrects two lines and returns VALUE, TZID and value of both, and whether they were
+    /// exchanged.
+    fn corrected(lines: [&str; 2]) -> (Vec<String>, bool) {
+        let mut properties = lines.map(|line| Property::parse(line).unwrap());
+        let is_exchanged = correct(&mut properties).is_some();
+        let shown = |one: &Property| {
+            let parameter = |name: &str| one.parameter(name).unwrap_or("-").to_owned();
+            format!("{} {} {}", parameter("VALUE"), parameter("TZID"), one.value)
+        };
+        (properties.iter().map(shown).collect(), is_exchanged)
+    }
+
     #[test]
-    fn midnight_is_a_time_if_the_other_edge_has_one() {
-        for (start, end, expected) in [
+    fn both_are_times_if_one_has_a_time_of_day() {
+        for (lines, expected) in [
             (
-                "DTSTART;VALUE=DATE:20260131T000000",
-                "DTEND;VALUE=DATE:20260131T010000",
-                [(None, "20260131T000000"), (None, "20260131T010000")],
+                ["DTSTART;VALUE=DATE:20260131T000000", "DTEND;VALUE=DATE:20260131T010000"],
+                ["- - 20260131T000000", "- - 20260131T010000"],
             ),
             (
-                "DTSTART;VALUE=DATE:20260131T000000",
-                "DTEND;VALUE=DATE:20260201T000000",
-                [(Some("DATE"), "20260131T000000"), (Some("DATE"), "20260201T000000")],
+                ["DTSTART;VALUE=DATE:20260131T000000", "DTEND;VALUE=DATE:20260201T000000"],
+                ["DATE - 20260131T000000", "DATE - 20260201T000000"],
             ),
             (
-                "DTSTART;VALUE=DATE-TIME:20260131",
-                "DTEND;VALUE=DATE-TIME:20260131T235900",
-                [(Some("DATE-TIME"), "20260131T000000"), (Some("DATE-TIME"), "20260131T235900")],
+                ["DTSTART;VALUE=DATE-TIME;TZID=A/B:20260131", "DTEND;TZID=A/B:20260131T235900"],
+                ["- A/B 20260131T000000", "- A/B 20260131T235900"],
             ),
             (
-                "DTSTART;VALUE=DATE:20260131",
-                "DTEND:20260131T235900",
-                [(Some("DATE"), "20260131"), (None, "20260131T235900")],
+                ["DTSTART;VALUE=DATE:20260131", "DTEND;TZID=A/B:20260131T235900"],
+                ["- A/B 20260131T000000", "- A/B 20260131T235900"],
+            ),
+            (
+                ["DTSTART;VALUE=DATE:20260131", "DTEND:20260131T235900Z"],
+                ["- - 20260131T000000Z", "- - 20260131T235900Z"],
+            ),
+            (
+                ["DTSTART;VALUE=DATE:20260131", "DTEND:20260201T000000Z"],
+                ["DATE - 20260131", "- - 20260201T000000Z"],
             ),
         ] {
-            let mut properties = [start, end].map(|line| Property::parse(line).unwrap());
-            correct(&mut properties);
-            let found =
-                properties.each_ref().map(|one| (one.parameter("VALUE"), one.value.as_str()));
-            assert_eq!(found, expected, "{start}");
+            assert_eq!(
+                corrected(lines),
+                (expected.map(str::to_owned).to_vec(), false),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn local_times_share_the_only_zone() {
+        for (lines, expected) in [
+            (
+                ["DTSTART;TZID=A/B:20260131T100000", "DTEND:20260131T110000"],
+                ["- A/B 20260131T100000", "- A/B 20260131T110000"],
+            ),
+            (
+                ["DTSTART:20260131T100000", "DTEND;TZID=A/B:20260131T110000"],
+                ["- A/B 20260131T100000", "- A/B 20260131T110000"],
+            ),
+            (
+                ["DTSTART;TZID=A/B:20260131T100000", "DTEND:20260131T110000Z"],
+                ["- A/B 20260131T100000", "- - 20260131T110000Z"],
+            ),
+            (
+                ["DTSTART;TZID=A/B:20260131T100000", "DTEND;TZID=C/D:20260131T090000"],
+                ["- A/B 20260131T100000", "- C/D 20260131T090000"],
+            ),
+        ] {
+            assert_eq!(
+                corrected(lines),
+                (expected.map(str::to_owned).to_vec(), false),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn end_before_the_start_is_exchanged_with_it() {
+        for (lines, expected) in [
+            (
+                ["DTSTART;VALUE=DATE:20260131", "DTEND;VALUE=DATE:20260130"],
+                Some(["DATE - 20260130", "DATE - 20260131"]),
+            ),
+            (
+                ["DTSTART:20260131T100000Z", "DTEND:20260131T090000Z"],
+                Some(["- - 20260131T090000Z", "- - 20260131T100000Z"]),
+            ),
+            (["DTSTART:20260131T100000", "DTEND:20260131T100000"], None),
+            (["DTSTART:20260131T100000", "DTEND:20260001T090000"], None),
+        ] {
+            let (shown, is_exchanged) = corrected(lines);
+            assert_eq!(is_exchanged, expected.is_some(), "{lines:?}");
+            if let Some(expected) = expected {
+                assert_eq!(shown, expected);
+            }
         }
     }
 }

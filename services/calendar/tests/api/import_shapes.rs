@@ -81,7 +81,21 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
         (
             "end before start",
             vec![entry("").replace("DTEND:20270401T11", "DTEND:20270401T09")],
-            times(&["01 10 01 10"]),
+            times(&["01 09 01 10"]),
+        ),
+        (
+            "end without the zone of its start",
+            vec![
+                entry("")
+                    .replace("DTSTART:", "DTSTART;TZID=Europe/Vienna:")
+                    .replace("0000Z", "0000"),
+            ],
+            days(&[1]),
+        ),
+        (
+            "day as start of an end at a time",
+            vec!["UID:a\nDTSTART;VALUE=DATE:20270401\nDTEND:20270401T180000\nSUMMARY:A".to_owned()],
+            times(&["01 00 01 18"]),
         ),
         (
             "start that its rule does not match",

@@ -80,8 +80,10 @@ fn newer_files(
     let Some(begun) = begun else {
         return Ok((Mode::Append, Some(NewerFiles::default())));
     };
-    let (after, confirmed) =
-        (begun.id as u64, context.pools.read_blocking(|db| crawl_confirmations::find(db, crawl.id))?);
+    let (after, confirmed) = (
+        begun.id as u64,
+        context.pools.read_blocking(|db| crawl_confirmations::find(db, crawl.id))?,
+    );
     Ok(match confirmed.is_known() {
         true => (Mode::Replace, Some(NewerFiles { after, confirmed })),
         false => (Mode::Append, Some(NewerFiles { after, ..NewerFiles::default() })),
