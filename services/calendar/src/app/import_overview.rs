@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead};
 
 use crate::ical::{
-    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Moment, Reader, Revisions,
-    known_zone, revision_of,
+    Component, ComponentKind, Entry, EntryContext, ForeignZones, Ignored, Moment, Reader,
+    Revisions, known_zone, revision_of,
 };
 use crate::model::zone::Zone;
 use crate::state::State;

@@ -19,8 +19,7 @@ const LONGEST_LINE: usize = 256 << 10;
 /// Maximum size of an event or time zone in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties that define a series. If we lost one, an import would trash occurrences. They never
-/// appear in alarms.
+/// Properties that define a series. Without one, imports would trash dates. Alarms never have them.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
 /// Properties that can differ between exports even if the event hasn't changed.
@@ -107,8 +106,7 @@ impl Component {
         let digest: String =
             hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         self.properties.retain(|one| !matches!(one.name.as_str(), "RECURRENCE-ID" | "UID"));
-        let (name, value) = ("UID".to_owned(), format!("content-{digest}"));
-        let line = self.line;
+        let (line, name, value) = (self.line, "UID".to_owned(), format!("content-{digest}"));
         self.properties.push(Property { line, name, parameters: Vec::new(), value });
     }
 
