@@ -27,7 +27,7 @@ UTC = datetime.timezone.utc
 MOST, MONTHS = 500, 24
 
 # Changes to a file before recurring-ical-events reads it, by the end of its path: a pattern, its replacement,
-# and the reason why the changed text means what the file means. The whole file is still compared.
+# and why the changed text means what the file means. The whole file is still compared.
 DAY_OF_UNTIL = (
     rb"(UNTIL=\d{8})(?=[;\r\n])",
     rb"\1T235959Z",
