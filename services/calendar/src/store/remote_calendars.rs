@@ -44,13 +44,17 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    /// Returns the result for an address that did not say which protocol to use. An http address is
-    /// not stored, so that the next run tries https again: someone may only have disturbed it.
-    fn found_at(self, url: String) -> Fetched {
-        let url = self.moved_to.unwrap_or(url);
-        let is_unencrypted = url.starts_with("http://");
-        let moved_to = Some(url).filter(|_| !is_unencrypted);
-        Fetched { moved_to, is_unencrypted, ..self }
+    /// Returns the result of an https request for an address that did not say which protocol to use.
+    fn over_https(self, url: String) -> Fetched {
+        Fetched { moved_to: Some(self.moved_to.unwrap_or(url)), ..self }
+    }
+
+    /// Returns the result of an http request for an address that did not say which protocol to use.
+    /// The next run tries https again and uses neither an address nor validators from http, because
+    /// someone may only have disturbed this run.
+    fn over_http(self) -> Fetched {
+        let file = self.file.map(|file| RemoteFile { etag: None, last_modified: None, ..file });
+        Fetched { file, moved_to: None, is_unencrypted: true }
     }
 }
 
@@ -156,9 +160,9 @@ impl CalendarFetcher {
         };
         match self.fetch_from(&secure, known, now).await {
             Err(failure) if failure.is_unreachable => {
-                Ok(self.fetch_from(&plain, known, now).await?.found_at(plain))
+                Ok(self.fetch_from(&plain, known, now).await?.over_http())
             }
-            fetched => Ok(fetched?.found_at(secure)),
+            fetched => Ok(fetched?.over_https(secure)),
         }
     }
 
@@ -303,6 +307,17 @@ fn pause(text: &str, now: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn redirect_and_validators_from_http_are_not_kept() {
+        let text = || Some("x".to_owned());
+        let (bytes, media_type) = (vec![1], "text/calendar".to_owned());
+        let file = RemoteFile { bytes, media_type, etag: text(), last_modified: text() };
+        let moved_to = Some("https://b.example/c.ics".to_owned());
+        let fetched = Fetched { file: Some(file.clone()), moved_to, is_unencrypted: false };
+        let file = Some(RemoteFile { etag: None, last_modified: None, ..file });
+        assert_eq!(fetched.over_http(), Fetched { file, moved_to: None, is_unencrypted: true });
+    }
 
     #[test]
     fn retry_after_is_read_as_seconds_or_as_a_date() {

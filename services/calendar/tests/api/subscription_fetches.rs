@@ -259,7 +259,12 @@ async fn only_permanent_redirects_change_the_address() {
 #[actix_web::test]
 async fn webcal_address_of_a_host_without_https_is_read_over_http() {
     let club = Subscribing::with_time(Duration::from_secs(6)).await;
-    club.serves(&file_of(&["a"]));
+    let file = file_of(&["a"]).into_bytes();
+    club.answers(move |_| {
+        let head = [("content-type", "text/calendar"), ("etag", "\"1\"")];
+        let head = head.map(|(name, value)| (name, value.to_owned())).to_vec();
+        PeerAnswer::Full(200, head, file.clone())
+    });
     let plain = club.peer.url("/club.ics");
     let address = plain.replace("http://", "webcal://");
     let id = club.subscribe_to(&address, json!({})).await;
@@ -274,6 +279,9 @@ async fn webcal_address_of_a_host_without_https_is_read_over_http() {
     let twice = club.app.call("editor", "POST", "/subscriptions", &twice).await.expect(400);
     assert!(twice.text.contains(&format!("subscription {id}")), "{}", twice.text);
     assert_eq!(message(&club.run_now(id).await), remark);
+    // Validators from http are not sent.
+    let requests = club.peer.requests();
+    assert!(requests.iter().all(|request| request.header("if-none-match").is_empty()));
     // Addresses that name https are not read over http.
     let secure = plain.replace("http://", "webcals://").replace("club", "secure");
     let id = club.subscribe_to(&secure, json!({})).await;
