@@ -3,6 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 
 use super::property::{Property, has_time};
+use crate::model::schedule::wall_seconds;
 
 /// Length of a date such as `20260131`.
 const DAY: usize = 8;
@@ -10,25 +11,43 @@ const DAY: usize = 8;
 /// Length of a local time such as `20260131T180000`.
 const LOCAL_TIME: usize = 15;
 
+/// Length of a day in seconds.
+const DAY_SECONDS: i64 = 86_400;
+
 /// Corrects an event's start and end:
 /// - If one of them has a time of day, the other one has a time too, even if it is declared or
 ///   written as a day.
 /// - If only one of two local times names a zone, the other one is in the same zone.
-/// - If the end is before the start, they are exchanged. Returns the line of the end then.
+/// - If the end is less than a day before the start, they are exchanged. Returns the line of the end
+///   then.
+///
+/// The start of an event that affects other dates keeps its zone and place, because these dates
+/// depend on it.
 pub fn correct(properties: &mut [Property]) -> Option<u64> {
     let place = |name: &str| properties.iter().position(|one| one.name == name);
     let places = [place("DTSTART")?, place("DTEND")?];
+    let has_others = properties.iter().any(has_other_dates);
     let [start, end] = properties.get_disjoint_mut(places).ok()?;
     add_times(start, end);
-    add_zone(start, end);
+    add_zone(start, end, has_others);
     let (first, last) = (written(start)?, written(end)?);
     let is_alike = start.parameter("TZID") == end.parameter("TZID")
         && start.value.trim().len() == end.value.trim().len();
-    if !is_alike || last >= first {
+    let early = wall_seconds(first) - wall_seconds(last);
+    if has_others || !is_alike || !(1..DAY_SECONDS).contains(&early) {
         return None;
     }
     std::mem::swap(&mut start.value, &mut end.value);
     Some(end.line)
+}
+
+/// Returns whether a property names other dates than the start and end of its event.
+fn has_other_dates(property: &Property) -> bool {
+    match property.name.as_str() {
+        "EXDATE" | "RDATE" | "RRULE" => !property.value.trim().is_empty(),
+        "RECURRENCE-ID" => property.parameter("RANGE").is_some(),
+        _ => false,
+    }
 }
 
 fn add_times(start: &mut Property, end: &mut Property) {
@@ -52,13 +71,13 @@ fn add_times(start: &mut Property, end: &mut Property) {
     }
 }
 
-fn add_zone(start: &mut Property, end: &mut Property) {
+fn add_zone(start: &mut Property, end: &mut Property, has_others: bool) {
     if start.value.trim().len() != LOCAL_TIME || end.value.trim().len() != LOCAL_TIME {
         return;
     }
     match (start.parameter("TZID").is_some(), end.parameter("TZID").is_some()) {
         (true, false) => end.parameters.clone_from(&start.parameters),
-        (false, true) => start.parameters.clone_from(&end.parameters),
+        (false, true) if !has_others => start.parameters.clone_from(&end.parameters),
         _ => {}
     }
 }
@@ -78,7 +97,7 @@ mod tests {
 
     /// Corrects two lines and returns VALUE, TZID and value of both, and whether they were
     /// exchanged.
-    fn corrected(lines: [&str; 2]) -> (Vec<String>, bool) {
+    fn corrected<const N: usize>(lines: [&str; N]) -> (Vec<String>, bool) {
         let mut properties = lines.map(|line| Property::parse(line).unwrap());
         let is_exchanged = correct(&mut properties).is_some();
         let shown = |one: &Property| {
@@ -153,12 +172,11 @@ mod tests {
     }
 
     #[test]
-    fn end_before_the_start_is_exchanged_with_it() {
+    fn end_less_than_a_day_before_the_start_is_exchanged_with_it() {
         for (lines, expected) in [
-            (
-                ["DTSTART;VALUE=DATE:20260131", "DTEND;VALUE=DATE:20260130"],
-                Some(["DATE - 20260130", "DATE - 20260131"]),
-            ),
+            (["DTSTART;VALUE=DATE:20260131", "DTEND;VALUE=DATE:20260130"], None),
+            (["DTSTART:20260131T100000Z", "DTEND:20260130T100000Z"], None),
+            (["DTSTART:20260131T100000Z", "DTEND:20250131T110000Z"], None),
             (
                 ["DTSTART:20260131T100000Z", "DTEND:20260131T090000Z"],
                 Some(["- - 20260131T090000Z", "- - 20260131T100000Z"]),
@@ -170,6 +188,25 @@ mod tests {
             assert_eq!(is_exchanged, expected.is_some(), "{lines:?}");
             if let Some(expected) = expected {
                 assert_eq!(shown, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn start_that_other_dates_depend_on_stays() {
+        for other in [
+            "RRULE:FREQ=WEEKLY",
+            "RDATE:20260201T100000",
+            "EXDATE:20260207T100000",
+            "RECURRENCE-ID;RANGE=THISANDFUTURE:20260131T100000",
+        ] {
+            for (end, zone) in
+                [("DTEND:20260131T090000", "-"), ("DTEND;TZID=A/B:20260131T110000", "A/B")]
+            {
+                let (shown, is_exchanged) = corrected(["DTSTART:20260131T100000", end, other]);
+                assert!(!is_exchanged, "{other}");
+                assert_eq!(shown[0], "- - 20260131T100000", "{other}");
+                assert!(shown[1].starts_with(&format!("- {zone} ")), "{other}");
             }
         }
     }
