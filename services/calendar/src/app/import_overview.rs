@@ -16,13 +16,15 @@ const MAX_RANGES: usize = 100;
 /// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
-/// Maximum total size of the series whose excluded occurrences and ends are compared with overrides,
-/// in bytes.
+/// Maximum total size of the series whose excluded occurrences are compared with overrides, in bytes.
+/// Other series whose ends are compared may have the same size.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
-/// The properties we need from a series with excluded occurrences. If its rule has an end, we need
-/// the rule too.
+/// The properties we need from a series with excluded occurrences.
 const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
+
+/// The properties we also need if its rule has an end.
+const ENDING: [&str; 2] = ["DTSTART", "RRULE"];
 
 /// The properties we need from an override.
 const OVERRIDE: [&str; 6] =
@@ -79,7 +81,7 @@ impl Overview {
         let mut overview = Overview::default();
         let (mut replacing, mut series) = (Vec::new(), HashSet::new());
         let mut revisions = Revisions::default();
-        let (mut excluding, mut excluding_bytes) = (Vec::new(), 0);
+        let (mut excluding, mut excluding_bytes) = (Vec::new(), [0_usize; 2]);
         let mut reader = Reader::new(file);
         let mut is_in_event = false;
         while let Some(mut component) = reader.next_component()? {
@@ -114,14 +116,15 @@ impl Overview {
                     }
                     let has_end = component.rules().any(|rule| rule.value.contains("UNTIL"))
                         && component.find("RDATE").is_none();
-                    let excludes = has_end || component.find("EXDATE").is_some();
-                    if excludes && component.sequence() > 0 {
+                    let excludes = component.find("EXDATE").is_some();
+                    if (excludes || has_end) && component.sequence() > 0 {
                         component.properties.retain(|one| {
                             EXCLUDING.contains(&one.name.as_str())
-                                || (has_end && one.name == "RRULE")
+                                || (has_end && ENDING.contains(&one.name.as_str()))
                         });
-                        excluding_bytes += component.bytes();
-                        if excluding_bytes <= MAX_EXCLUDING_BYTES {
+                        let bytes = &mut excluding_bytes[usize::from(excludes)];
+                        *bytes += component.bytes();
+                        if *bytes <= MAX_EXCLUDING_BYTES {
                             excluding.push(component);
                         }
                     }

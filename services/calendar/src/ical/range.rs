@@ -43,12 +43,13 @@ impl Component {
     }
 
     /// Returns the moment after which a series ends. `None` if its rule doesn't say, or it has
-    /// several rules.
+    /// several rules. A local time is in the zone of the start.
     pub fn last_moment(&self, context: EntryContext<'_>) -> Option<Moment> {
         let mut rules = self.rules();
         let rule = rules.next().filter(|_| rules.next().is_none())?;
         let until = Rule::parse(&rule.value.trim().replace('\\', ""))?.until?;
-        Moment::parse(until.trim(), rule, context).ok()
+        let start = self.find("DTSTART").filter(|start| start.parameter("TZID").is_some());
+        Moment::parse(until.trim(), start.unwrap_or(rule), context).ok()
     }
 
     /// Returns whether the component overrides an occurrence after a moment.

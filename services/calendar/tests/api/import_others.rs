@@ -455,3 +455,36 @@ async fn rest_of_a_series_that_a_later_revision_ended_is_skipped() {
         assert_eq!(texts.last().map(String::as_str), Some("03 10 03 11 Rest"), "{new}");
     }
 }
+
+#[actix_web::test]
+async fn end_of_a_series_without_zone_is_in_the_zone_of_its_start() {
+    let app = App::new().await;
+    let series = "UID:s\nDTSTART;TZID=America/New_York:20270401T190000\nDURATION:PT1H\n\
+        SUMMARY:Daily\nSEQUENCE:2\nRRULE:FREQ=DAILY;UNTIL=20270402T190000";
+    let last = "UID:s\nRECURRENCE-ID;TZID=America/New_York:20270402T190000\n\
+        DTSTART;TZID=America/New_York:20270402T200000\nDURATION:PT1H\nSUMMARY:Late\nSEQUENCE:1\n\
+        RRULE:FREQ=DAILY;UNTIL=20270402T190000";
+    counts(&app, calendar("", &[series, last])).await;
+    assert_eq!(texts(&app).await, ["01 19 01 20 Daily", "02 20 02 21 Late"]);
+}
+
+#[actix_web::test]
+async fn excluded_dates_are_compared_although_the_file_has_many_series_with_ends() {
+    let app = App::new().await;
+    let more = "a".repeat(200 << 10);
+    let ended = |number: u8| {
+        format!(
+            "UID:e{number}\nDTSTART:20270501T100000Z\nSEQUENCE:1\nSUMMARY:Other\n\
+             RRULE:FREQ=DAILY;UNTIL=20270501T100000Z;X-A={more}"
+        )
+    };
+    let series = "UID:s\nDTSTART:20270401T100000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;COUNT=2\n\
+        SUMMARY:Daily\nSEQUENCE:2\nEXDATE:20270402T100000Z";
+    let moved = "UID:s\nRECURRENCE-ID:20270402T100000Z\nDTSTART:20270402T120000Z\nSUMMARY:Moved\n\
+        SEQUENCE:1";
+    let mut entries: Vec<String> = (0..6).map(ended).collect();
+    entries.extend([series, moved].map(str::to_owned));
+    let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+    counts(&app, calendar("", &entries)).await;
+    assert!(texts(&app).await.iter().all(|text| !text.contains("Moved")));
+}
