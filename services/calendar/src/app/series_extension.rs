@@ -51,7 +51,8 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
             return Ok(0);
         }
     }
-    let is_private = hide_if_private(db, id, &mut template)?;
+    // Files of other imports do not have these dates.
+    let is_private = subscription.is_some() && hide_if_private(db, id, &mut template)?;
     if template.event.status.stage() != Stage::Future {
         template.event.published_utc = seconds;
         template.event.published_local = wall_seconds(site.settings.site_timezone.wall(now));

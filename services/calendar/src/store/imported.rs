@@ -84,13 +84,18 @@ pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
 }
 
 /// Returns whether the file of a series is private. Its last event whose privacy is known decides,
-/// because events that the schedule added may be later.
+/// because events that the schedule added may be later. One in the trash only decides if all are
+/// there, because imports don't hide it. The single event of a file with which users began a series
+/// does not decide, because the other dates are not from that file.
 pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError> {
     let text = "select count(*) as n from (select i.is_private as is_private \
         from series_events m join imported_events i on i.event_id = m.event_id \
-        where (i.is_created = true or i.is_private = true) and m.series_id = ";
+        join events e on e.id = m.event_id join series s on s.id = m.series_id \
+        where (i.is_created = true or i.is_private = true) \
+        and (i.moment is not null or m.event_id <> s.origin) and m.series_id = ";
     let mut sql = Sql::new(db, text);
-    sql.value(series).push(" order by m.occurrence desc limit 1) latest where is_private = true");
+    sql.value(series).push(" order by case when e.status = 'trash' then 1 else 0 end, ");
+    sql.push("m.occurrence desc limit 1) latest where is_private = true");
     Ok(sql.number(db)? > 0)
 }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use calendar::extend_series;
 use serde_json::json;
 
+use crate::imports;
 use crate::subscribed_edits::{changed, ids, patch, public, series, shown};
-use crate::subscribing::{Subscribing, calendar, counts};
+use crate::subscribing::{Subscribing, calendar, counts, event};
 
 const MONTH: i64 = 30 * 86_400;
 
@@ -275,6 +276,45 @@ async fn later_rounds_of_scheduled_dates_of_a_private_file_are_private_too() {
     club.step(id, "resume").await;
     club.run_now(id).await;
     assert_eq!(starts(&club).await.len(), 6);
+}
+
+#[actix_web::test]
+async fn scheduled_date_of_a_private_file_is_private_if_the_last_one_is_in_the_trash() {
+    let (club, id, ids) = following(&endless(""), 3).await;
+    club.app.delete(&format!("/events/{}", ids[5])).await.expect(200);
+    club.serves(&endless("CLASS:PRIVATE\r\n"));
+    club.run_now(id).await;
+    assert_eq!(starts(&club).await, [""; 0]);
+    for event in &ids[..5] {
+        patch(&club, *event, json!({"status": "publish"})).await;
+    }
+    assert_eq!(starts(&club).await.len(), 5);
+    club.app.clock.advance(MONTH);
+    extend_series(&club.state).await;
+    assert_eq!((starts(&club).await.len(), club.app.rows("events")), (5, 10));
+}
+
+#[actix_web::test]
+async fn scheduled_dates_of_a_series_that_users_made_of_a_private_event_are_public() {
+    for subscribes in [true, false] {
+        let club = Subscribing::with(&["--series-ahead=3"], Duration::from_secs(30)).await;
+        let file = calendar(&[event("s", 5, "CLASS:PRIVATE\r\n")]);
+        if subscribes {
+            club.serves(&file);
+            let id = club.subscribe(json!({})).await;
+            club.run(id).await;
+        } else {
+            imports::counts(&club.app, &file).await;
+        }
+        let first = club.event_of("s");
+        patch(&club, first, json!({"status": "publish"})).await;
+        patch(&club, first, json!({"recurrence": {"rrule": "FREQ=WEEKLY"}})).await;
+        let before = starts(&club).await.len();
+        club.app.clock.advance(MONTH);
+        extend_series(&club.state).await;
+        let after = starts(&club).await.len();
+        assert!(before > 1 && after > before, "{subscribes}: {before} {after}");
+    }
 }
 
 #[actix_web::test]
