@@ -10,8 +10,9 @@ use super::transactions::{read, write};
 use crate::error::Error;
 use crate::model::remote_address::similar_urls;
 use crate::model::role::{Action, User};
+use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{
-    MAX_SUBSCRIPTIONS, Parts, Plan, PlanChange, STATUSES, Subscription, SubscriptionState,
+    MAX_SUBSCRIPTIONS, Part, Parts, Plan, PlanChange, STATUSES, Subscription, SubscriptionState,
     USUAL_INTERVAL,
 };
 use crate::state::State;
@@ -182,7 +183,8 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     Ok(subscriptions::make_due(db, id, now)?)
 }
 
-/// Releases parts of an event that users have changed, so the next run overwrites them.
+/// Releases parts of an event that users have changed, so the next run overwrites them. If dates are
+/// among the parts, erased dates no longer end its series.
 pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
@@ -190,8 +192,10 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
         let text = "must be the id of an event in the subscription";
         return Err(ParameterErrors::one("event", text).into());
     };
+    let uid = occurrence_of(&known.name).map_or(&*known.name, |(uid, _)| uid);
+    let had_end = parts.has(Part::Dates) && subscribed_events::forget_ends(db, id, uid)?;
     let changed = known.changed.without(parts);
-    if changed == known.changed {
+    if changed == known.changed && !had_end {
         return Ok(());
     }
     subscribed_events::set_changed(db, event, &changed)?;

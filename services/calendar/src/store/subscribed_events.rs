@@ -293,6 +293,19 @@ pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     sql
 }
 
+/// Lets the erased dates of a series no longer end it. Returns whether there were any.
+pub fn forget_ends(db: &mut Db, subscription: i64, uid: &str) -> Result<bool, DatabaseError> {
+    let mut has_ends = false;
+    for date in dates_of(db, subscription, uid)?.iter().filter(|date| date.removed_utc > 0) {
+        let found = subscribed_events::table.find((subscription, date.name.as_str()));
+        let erased = found.filter(subscribed_events::event_id.is_null());
+        let changed =
+            diesel::update(erased).set(subscribed_events::removed_utc.eq(0_i64)).execute(db)?;
+        has_ends |= changed > 0;
+    }
+    Ok(has_ends)
+}
+
 /// Returns whether users trashed or erased events of a subscription.
 pub fn has_removed(db: &mut Db, subscription: i64) -> Result<bool, DatabaseError> {
     let text = format!("select count(*) as n from (select 1 {KNOWN}{subscription} and {REMOVED} ");

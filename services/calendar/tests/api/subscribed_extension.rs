@@ -352,3 +352,18 @@ async fn run_says_that_a_series_has_ended_and_still_creates_dates_before_its_end
     assert!(messages.contains("it has ended; later dates were skipped"), "{run}");
     assert_eq!(starts(&club).await, ["05-04 18:00", "05-10 18:00"]);
 }
+
+#[actix_web::test]
+async fn series_whose_last_dates_were_erased_continues_after_a_release() {
+    let (club, id, ids) = following(&series(3, 18, ""), 12).await;
+    let path = format!("/events/{}?scope=following&force=true", ids[1]);
+    club.app.delete(&path).await.expect(200);
+    club.serves(&series(5, 18, ""));
+    club.run_now(id).await;
+    assert_eq!(starts(&club).await, ["05-04 18:00"]);
+    let path = format!("/subscriptions/{id}/release");
+    club.app.call("editor", "POST", &path, &json!({"event": ids[0]})).await.expect(200);
+    club.app.clock.advance(1);
+    club.run(id).await;
+    assert_eq!(starts(&club).await, ["05-04 18:00", "05-25 18:00", "06-01 18:00"]);
+}
