@@ -26,24 +26,56 @@ pub(super) struct Compared {
     unchanged: Bitmap,
     /// Files that stay but are not in the run, or differ there.
     others: Bitmap,
-    ids: u64,
+    /// The smallest and the largest unchanged id.
+    span: Option<(u64, u64)>,
 }
 
 impl Compared {
     /// Creates an empty collection for ids below `ids`.
     pub(super) fn new(ids: u64) -> Self {
-        Self { unchanged: Bitmap::new(ids), others: Bitmap::new(ids), ids }
+        Self { unchanged: Bitmap::new(ids), others: Bitmap::new(ids), span: None }
     }
 
     /// Adds a file that stays.
     pub(super) fn insert(&mut self, id: u64, is_unchanged: bool) {
-        if is_unchanged { self.unchanged.insert(id) } else { self.others.insert(id) }
+        if !is_unchanged {
+            return self.others.insert(id);
+        }
+        self.unchanged.insert(id);
+        let (least, most) = self.span.unwrap_or((id, id));
+        self.span = Some((least.min(id), most.max(id)));
+    }
+
+    /// Returns the smallest and the largest unchanged id. Other files outside of them need not be added.
+    pub(super) fn span(&self) -> Option<(u64, u64)> {
+        self.span
     }
 
     /// Returns the unchanged files. The set may also contain ids of dead rows and of other buckets.
     pub(super) fn unchanged(&self) -> IdRanges {
+        let Some((least, most)) = self.span else { return IdRanges::default() };
         let is_known = |&id: &u64| self.unchanged.contains(id) || self.others.contains(id);
-        let known = (0..self.ids).filter(is_known);
+        let known = (least..=most).filter(is_known);
         IdRanges::of_flagged(known.map(|id| (id, self.unchanged.contains(id))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unchanged_ids_end_only_at_other_ones_between_them() {
+        let mut compared = Compared::new(100);
+        assert_eq!((compared.span(), compared.unchanged()), (None, IdRanges::default()));
+        compared.insert(50, false);
+        assert_eq!((compared.span(), compared.unchanged()), (None, IdRanges::default()));
+        for (id, is_unchanged) in [(60, true), (20, true), (10, false), (40, true), (90, false)] {
+            compared.insert(id, is_unchanged);
+        }
+        assert_eq!(compared.span(), Some((20, 60)));
+        let unchanged = compared.unchanged();
+        let found: Vec<u64> = (0..100).filter(|&id| unchanged.contains(id)).collect();
+        assert_eq!(found, (20..=40).chain([60]).collect::<Vec<u64>>());
     }
 }

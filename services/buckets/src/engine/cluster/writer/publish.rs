@@ -21,6 +21,9 @@ const MOST_BUCKETS: usize = 2_000;
 /// Maximum number of newer files to name in a statement. A share with more is split.
 const MOST_NEWER: usize = 5_000;
 
+/// SQL condition for the paths of a share that the run has unchanged.
+const UNCHANGED: &str = "notEmpty(fresh) AND is_equal";
+
 /// The changes a publish makes.
 pub(super) struct Changes {
     pub(super) counts: PublishCounts,
@@ -90,13 +93,14 @@ impl ClusterWriter {
         let shares = self.shares(&named)?.into_iter();
         let mut shares: Vec<(Mode, Share)> =
             shares.flat_map(|share| share.split(&replaced)).collect();
+        let mut done = Vec::new();
         while let Some((mode, share)) = shares.pop() {
             let Some(groups) = self.groups(mode, &share, &named, known)? else {
                 shares.extend(share.halves().map(|half| (mode, half)));
                 continue;
             };
             let (share_counts, dead) = self.compare(mode, &groups, &mut changed)?;
-            self.note(mode, &share, &groups, &mut compared)?;
+            self.note(&share, (&groups, UNCHANGED), true, &mut compared)?;
             counts.added += share_counts.added;
             counts.replaced += share_counts.replaced;
             counts.unchanged += share_counts.unchanged;
@@ -108,7 +112,11 @@ impl ClusterWriter {
                     share_counts.unchanged > 0 || share.parts > 1 || self.newer.is_some();
                 self.mark_dead(mode, keeps_old, (&share, &groups), &named, batch)?;
             }
+            if !self.noted.is_empty() {
+                done.push((mode, share));
+            }
         }
+        self.note_others(done, &named, known, &mut compared)?;
         let confirmed = compared.unchanged();
         Ok(Changes { counts, changed, confirmed, batch: marked.then_some(batch) })
     }
@@ -237,12 +245,38 @@ impl ClusterWriter {
         Ok(Some(kept).filter(|kept| kept.len() <= MOST_NEWER))
     }
 
-    /// Collects the files of a share that stay, in the buckets for which unchanged ones are to be recorded.
+    /// Collects the files that stay but are not unchanged. Only those between the unchanged ones matter,
+    /// and the rest of a bucket may be large.
+    fn note_others(
+        &self,
+        shares: Vec<(Mode, Share)>,
+        named: &HashSet<u64>,
+        known: &mut Groups,
+        compared: &mut Compared,
+    ) -> Result<(), ClusterError> {
+        let Some((least, most)) = compared.span() else { return Ok(()) };
+        for (mode, share) in shares {
+            let stays = match mode {
+                Mode::Replace if self.newer.is_none() => continue,
+                Mode::Replace => "is_newer",
+                Mode::Append => "is_newer OR empty(fresh)",
+            };
+            let Some(groups) = self.groups(mode, &share, named, known)? else { continue };
+            let others = format!(
+                "NOT ({UNCHANGED}) AND ({stays}) AND newest >= {least} AND newest <= {most}"
+            );
+            self.note(&share, (&groups, &others), false, compared)?;
+        }
+        Ok(())
+    }
+
+    /// Collects the old files of a share for which a condition is true, in the buckets for which unchanged
+    /// ones are to be recorded.
     fn note(
         &self,
-        mode: Mode,
         share: &Share,
-        groups: &str,
+        (groups, condition): (&str, &str),
+        is_unchanged: bool,
         compared: &mut Compared,
     ) -> Result<(), ClusterError> {
         let noted: Vec<u64> =
@@ -250,22 +284,16 @@ impl ClusterWriter {
         if noted.is_empty() {
             return Ok(());
         }
-        let is_unchanged = "notEmpty(fresh) AND is_equal";
-        let stays = match mode {
-            Mode::Replace => "is_newer",
-            Mode::Append => "is_newer OR empty(fresh)",
-        };
         let statement = format!(
-            "SELECT newest, toUInt64({is_unchanged}) FROM ({groups}) WHERE bucket IN {} \
-             AND notEmpty(old) AND (({is_unchanged}) OR {stays}) FORMAT RowBinary",
+            "SELECT newest FROM ({groups}) WHERE bucket IN {} AND notEmpty(old) AND {condition} \
+             FORMAT RowBinary",
             sql::numbers(&noted)
         );
         for server in self.servers.one_of_each_shard() {
             let answer = self.client.execute(&server.url, &statement)?;
             let mut rows = Rows::of(&answer);
             while !rows.is_at_end() {
-                let (id, is_unchanged) = (rows.u64()?, rows.u64()? > 0);
-                compared.insert(id, is_unchanged);
+                compared.insert(rows.u64()?, is_unchanged);
             }
         }
         Ok(())
