@@ -193,6 +193,15 @@ async fn fields_with_nulls_cannot_be_referred_to() {
         (json!({"type": "expression", "expression": "if(half > 1, 1, key)"}), 200),
         (json!({"type": "expression", "expression": "half & 1"}), 200),
         (json!({"type": "expression", "expression": "key + 1"}), 200),
+        (json!({"type": "expression", "expression": "1 / (key - 1)"}), 400),
+        (json!({"type": "expression", "expression": "10 % key"}), 400),
+        (json!({"type": "expression", "expression": "key / 0"}), 400),
+        (json!({"type": "expression", "expression": "key / 2 + key % 3"}), 200),
+        (json!({"type": "person", "part": "workEmail"}), 400),
+        (json!({"type": "person", "part": "iban"}), 400),
+        (json!({"type": "person", "part": "email"}), 200),
+        (json!({"type": "address", "part": "postcode"}), 400),
+        (json!({"type": "address", "part": "city"}), 200),
     ] {
         let mut target = field.clone();
         target["name"] = "id".into();

@@ -128,29 +128,36 @@ impl Expression {
         self.root.value(read)
     }
 
-    /// Returns `true` if the value can be null because a field is. `is_nullable` is called with the
-    /// index of a field.
-    pub fn passes_on_nulls(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
-        self.root.passes_on_nulls(is_nullable)
+    /// Returns `true` if the value can be null because a field is, or because a divisor can be 0.
+    /// `is_nullable` is called with the index of a field.
+    pub fn can_be_null(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
+        self.root.can_be_null(is_nullable)
     }
 }
 
 impl Node {
-    fn passes_on_nulls(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
+    fn can_be_null(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
         match self {
             Self::Constant(_) | Self::Binary(Operator::Concatenate, _) => false,
             Self::Field(place) => is_nullable(*place),
+            Self::Binary(Operator::Divide | Operator::Remainder, sides)
+                if sides.1.can_be_zero() =>
+            {
+                true
+            }
             Self::Binary(_, sides) => {
-                sides.0.passes_on_nulls(is_nullable) || sides.1.passes_on_nulls(is_nullable)
+                sides.0.can_be_null(is_nullable) || sides.1.can_be_null(is_nullable)
             }
             // A null condition counts as false.
             Self::Call(Function::If, arguments) => {
-                arguments.iter().skip(1).any(|node| node.passes_on_nulls(is_nullable))
+                arguments.iter().skip(1).any(|node| node.can_be_null(is_nullable))
             }
-            Self::Call(_, arguments) => {
-                arguments.iter().any(|node| node.passes_on_nulls(is_nullable))
-            }
+            Self::Call(_, arguments) => arguments.iter().any(|node| node.can_be_null(is_nullable)),
         }
+    }
+
+    fn can_be_zero(&self) -> bool {
+        !matches!(self, Self::Constant(Value::Number(number)) if *number != 0.0)
     }
 
     fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {

@@ -86,7 +86,7 @@ impl Make for Computed {
     }
 
     fn has_nulls(&self) -> bool {
-        self.expression.passes_on_nulls(&|place| self.fields[place].has_nulls())
+        self.expression.can_be_null(&|place| self.fields[place].has_nulls())
     }
 }
 

@@ -275,18 +275,36 @@ fn sex(person: &Drawn<'_>) -> &'static str {
 /// Parts that are unique to each person in a table.
 const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
+/// Parts that some people do not have, or those of some countries.
+const NULLABLE: [&str; 12] = [
+    "nameKana",
+    "nationalNumber",
+    "iban",
+    "street",
+    "houseNumber",
+    "unit",
+    "district",
+    "postcode",
+    "region",
+    "employer",
+    "employerDomain",
+    "workEmail",
+];
+
 /// The type `person` or `address`: one part of a person.
 pub struct PersonPart {
     people: Rc<People>,
     part: Part,
     is_unique: bool,
+    has_nulls: bool,
 }
 
 impl PersonPart {
     /// Creates the generator for the part at an index in [`PARTS`].
     pub fn new(people: Rc<People>, place: usize) -> Self {
         let (name, part) = PARTS[place];
-        Self { people, part, is_unique: UNIQUE.contains(&name) }
+        let (is_unique, has_nulls) = (UNIQUE.contains(&name), NULLABLE.contains(&name));
+        Self { people, part, is_unique, has_nulls }
     }
 }
 
@@ -299,5 +317,9 @@ impl Make for PersonPart {
 
     fn is_unique(&self) -> bool {
         self.is_unique
+    }
+
+    fn has_nulls(&self) -> bool {
+        self.has_nulls
     }
 }
