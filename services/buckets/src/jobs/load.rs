@@ -158,7 +158,7 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     session.writer.abort()?;
     let (reason, now) = ("aborted for a newer run", session.context.clock.unix());
     let pools = &session.context.pools;
-    Ok(pools.write_blocking(|db| load_runs::fail(db, open.run, reason, now))?)
+    Ok(pools.write_blocking(|db| load_runs::give_up(db, open.run, reason, now))?)
 }
 
 /// Loads sources into a new generation. Once it is complete and verified, it replaces the current

@@ -76,17 +76,10 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     let Some(options) = open.select(load_run::options).first::<String>(db).optional()? else {
         return Ok(false);
     };
-    let options = match serde_json::from_str::<Map<String, Value>>(&options) {
-        Ok(mut members) => {
-            members.remove("newer");
-            Value::from(members).to_string()
-        }
-        Err(_) => options,
-    };
     let changed = diesel::update(open)
         .set((
             load_run::state.eq("published"),
-            load_run::options.eq(options),
+            load_run::options.eq(without_newer(options)),
             load_run::ended_at.eq(now),
             load_run::report.eq(report),
             load_run::error.eq(None::<String>),
@@ -95,18 +88,25 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
+/// Returns the options without the list of newer files.
+fn without_newer(options: String) -> String {
+    match serde_json::from_str::<Map<String, Value>>(&options) {
+        Ok(mut members) => {
+            members.remove("newer");
+            Value::from(members).to_string()
+        }
+        Err(_) => options,
+    }
+}
+
 /// Marks the runs of killed processes as failed. Leaves `open` alone, because it can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
         load_run::table.filter(load_run::state.eq("running")).filter(load_run::id.ne(open));
-    diesel::update(strays)
-        .set((
-            load_run::state.eq("failed"),
-            load_run::ended_at.eq(now),
-            load_run::error.eq("stopped before its first checkpoint"),
-        ))
-        .execute(db)?;
+    for id in strays.select(load_run::id).load::<i64>(db)? {
+        give_up(db, id as u64, "stopped before its first checkpoint", now)?;
+    }
     Ok(())
 }
 
@@ -118,6 +118,17 @@ pub fn under_way(db: &mut Db) -> Result<Option<(i64, String)>, DatabaseError> {
         .order(load_run::id.desc())
         .first(db)
         .optional()?)
+}
+
+/// Marks a run that will not be resumed as failed, and deletes the list of newer files from its options.
+pub fn give_up(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), DatabaseError> {
+    let run = load_run::table.find(id as i64).select(load_run::options);
+    if let Some(options) = run.first::<String>(db).optional()? {
+        diesel::update(load_run::table.find(id as i64))
+            .set(load_run::options.eq(without_newer(options)))
+            .execute(db)?;
+    }
+    fail(db, id, error, now)
 }
 
 /// Marks a run as failed.
