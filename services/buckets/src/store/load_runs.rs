@@ -99,6 +99,16 @@ fn without_newer(options: String) -> String {
     }
 }
 
+/// Returns the options and the start of each run that was published after `time`.
+pub fn published_after(db: &mut Db, time: i64) -> Result<Vec<(String, i64)>, DatabaseError> {
+    let published =
+        load_run::table.filter(load_run::state.eq("published")).filter(load_run::ended_at.gt(time));
+    Ok(published
+        .select((load_run::options, load_run::started_at))
+        .order(load_run::id.desc())
+        .load(db)?)
+}
+
 /// Marks the runs of killed processes as failed. Leaves `open` alone, because it can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);

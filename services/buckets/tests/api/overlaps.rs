@@ -13,6 +13,7 @@ use crate::crawls::{keys, request};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
 const BOX: &str = "box.s3.amazonaws.com";
+const INCOMPLETE: &str = "incomplete: part of the bucket has been loaded since the listing started";
 
 impl Fixture {
     /// Returns the sizes of all files.
@@ -46,8 +47,15 @@ impl Fixture {
 /// Returns a fixture with two old files, and a crawl of which the first of two pages is stored. Since then,
 /// another run has listed one of the old files unchanged, and other attributes of a file of that page.
 fn overlapped_listing() -> (Fixture, PublicBucket) {
+    overlapped_listing_without(&["deleted.txt"])
+}
+
+/// Like [`overlapped_listing`], but the listing lacks these old files.
+fn overlapped_listing_without(deleted: &[&str]) -> (Fixture, PublicBucket) {
     let fixture = Fixture::new();
-    fixture.load_lines(&[&line(BOX, "confirmed.txt", 1, 1), &line(BOX, "deleted.txt", 1, 1)]);
+    let paths = [&["confirmed.txt"][..], deleted].concat();
+    let old: Vec<String> = paths.iter().map(|path| line(BOX, path, 1, 1)).collect();
+    fixture.load_lines(&old.iter().map(String::as_str).collect::<Vec<_>>());
     fixture.clock.advance(10);
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
@@ -99,13 +107,13 @@ fn listing_that_begins_later_removes_files_that_were_confirmed_before() {
 }
 
 #[test]
-fn listing_removes_nothing_if_it_is_unknown_which_files_were_confirmed() {
+fn listing_replaces_all_but_added_files_if_it_is_unknown_which_were_confirmed() {
     let (fixture, _bucket) = overlapped_listing();
     assert_eq!(fixture.changed_rows("UPDATE crawl_confirmation SET files = 'null'"), 1);
     let [long] = &fixture.crawl(None).unwrap()[..] else { panic!() };
-    assert!(long.outcome.starts_with("199 new, 0 changed, 0 gone; incomplete"), "{long:?}");
-    let sizes = fixture.sizes();
-    assert_eq!((sizes["00001.txt"], sizes["confirmed.txt"], sizes["deleted.txt"]), (999, 1, 1));
+    assert_eq!(long.outcome, format!("199 new, 0 changed, 2 gone; {INCOMPLETE}"));
+    assert!(!long.complete);
+    assert_eq!((fixture.sizes()["00001.txt"], fixture.stored_files()), (999, 2 * PAGE));
 }
 
 #[test]
@@ -137,6 +145,11 @@ fn files_are_not_confirmed_for_listings_that_began_later() {
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     assert!(fixture.crawl(Some(2)).unwrap()[0].outcome.starts_with("0 new, 0 changed, 0 gone"));
     assert_eq!(fixture.confirmations(), 0);
+    // The listing of the whole bucket cannot correct what the older one of its prefix has added.
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    assert_eq!(long.outcome, format!("0 new, 0 changed, 0 gone; {INCOMPLETE}"));
+    fixture.clock.advance(3_600);
+    assert!(fixture.crawl(Some(1)).unwrap()[0].complete);
 }
 
 #[test]
@@ -146,4 +159,16 @@ fn published_run_keeps_no_list_of_newer_files() {
     let listed = "UPDATE load_run SET mode = mode WHERE options LIKE '%\"newer\"%'";
     assert_eq!(fixture.changed_rows(listed), 0);
     assert_eq!(fixture.changed_rows("UPDATE load_run SET mode = mode"), 3);
+}
+
+#[test]
+fn run_that_is_given_up_keeps_no_list_of_newer_files() {
+    let deleted: Vec<String> = (0..20).map(|number| format!("deleted{number}.txt")).collect();
+    let deleted: Vec<&str> = deleted.iter().map(String::as_str).collect();
+    let (fixture, _bucket) = overlapped_listing_without(&deleted);
+    let [long] = &fixture.crawl(None).unwrap()[..] else { panic!() };
+    assert!(long.outcome.contains("crawl run 1 --accept-removals"), "{long:?}");
+    let given_up = "UPDATE load_run SET mode = mode WHERE state = 'failed' AND id = 3";
+    assert_eq!(fixture.changed_rows(given_up), 1);
+    assert_eq!(fixture.changed_rows(&format!("{given_up} AND options LIKE '%\"newer\"%'")), 0);
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use database::DatabaseError;
+use database::{DatabaseError, Db};
 
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
@@ -17,49 +17,56 @@ use crate::jobs::remote::RemoteOptions;
 use crate::jobs::report::Report;
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
-use crate::store::{buckets, crawl_confirmations, crawls, generations};
+use crate::model::id_ranges::IdRanges;
+use crate::store::crawls::{self, Crawl};
+use crate::store::{buckets, crawl_confirmations, generations, load_runs};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Number of attempts before other crawls get a turn.
 const ATTEMPTS: u32 = 20;
 
-/// Publishes the pages. If another command is writing, waits briefly.
+/// How the pages are published.
+struct Chosen {
+    mode: Mode,
+    newer: Option<NewerFiles>,
+    /// Whether the index may differ from the listing where other runs have loaded part of the bucket.
+    is_incomplete: bool,
+}
+
+/// Publishes the pages. If another command is writing, waits briefly. The flag is that of [`Chosen`].
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,
     options: &CrawlOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<(Report, Mode), JobError> {
+) -> Result<(Report, bool), JobError> {
     let options = load_options(held, options);
-    let mode = Cell::new(options.mode);
+    let is_incomplete = Cell::new(false);
     let load = || {
         load_stored(context, &options, checkpoints, || {
-            let (chosen, newer) = newer_files(context, held)?;
-            mode.set(chosen);
-            Ok((chosen, newer))
+            let chosen = newer_files(context, held)?;
+            is_incomplete.set(chosen.is_incomplete);
+            Ok((chosen.mode, chosen.newer))
         })
     };
     for _ in 1..ATTEMPTS {
         match load() {
             Err(JobError::Index(EngineError::Locked(_))) => std::thread::sleep(PAUSE),
-            done => return done.map(|report| (report, mode.get())),
+            done => return done.map(|report| (report, is_incomplete.get())),
         }
     }
-    load().map(|report| (report, mode.get()))
+    load().map(|report| (report, is_incomplete.get()))
 }
 
 /// Checks that the pages may be published: this process holds the crawl, its key is live, and no
 /// complete listing of the bucket was published since this one began.
 ///
-/// Returns the mode, and the files that are newer than the listing. If a part of the bucket was loaded
-/// since the listing began, files that were added or found unchanged since then are kept. After a
-/// rebuild, which renumbers files, all are. Nothing is removed if it is not known which were unchanged. The pages are not refused, so that frequent crawls of a prefix
-/// can neither stop longer ones nor keep deleted files.
-fn newer_files(
-    context: &JobContext,
-    held: &HeldCrawl,
-) -> Result<(Mode, Option<NewerFiles>), JobError> {
+/// If a part of the bucket was loaded since the listing began, files that were added or found unchanged
+/// since then are kept. After a rebuild, which renumbers files, all are. If it is not known which were
+/// unchanged, only those that were added are. The pages are not refused, so that frequent crawls of a
+/// prefix can neither stop longer ones nor keep deleted files.
+fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;
     let crawl = &held.crawl;
@@ -74,20 +81,43 @@ fn newer_files(
         return Err(JobError::Invalid(why.to_owned()));
     }
     if !is_newer(times.listed) {
-        return Ok((Mode::Replace, None));
+        return Ok(Chosen { mode: Mode::Replace, newer: None, is_incomplete: false });
     }
     let begun = begun.filter(|begun| begun.generation == i64::from(current));
     let Some(begun) = begun else {
-        return Ok((Mode::Append, Some(NewerFiles::default())));
+        let newer = Some(NewerFiles::default());
+        return Ok(Chosen { mode: Mode::Append, newer, is_incomplete: true });
     };
-    let (after, confirmed) = (
-        begun.id as u64,
-        context.pools.read_blocking(|db| crawl_confirmations::find(db, crawl.id))?,
-    );
-    Ok(match confirmed.is_known() {
-        true => (Mode::Replace, Some(NewerFiles { after, confirmed })),
-        false => (Mode::Append, Some(NewerFiles { after, ..NewerFiles::default() })),
-    })
+    let (confirmed, is_older) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        Ok((crawl_confirmations::find(db, crawl.id)?, follows_older_listing(db, crawl)?))
+    })?;
+    let is_incomplete = is_older || !confirmed.is_known();
+    let confirmed = if confirmed.is_known() { confirmed } else { IdRanges::default() };
+    let newer = Some(NewerFiles { after: begun.id as u64, confirmed });
+    Ok(Chosen { mode: Mode::Replace, newer, is_incomplete })
+}
+
+/// Returns `true` if a run that may be of the bucket was published after the listing of the crawl began,
+/// but began before it. Files that it added count as newer than the listing, although they are not.
+fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
+    for (options, started_at) in load_runs::published_after(db, crawl.begun_at)? {
+        let Ok(options) = serde_json::from_str::<LoadOptions>(&options) else { continue };
+        for source in options.sources {
+            let is_older = match source.stored {
+                None => started_at <= crawl.begun_at,
+                Some(listing) => {
+                    listing.crawl != crawl.id
+                        && listing.begun_at <= crawl.begun_at
+                        && crawls::by_id(db, listing.crawl)?
+                            .is_none_or(|other| other.bucket == crawl.bucket)
+                }
+            };
+            if is_older {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn load_options(held: &HeldCrawl, options: &CrawlOptions) -> LoadOptions {

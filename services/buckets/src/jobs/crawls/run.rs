@@ -10,7 +10,7 @@ use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
 use super::publish::publish;
-use crate::engine::{EngineError, Mode};
+use crate::engine::EngineError;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
 use crate::jobs::load::abort_stopped_crawl;
@@ -21,7 +21,7 @@ use crate::store::{buckets, crawls, generations, removals};
 
 /// Seconds before we retry after a temporary failure.
 const AGAIN: i64 = 60;
-/// The reason that a complete listing has not removed files.
+/// The reason that the index may differ from a complete listing.
 const OVERLAPPED: &str = "part of the bucket has been loaded since the listing started";
 /// Seconds in a day.
 const DAY: i64 = 86_400;
@@ -171,10 +171,10 @@ fn run_held(
         held,
         options,
         started,
-        done.map(|(report, mode)| {
+        done.map(|(report, is_incomplete)| {
             let counts = &report.counts;
             let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
-            let note = note.or((mode == Mode::Append).then(|| OVERLAPPED.to_owned()));
+            let note = note.or(is_incomplete.then(|| OVERLAPPED.to_owned()));
             ((counts.added, counts.replaced, counts.removed), note)
         }),
     )
