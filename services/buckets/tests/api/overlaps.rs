@@ -162,13 +162,13 @@ fn published_run_keeps_no_list_of_newer_files() {
 }
 
 #[test]
-fn run_that_is_given_up_keeps_no_list_of_newer_files() {
+fn run_that_is_abandoned_keeps_no_list_of_newer_files() {
     let deleted: Vec<String> = (0..20).map(|number| format!("deleted{number}.txt")).collect();
     let deleted: Vec<&str> = deleted.iter().map(String::as_str).collect();
     let (fixture, _bucket) = overlapped_listing_without(&deleted);
     let [long] = &fixture.crawl(None).unwrap()[..] else { panic!() };
     assert!(long.outcome.contains("crawl run 1 --accept-removals"), "{long:?}");
-    let given_up = "UPDATE load_run SET mode = mode WHERE state = 'failed' AND id = 3";
-    assert_eq!(fixture.changed_rows(given_up), 1);
-    assert_eq!(fixture.changed_rows(&format!("{given_up} AND options LIKE '%\"newer\"%'")), 0);
+    let abandoned = "UPDATE load_run SET mode = mode WHERE state = 'failed' AND id = 3";
+    assert_eq!(fixture.changed_rows(abandoned), 1);
+    assert_eq!(fixture.changed_rows(&format!("{abandoned} AND options LIKE '%\"newer\"%'")), 0);
 }
