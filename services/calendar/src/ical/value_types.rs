@@ -11,14 +11,14 @@ const DAY: usize = 8;
 /// Length of a local time such as `20260131T180000`.
 const LOCAL_TIME: usize = 15;
 
-/// Length of a day in seconds.
-const DAY_SECONDS: i64 = 86_400;
+/// Length of a week in seconds. An end that is earlier than that has a wrong month or year.
+const WEEK_SECONDS: i64 = 7 * 86_400;
 
 /// Corrects an event's start and end:
 /// - If one of them has a time of day, the other one has a time too, even if it is declared or
 ///   written as a day.
 /// - If only one of two local times names a zone, the other one is in the same zone.
-/// - If the end is less than a day before the start, they are exchanged. Returns the line of the end
+/// - If the end is less than a week before the start, they are exchanged. Returns the line of the end
 ///   then.
 ///
 /// The start of an event that affects other dates keeps its zone and place, because these dates
@@ -32,9 +32,10 @@ pub fn correct(properties: &mut [Property]) -> Option<u64> {
     add_zone(start, end, has_others);
     let (first, last) = (written(start)?, written(end)?);
     let is_alike = start.parameter("TZID") == end.parameter("TZID")
-        && start.value.trim().len() == end.value.trim().len();
+        && start.value.trim().len() == end.value.trim().len()
+        && start.value.trim().len() > DAY;
     let early = wall_seconds(first) - wall_seconds(last);
-    if has_others || !is_alike || !(1..DAY_SECONDS).contains(&early) {
+    if has_others || !is_alike || !(1..WEEK_SECONDS).contains(&early) {
         return None;
     }
     std::mem::swap(&mut start.value, &mut end.value);
@@ -172,10 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn end_less_than_a_day_before_the_start_is_exchanged_with_it() {
+    fn end_less_than_a_week_before_the_start_is_exchanged_with_it() {
         for (lines, expected) in [
             (["DTSTART;VALUE=DATE:20260131", "DTEND;VALUE=DATE:20260130"], None),
-            (["DTSTART:20260131T100000Z", "DTEND:20260130T100000Z"], None),
+            (["DTSTART:20260131T100000Z", "DTEND:20260124T100000Z"], None),
+            (
+                ["DTSTART:20260131T100000Z", "DTEND:20260124T110000Z"],
+                Some(["- - 20260124T110000Z", "- - 20260131T100000Z"]),
+            ),
             (["DTSTART:20260131T100000Z", "DTEND:20250131T110000Z"], None),
             (
                 ["DTSTART:20260131T100000Z", "DTEND:20260131T090000Z"],
