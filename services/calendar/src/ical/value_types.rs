@@ -18,8 +18,8 @@ const WEEK_SECONDS: i64 = 7 * 86_400;
 /// - If one of them has a time of day, the other one has a time too, even if it is declared or
 ///   written as a day.
 /// - If only one of two local times names a zone, the other one is in the same zone.
-/// - If the end is less than a week before the start, they are exchanged. Returns the line of the end
-///   then.
+/// - If both are times and the end is less than a week before the start, they are exchanged. Returns
+///   the line of the end then.
 ///
 /// The start of an event that affects other dates keeps its zone and place, because these dates
 /// depend on it.
