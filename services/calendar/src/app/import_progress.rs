@@ -14,6 +14,10 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 /// Number of events per transaction. Other writers wait until it commits.
 pub const BATCH: usize = 250;
 
+/// Number of events that a transaction writes however long they take, so that one message announces
+/// a short series.
+const LEAST: usize = 10;
+
 /// After this time a transaction accepts no more events. Other writers time out after `DB_WAIT_MS`,
 /// so it must be short.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
@@ -201,8 +205,9 @@ impl TimeSlice {
         TimeSlice { began: Instant::now(), from }
     }
 
-    /// Returns whether to yield to other writers. At least one event is always processed first.
+    /// Returns whether to yield to other writers.
     pub fn is_over(self, done: usize) -> bool {
-        done > self.from && (done >= self.from + BATCH || self.began.elapsed() >= TIME_SLICE)
+        let written = done.saturating_sub(self.from);
+        written >= BATCH || (written >= LEAST && self.began.elapsed() >= TIME_SLICE)
     }
 }
