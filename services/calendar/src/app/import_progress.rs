@@ -18,8 +18,8 @@ pub const BATCH: usize = 250;
 /// a short series.
 const LEAST: usize = 10;
 
-/// After this time a transaction accepts no more events. Other writers time out after `DB_WAIT_MS`,
-/// so it must be short.
+/// After this time, a transaction with [`LEAST`] events accepts no more. Other writers time out after
+/// `DB_WAIT_MS`, so it must be short.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors to report individually. Warnings have the same limit.
