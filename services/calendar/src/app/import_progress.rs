@@ -18,7 +18,7 @@ pub const BATCH: usize = 250;
 /// a short series.
 const LEAST: usize = 10;
 
-/// After this time, a transaction with [`LEAST`] events accepts no more. Other writers time out after
+/// After this time, a transaction with `LEAST` events accepts no more. Other writers time out after
 /// `DB_WAIT_MS`, so it must be short.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
