@@ -5,6 +5,7 @@
 //! files are checked, and a message is printed to stderr.
 
 mod compose;
+mod fail2ban;
 mod handbook;
 mod image;
 mod kubernetes;
