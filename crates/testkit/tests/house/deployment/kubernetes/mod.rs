@@ -53,6 +53,17 @@ fn generated_settings_are_settings_before_they_are_rendered() {
 }
 
 #[test]
+fn services_that_call_public_addresses_may_reach_them() {
+    for &service in SERVICES.iter() {
+        let manifest = super::read(format!("services/{service}/Cargo.toml"));
+        let path = format!("deploy/k8s/services/{service}/kustomization.yaml");
+        let kustomization = yaml(&path, &super::read(&path)).remove(0);
+        let may_call = list(&kustomization["components"]).contains(&Value::from("../../outgoing"));
+        assert_eq!(may_call, manifest.contains("\noutbound.workspace = true"), "{path}");
+    }
+}
+
+#[test]
 fn each_service_is_complete_and_both_overlays_have_all_five() {
     for rendering in renderings() {
         let mut deployed: Vec<_> = rendering.of_kind("Deployment").map(service_of).collect();
