@@ -124,7 +124,10 @@ fn the_cluster_engine_needs_no_volume_and_is_scraped() {
     let deployment = rendering.of_kind("Deployment").next().unwrap();
     let volumes = list(&deployment["spec"]["template"]["spec"]["volumes"]);
     assert!(volumes.iter().all(|volume| volume["persistentVolumeClaim"].is_null()));
-    let endpoint = &rendering.of_kind("ServiceMonitor").next().unwrap()["spec"]["endpoints"][0];
+    let monitor = &rendering.of_kind("ServiceMonitor").next().unwrap()["spec"];
+    let endpoint = &monitor["endpoints"][0];
     let service = rendering.of_kind("Service").next().unwrap();
+    // The rules in deploy/monitoring name jobs like services.
+    assert_eq!(service["metadata"]["labels"][text(&monitor["jobLabel"])], "buckets");
     assert!(list(&service["spec"]["ports"]).iter().any(|port| port["name"] == endpoint["port"]));
 }
