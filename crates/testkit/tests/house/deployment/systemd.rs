@@ -37,6 +37,16 @@ fn requests_have_their_time_before_the_unit_is_killed() {
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
+/// With `DynamicUser`, systemd closes the folder to every unit that does not name it.
+#[test]
+fn commands_of_the_operator_name_the_folder_of_the_unit() {
+    let unit = read(UNIT);
+    let folder = values(&unit, "StateDirectory")[0].replace("%i", "calendar");
+    for property in ["DynamicUser=yes".to_owned(), format!("StateDirectory={folder}")] {
+        assert!(unit.contains(&format!("--property={property} ")), "{property}");
+    }
+}
+
 /// Checks the security score that systemd computes, from 0 (locked down) to 100 (open), if systemd
 /// is installed.
 #[test]
