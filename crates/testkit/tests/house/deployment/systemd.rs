@@ -37,6 +37,12 @@ fn requests_have_their_time_before_the_unit_is_killed() {
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
+#[test]
+fn the_socket_of_the_handbook_is_in_a_folder_that_the_unit_creates() {
+    let folder = values(&read(UNIT), "RuntimeDirectory")[0].replace("%i", "calendar");
+    assert!(read("docs/operations.md").contains(&format!("`BIND=unix:/run/{folder}/")));
+}
+
 /// With `DynamicUser`, systemd closes the folder to every unit that does not name it.
 #[test]
 fn commands_of_the_operator_name_the_folder_of_the_unit() {
