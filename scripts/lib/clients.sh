@@ -1,6 +1,8 @@
 # Python and npm packages in folders of their own, and servers on free ports; sourced by
 # scripts/clients.d and scripts/bench.d.
 
+. scripts/lib/requirements.sh
+
 clients=${CARGO_TARGET_DIR:-target}/clients
 mkdir -p "$clients"
 clients=$(cd "$clients" && pwd)
@@ -41,7 +43,8 @@ node_with() {
 # twice; SKIP_BUILD=1 skips the build
 build_services() {
     [ -z "${SKIP_BUILD:-}" ] || return 0
-    CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --bins --tests
+    require_toolchain
+    CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} cargo build --quiet --locked --bins --tests "${cargo_flags[@]}"
 }
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
