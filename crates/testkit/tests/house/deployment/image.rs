@@ -38,6 +38,21 @@ fn the_compiler_is_the_one_of_the_repository() {
     assert!(dockerfile.contains(&format!("RUSTUP_TOOLCHAIN={version} ")));
 }
 
+/// The image runs as root, so `scripts/test` can install servers, and keeps cargo's files in a folder
+/// of its own.
+#[test]
+fn workflows_check_in_the_image_of_the_compiler_and_keep_its_registry() {
+    let toolchain = read("rust-toolchain.toml");
+    let image = format!("    container: rust:{}-bookworm\n", toolchain.split('"').nth(1).unwrap());
+    for host in [".github", ".forgejo"] {
+        let workflow = read(format!("{host}/workflows/check.yml"));
+        let (job, _) = workflow.split_once("\n  portable:\n").unwrap();
+        assert!(job.contains("- run: scripts/test\n") && job.contains(&image), "{host}");
+        assert!(job.contains("\n            /usr/local/cargo/registry\n"), "{host}");
+        assert!(job.contains("python3-venv"), "{host}: scripts/clients needs it");
+    }
+}
+
 #[test]
 fn every_setting_of_the_image_is_one_of_the_services() {
     let dockerfile = dockerfile();
