@@ -61,6 +61,20 @@ fn every_server_has_a_health_check_and_every_command_has_none() {
     }
 }
 
+/// On the first start, the image runs a temporary server that only listens on its Unix socket. If it
+/// counted as healthy, the migration could not connect.
+#[test]
+fn a_database_is_healthy_only_once_it_accepts_tcp_connections() {
+    let compose = compose();
+    let databases: Vec<_> =
+        containers(&compose).iter().filter(|(name, _)| name.ends_with("-db")).collect();
+    assert!(!databases.is_empty());
+    for (name, container) in databases {
+        let test = text(&container["healthcheck"]["test"][1]);
+        assert!(test.contains("pg_isready") && test.contains("--host="), "{name}: {test}");
+    }
+}
+
 #[test]
 fn one_service_starts_only_its_own_database() {
     let compose = compose();
