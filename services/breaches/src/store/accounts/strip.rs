@@ -46,10 +46,11 @@ impl StripStatements {
         let [first, second] = breach.to_le_bytes();
         let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
         let (pairs, accounts) = (place("p", layout, low, high), place("a", layout, low, high));
-        // The cheaper condition comes first.
-        let linked = format!(
-            "{accounts} AND position({id} IN a.breaches) > 0 AND breach_place(a.breaches, {id}) > 0"
-        );
+        // Nearly always, the first match is not between two ids, so the function is not called.
+        let first_match = format!("position({id} IN a.breaches)");
+        let odd = format!("{first_match} % 2 = 1");
+        let exact = format!("breach_place(a.breaches, {id})");
+        let linked = format!("{accounts} AND {first_match} > 0 AND ({odd} OR {exact} > 0)");
         let same = "x.shard = a.shard AND x.k = a.k AND x.seq = a.seq";
         Self {
             pairs: format!("DELETE FROM stealer_log p WHERE {pairs} AND p.breach_id = {breach}"),
@@ -61,8 +62,8 @@ impl StripStatements {
             ),
             links: format!(
                 "UPDATE account a SET breaches = \
-                 overlay(a.breaches PLACING ''::BYTEA FROM breach_place(a.breaches, {id}) FOR 2) \
-                 WHERE {linked}"
+                 overlay(a.breaches PLACING ''::BYTEA \
+                 FROM CASE WHEN {odd} THEN {first_match} ELSE {exact} END FOR 2) WHERE {linked}"
             ),
         }
     }
