@@ -381,8 +381,8 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     if let Some(wanted) = has_events {
         linked_to(sql, kind, *wanted);
         sql.push("l.event_id in (select e.id from events e where e.id = l.event_id and (");
-        sql.push("e.status in ('publish', 'future')");
-        private_events(sql, actor);
+        sql.push("e.status = 'publish'");
+        hidden_events(sql, actor);
         sql.push(")))");
     }
     if let Some(since) = upcoming_since {
@@ -400,11 +400,14 @@ fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
 }
 
-fn private_events(sql: &mut Sql, actor: &Actor) {
+/// Appends scheduled and private events that the caller may read. Those of others must not be
+/// revealed by their venues.
+fn hidden_events(sql: &mut Sql, actor: &Actor) {
+    const HIDDEN: &str = "e.status in ('future', 'private')";
     if role::sees_all(actor) {
-        sql.push(" or e.status = 'private'");
+        sql.push(" or ").push(HIDDEN);
     } else if let Some(own) = role::sees_own(actor) {
-        sql.push(&format!(" or (e.status = 'private' and e.author_id = {own})"));
+        sql.push(&format!(" or ({HIDDEN} and e.author_id = {own})"));
     }
 }
 

@@ -55,6 +55,27 @@ async fn links_of_hidden_events_are_listed_for_their_readers_only() {
 }
 
 #[actix_web::test]
+async fn venue_of_scheduled_events_counts_as_unused_unless_the_caller_may_read_them() {
+    let app = App::new().await;
+    let venue = app.make("/venues", json!({"venue": "Vault"})).await;
+    let date = "2028-01-01 00:00:00";
+    app.event_as("author", json!({"venue": venue, "status": "future", "date": date})).await;
+    for (who, is_used) in [
+        ("", false),
+        ("reader", false),
+        ("contributor", false),
+        ("author2", false),
+        ("author", true),
+        ("editor", true),
+    ] {
+        for (flag, is_listed) in [("true", is_used), ("false", !is_used)] {
+            let found = app.get_as(who, &format!("/venues?has_events={flag}")).await.expect(200);
+            assert_eq!(found.ids().contains(&venue), is_listed, "{who} {flag}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn images_are_described_to_those_who_may_see_them() {
     let app = App::new().await;
     let upload = app.request("author", "POST", "/images").header("Content-Type", "image/png");
