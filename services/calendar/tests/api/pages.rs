@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{Answer, App, send};
+use crate::images::PNG;
 
 /// Starts a calendar with an event of each kind.
 pub async fn with_events() -> App {
@@ -115,6 +116,23 @@ async fn event_page_matches_its_snapshot() {
     assert!(policy.starts_with("default-src 'none'; style-src 'self'; script-src 'self'"));
     assert!(policy.contains("img-src 'self' data: https://cdn.example;"), "{policy}");
     insta::assert_snapshot!("event_page", stable(&app, &page));
+}
+
+#[actix_web::test]
+async fn images_have_a_size_or_a_fixed_shape_before_they_arrive() {
+    let app = with_events().await;
+    let upload = app.request("author", "POST", "/images").header("Content-Type", "image/png");
+    let image = send(upload.body(PNG)).await.expect(201).id();
+    app.event(json!({"title": "Stored", "image": image})).await;
+    let stored = page(&app, "/event/stored/").await.expect(200);
+    let attributes = between(&stored, "<figure class=\"picture\"><img", "></figure>");
+    assert!(attributes.contains(" width=\"") && attributes.contains(" height=\""), "{attributes}");
+    let linked = page(&app, "/event/brass-embers/").await.expect(200);
+    let attributes = between(&linked, "<figure class=\"picture\"><img", "></figure>");
+    assert!(!attributes.contains("width"), "{attributes}");
+    let style = between(&linked, "href=\"/assets/calendar.", "\"");
+    let style = send(app.server.get(&format!("/assets/calendar.{style}"))).await.expect(200);
+    assert!(style.text.contains(".picture img:not([width][height]) { aspect-ratio:"));
 }
 
 #[actix_web::test]
