@@ -4,7 +4,7 @@ Without scripts: goes from the list to a month, the next one, an event, its venu
 search, a password, weeks and days. With scripts: another site shows events in frames. Every page is checked at three
 widths and in both themes: it fits its width, and axe-core finds nothing. Links can be reached by keyboard with a visible
 focus, and the printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search
-engines require.
+engines require. Pages of each kind are below 60,000 bytes and do not move, neither while loading nor when used.
 """
 
 import http.server
@@ -45,6 +45,34 @@ WANTED = {
     "GeoCoordinates": ["latitude", "longitude"],
 }
 parsed = set()
+
+# The bytes of a page with its style sheets, scripts and fonts, in the encoding that the browser asked for. Headers are
+# not counted, nor the icon, which Resource Timing leaves out, nor images, which editors choose.
+MOST_BYTES = 60_000
+LOADED = """
+const [page] = performance.getEntriesByType("navigation");
+const parts = performance.getEntriesByType("resource").filter((entry) => entry.initiatorType !== "img");
+return [page, ...parts].map((entry) => [entry.name, entry.encodedBodySize, entry.decodedBodySize]);
+"""
+
+# Runs before each document. As in the definition of cumulative layout shift, a shift up to half a second after an input
+# does not count.
+OBSERVE_SHIFTS = """
+window.layoutShifts = [];
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries().filter((shift) => !shift.hadRecentInput)) {
+    const moved = shift.sources.map(({node}) => node ? node.outerHTML || node.textContent : "a removed node");
+    window.layoutShifts.push([shift.value, moved]);
+  }
+}).observe({type: "layout-shift", buffered: true});
+"""
+
+# The shifts up to now. Two frames are drawn first, and the observer gets time to be told about them.
+SHIFTS = """
+const [done] = arguments;
+const soon = () => setTimeout(() => done(window.layoutShifts), 200);
+requestAnimationFrame(() => requestAnimationFrame(soon));
+"""
 
 
 def well_formed(url):
@@ -255,6 +283,62 @@ def on_other_sites(browser):
     browser.look_as(1280, 900, "light")
 
 
+def small(browser, page):
+    loaded = browser.run(LOADED)
+    kinds = [name.rsplit(".", 1)[-1] for name, _, _ in loaded]
+    assert "css" in kinds, (page, loaded)
+    assert all(encoded > 0 for _, encoded, _ in loaded), (page, loaded)
+    _, encoded, decoded = loaded[0]
+    assert encoded < decoded, f"{page} is not compressed: {loaded[0]}"
+    total = sum(encoded for _, encoded, _ in loaded)
+    assert total < MOST_BYTES, (page, total, loaded)
+
+
+def still(browser, page):
+    """Checks that nothing moves, neither while the page loads nor when it is used."""
+    shifts = browser.run_async(SHIFTS)
+    assert shifts == [], (page, "loading", shifts)
+    browser.run("scrollTo(0, document.body.scrollHeight)")
+    shifts = browser.run_async(SHIFTS)
+    assert shifts == [], (page, "scrolling", shifts)
+    browser.run("scrollTo(0, 0)")
+    uses = {"summary": browser.click, "input[name=search]": lambda field: browser.type(field, "boat")}
+    for selector, use in uses.items():
+        if browser.run(f"return document.querySelector('{selector}') !== null"):
+            use(selector)
+    press(browser, "Tab")
+    shifts = browser.run_async(SHIFTS)
+    assert shifts == [], (page, "using", shifts)
+
+
+def sizes_and_shifts(browser):
+    """Checks that pages of each kind are small and do not move, on a phone and on a wide screen."""
+    browser.scripts(True)
+    installed = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OBSERVE_SHIFTS)
+    # Each page loads everything, as on a first visit.
+    browser.cdp("Network.enable")
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
+    for width, height in [(360, 780), (1280, 900)]:
+        browser.look_as(width, height, "light")
+        for page in ["events/", "events/month/", "events/day/", "events/week/", "event/summer-festival/",
+                     "venue/riverside-meadow/", "embed/list", "embed/month"]:
+            browser.open(f"{base}/{page}")
+            small(browser, f"{page} at {width}")
+            still(browser, f"{page} at {width}")
+    # A shift is noticed.
+    browser.open(f"{base}/events/")
+    browser.run_async(SHIFTS)
+    browser.run("""
+        const late = document.createElement("p");
+        late.style.height = "200px";
+        document.querySelector("main").prepend(late)""")
+    assert browser.run_async(SHIFTS), "a late element does not count as a shift"
+    browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
+    browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=installed["identifier"])
+    browser.scripts(False)
+    browser.look_as(1280, 900, "light")
+
+
 def search_and_password(browser):
     browser.open(base + "/events/")
     browser.type("input[name=search]", "half marathon")
@@ -301,6 +385,7 @@ try:
         search_and_password(browser)
         days_and_weeks(browser)
         on_other_sites(browser)
+        sizes_and_shifts(browser)
         by_keyboard(browser)
         on_paper(browser)
         log = [entry for entry in browser.log() if not re.search("status of 40[34]", entry["message"])]
