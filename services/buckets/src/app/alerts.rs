@@ -8,6 +8,7 @@ use shell::params::{Input, read_validated};
 
 use super::files::{Extent, record, run_prepared};
 use super::search::search;
+use super::snapshot::newest;
 use crate::engine::GramCondition;
 use crate::error::Error;
 use crate::model::file_query::{FileQuery, Matching, Order, Position, SortKey};
@@ -235,6 +236,11 @@ pub async fn get_alert_files(
     let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
     let alert = own(found, key.id)?;
     let after = parameters.after.as_deref().map(parse_mark).transpose()?;
+    let current = i64::from(state.snapshot().generation);
+    if after.is_some_and(|after| after.generation > current) {
+        // Another server may have noticed a rebuild first.
+        newest(state).await?;
+    }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let request = saved_search(&alert.query)?;
     let run = async |snapshot: &Snapshot, query: FileQuery| {
@@ -246,21 +252,21 @@ pub async fn get_alert_files(
             limit,
             ..query
         };
-        search(state, snapshot, &key.owner, query).await
+        let (found, permit) = search(state, snapshot, &key.owner, query).await?;
+        Ok::<_, Error>((from, found, permit))
     };
     let caller = (key.owner.as_str(), plan_of(key));
-    let (prepared, (found, permit)) =
+    let (prepared, (from, found, permit)) =
         run_prepared(state, caller, &request, Extent::Page, run).await?;
     let end = end_of(&prepared.snapshot);
-    let last = found.rows.last().map_or(0, |row| row.id as i64);
-    // The index may be ahead of the snapshot.
-    let next = found.next.map_or(end.id.max(last), |next| next.id as i64);
-    let rows = found.rows.into_iter();
+    // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
+    // returns their files. The snapshot may also be behind the server that returned the cursor.
+    let last = from.max(end.id as u64);
+    let more = found.next.filter(|next| next.id <= last);
+    let next = more.map_or(last, |next| next.id);
+    let rows = found.rows.into_iter().filter(|row| row.id <= last);
     let answer = AlertFilesAnswer {
-        meta: AlertFilesMeta {
-            next: format!("{}-{next}", end.generation),
-            more: found.next.is_some(),
-        },
+        meta: AlertFilesMeta { next: format!("{}-{next}", end.generation), more: more.is_some() },
         files: rows.filter_map(|row| record(&prepared.snapshot, row)).collect(),
     };
     Ok((answer, permit))

@@ -1,7 +1,7 @@
-//! Files and messages of changed alerts, and of marks before an alert.
+//! Files and messages of changed alerts, and cursors of other servers and of other times.
 
 use buckets::Settings;
-use buckets::jobs::{CheckpointPolicy, JobContext, load};
+use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild};
 use database::{DatabaseError, Pools};
 use diesel::connection::SimpleConnection;
 use reqwest::Method;
@@ -28,6 +28,49 @@ async fn mark_before_an_alert_returns_only_new_files() {
     app.refresh();
     assert_eq!(app.news(&from_start).await.0, ["new backup"]);
     assert_eq!(app.news(&format!("after={place}")).await.0, ["new backup"]);
+}
+
+/// Settings of a server that only looks for a newer index when it is told to.
+fn without_refreshes() -> Settings {
+    Settings { reload_ms: 3_600_000, ..Settings::for_tests() }
+}
+
+#[actix_web::test]
+async fn files_in_buckets_that_the_server_does_not_know_yet_are_returned_later() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1)]);
+    let app = fixture.serve_with("free", without_refreshes()).await;
+    assert_eq!(app.save(json!({"name": "a", "query": "keywords=backup"})).await.0, 201);
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "new backup", 1, 1)]);
+    // A refresh reads the index before it reads the buckets.
+    assert!(app.state.snapshot().index.refresh().unwrap());
+    let (files, place) = app.news("").await;
+    assert_eq!(files, [""; 0]);
+    app.refresh();
+    assert_eq!(app.news(&format!("after={place}")).await.0, ["new backup"]);
+}
+
+#[actix_web::test]
+async fn cursor_of_a_newer_server_returns_no_file_twice() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1)]);
+    let app = fixture.serve("free").await;
+    let mut behind = fixture.serve_with("free", without_refreshes()).await;
+    behind.key.clone_from(&app.key);
+    assert_eq!(app.save(json!({"name": "a", "query": "keywords=backup"})).await.0, 201);
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "new backup", 1, 1)]);
+    app.refresh();
+    let (files, place) = app.news("").await;
+    assert_eq!(files, ["new backup"]);
+    let after = format!("after={place}");
+    assert_eq!(behind.news(&after).await, (Vec::new(), place));
+    assert_eq!(behind.news("").await.0, [""; 0], "the server has not seen the publish");
+
+    rebuild(&fixture.context).unwrap();
+    app.refresh();
+    let (_, place) = app.news("").await;
+    let after = format!("after={place}");
+    assert_eq!(behind.news(&after).await, (Vec::new(), place), "the generation is not expired");
 }
 
 #[actix_web::test]
