@@ -196,6 +196,27 @@ fn partial_line_or_record_is_incomplete() {
     assert!(!tried("list.csv", ""), "no header");
 }
 
+#[rstest]
+#[case::path("9,\"dir/2")]
+#[case::escaped_quote("9,\"dir/2\"\"")]
+#[case::line_feed("9,\"dir/2\n")]
+#[case::swallowed_records("9,\"dir/2\na.s3.amazonaws.com,9,dir/3\na.s3.amazonaws.com,9,dir/4\n")]
+fn table_that_ends_inside_quotes_removes_no_file(#[case] end: &str) {
+    let fixture = Fixture::new();
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
+    let table = format!("bucket,size,key\n{A},9,\"dir/1\"\n{A},{end}");
+    let report = fixture.load(&[fixture.folder.write("list.csv", table)]).unwrap();
+    assert_eq!((report.counts.added, report.counts.replaced, report.counts.removed), (0, 1, 0));
+    let incomplete = &report.tally.incomplete;
+    assert!(
+        incomplete[0].ends_with(": the record at line 3 has no closing quote"),
+        "{incomplete:?}"
+    );
+    let table = format!("bucket,size,key\n{A},9,\"dir/1\"\n{A},9,\"dir/\"\"2\"\"\"");
+    let report = fixture.load(&[fixture.folder.write("list.csv", table)]).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (1, 4), "a complete table");
+}
+
 #[test]
 fn incomplete_source_removes_no_file() {
     let fixture = Fixture::new();

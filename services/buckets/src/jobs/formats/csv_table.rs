@@ -147,7 +147,8 @@ pub(super) fn read<R: BufRead>(
     defaults: &Defaults,
     sink: &mut dyn Sink,
 ) -> Result<(), JobError> {
-    let bounded = Bounded { inner: input, left: 0, last: b'\n' };
+    let quotes = Quotes::new(delimiter);
+    let bounded = Bounded { inner: input, left: 0, quotes, ended: false };
     let mut reader = ReaderBuilder::new()
         .delimiter(delimiter)
         .has_headers(false)
@@ -171,13 +172,16 @@ pub(super) fn read<R: BufRead>(
         reader.get_mut().left = LONGEST_RECORD * 2;
         match reader.read_byte_record(&mut record) {
             Ok(true) => short = record.len() < columns.names.len(),
-            Ok(false) if short && reader.get_ref().last != b'\n' => {
+            Ok(false) if short && reader.get_ref().quotes.last != b'\n' => {
                 return sink.broken("the last record is incomplete".to_owned());
             }
             Ok(false) => return Ok(()),
             Err(error) => return sink.broken(error.to_string()),
         }
         let position = record.position().map_or(0, csv::Position::line);
+        if reader.get_ref().ends_in_quotes() {
+            return sink.broken(format!("the record at line {position} has no closing quote"));
+        }
         if let Some(versions) = &columns.versions {
             if versions.is_old(&record) {
                 sink.skipped(Skipped::Version)?;
@@ -256,8 +260,17 @@ fn parsed<'a>(
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,
-    /// The last byte we read.
-    last: u8,
+    quotes: Quotes,
+    /// Whether we have read everything.
+    ended: bool,
+}
+
+impl<R> Bounded<R> {
+    /// Returns `true` if the source has ended inside quotes. Its last record may be cut off, or a
+    /// quote in an earlier record may have swallowed everything after it.
+    fn ends_in_quotes(&self) -> bool {
+        self.ended && self.quotes.is_open
+    }
 }
 
 impl<R: BufRead> Read for Bounded<R> {
@@ -267,11 +280,76 @@ impl<R: BufRead> Read for Bounded<R> {
         }
         self.inner.reset();
         let count = self.inner.read(buffer)?;
-        self.last = buffer[..count].last().copied().unwrap_or(self.last);
+        self.quotes.add(&buffer[..count]);
+        self.ended = count == 0;
         match self.left.checked_sub(count) {
             Some(left) if left > 0 => self.left = left,
             _ => return Err(std::io::Error::other("a record is longer than 1 MiB")),
         }
         Ok(count)
+    }
+}
+
+/// Tracks whether the bytes read so far end inside a quoted field.
+struct Quotes {
+    delimiter: u8,
+    is_open: bool,
+    /// The last byte.
+    last: u8,
+    /// Whether the last byte closed a field. Another quote then continues the field.
+    is_closed: bool,
+}
+
+impl Quotes {
+    fn new(delimiter: u8) -> Self {
+        Self { delimiter, is_open: false, last: b'\n', is_closed: false }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let Some(&last) = bytes.last() else { return };
+        let mut closed = None;
+        for at in memchr::memchr_iter(b'"', bytes) {
+            let (before, continues) = match at.checked_sub(1) {
+                Some(before) => (bytes[before], closed == Some(before)),
+                None => (self.last, self.is_closed),
+            };
+            if self.is_open {
+                self.is_open = false;
+                closed = Some(at);
+            } else {
+                // Other quotes within a field are literal.
+                let begins = before == self.delimiter || matches!(before, b'\n' | b'\r');
+                self.is_open = continues || begins;
+            }
+        }
+        self.is_closed = closed == Some(bytes.len() - 1);
+        self.last = last;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::Quotes;
+
+    #[rstest]
+    #[case("a,b\n", false)]
+    #[case("\"", true)]
+    #[case("\"a\"", false)]
+    #[case("\"a\"\"", true)]
+    #[case("\"a\"\"b\"", false)]
+    #[case("a,\"b\nc", true)]
+    #[case("a,\"b\",\"", true)]
+    #[case("a\r\n\"b", true)]
+    #[case("5\" disk,a\"\"", false)]
+    #[case("\"a\"b\"", false)]
+    #[case("\"\"\"", true)]
+    fn quotes_are_tracked_in_parts_of_any_size(#[case] text: &str, #[case] open: bool) {
+        for size in 1..=text.len() {
+            let mut quotes = Quotes::new(b',');
+            text.as_bytes().chunks(size).for_each(|part| quotes.add(part));
+            assert_eq!(quotes.is_open, open, "{text} in parts of {size}");
+        }
     }
 }
