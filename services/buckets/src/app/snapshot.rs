@@ -172,11 +172,12 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     let seen = state.snapshot();
     let pools = state.pools();
     let second = state.clock().unix();
-    let (mut now, own, packages, run, crawls) =
+    let (mut now, own, packages, run, crawls, pending) =
         pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let (now, own) = (generations::read(db)?, generations::identity(db)?);
             let (packages, run) = (all_packages(db)?, load_runs::under_way(db)?);
-            Ok((now, own, packages, run, crawls::figures(db, second)?))
+            let (crawls, pending) = (crawls::figures(db, second)?, pending_takedowns(db)?);
+            Ok((now, own, packages, run, crawls, pending))
         })?;
     metrics::loading(run.map_or(0.0, |(_, progress)| Progress::current_rate(&progress, second)));
     metrics::crawling(crawls.active, crawls.paused, crawls.running, crawls.overdue_seconds);
@@ -210,6 +211,8 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         // If a rebuild switched generations in between, these buckets may belong to the next one.
         // Leave it to the next refresh to read both from the same generation.
         if after.generation == now.generation {
+            // A removal completed since then may have come too late for this state of the index.
+            snapshot.takedowns.add_all(&pending);
             let paths = &snapshot.takedowns.paths;
             let mut hidden = seen.hidden.clone();
             hidden.retain(|bucket, _| paths.iter().any(|hidden| hidden.bucket == *bucket));

@@ -30,6 +30,16 @@ impl Takedowns {
         }
     }
 
+    /// Adds other removals, unless they are known.
+    pub fn add_all(&mut self, others: &Self) {
+        others.buckets.iter().for_each(|bucket| self.add(*bucket, ""));
+        for paths in &others.paths {
+            if !self.paths.contains(paths) {
+                self.paths.push(paths.clone());
+            }
+        }
+    }
+
     /// Returns `true` if the whole bucket is hidden.
     pub fn hides_bucket(&self, bucket: u64) -> bool {
         self.buckets.binary_search(&bucket).is_ok()

@@ -1,4 +1,4 @@
-//! An index in which one search fails or waits for other work.
+//! An index in which one call fails or waits for other work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,28 +9,39 @@ use buckets::engine::{
 };
 use buckets::model::{Facets, FileQuery, Found};
 
-/// Generations in which one search fails.
+/// Generations in which one call fails.
 pub struct FailingSearches {
     inner: Arc<dyn Generations>,
-    /// Searches until the one that fails.
-    left: Arc<AtomicUsize>,
-    /// Work to do before that search. It then succeeds.
+    fault: Arc<Fault>,
+}
+
+/// The call that fails.
+struct Fault {
+    call: Call,
+    /// Calls until the one that fails.
+    left: AtomicUsize,
+    /// Work to do in that call. It then succeeds.
     work: Option<Work>,
 }
 
-type Work = Arc<dyn Fn() + Send + Sync>;
+type Work = Box<dyn Fn() + Send + Sync>;
+
+/// A call to an index.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Refresh,
+    Search,
+}
 
 struct FailingIndex {
     inner: Arc<dyn FileIndex>,
-    left: Arc<AtomicUsize>,
-    work: Option<Work>,
+    fault: Arc<Fault>,
 }
 
 impl FailingSearches {
     /// Makes a search fail, counted from 1.
     pub fn new(inner: &Arc<dyn Generations>, search: usize) -> Arc<Self> {
-        let left = Arc::new(AtomicUsize::new(search));
-        Arc::new(Self { inner: Arc::clone(inner), left, work: None })
+        Self::with(inner, Call::Search, search, None)
     }
 
     /// Does some work during a search, counted from 1.
@@ -39,12 +50,44 @@ impl FailingSearches {
         search: usize,
         work: impl Fn() + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let left = Arc::new(AtomicUsize::new(search));
-        Arc::new(Self { inner: Arc::clone(inner), left, work: Some(Arc::new(work)) })
+        Self::with(inner, Call::Search, search, Some(Box::new(work)))
+    }
+
+    /// Does some work after a refresh, counted from 1.
+    pub fn after_refresh(
+        inner: &Arc<dyn Generations>,
+        refresh: usize,
+        work: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::with(inner, Call::Refresh, refresh, Some(Box::new(work)))
+    }
+
+    fn with(
+        inner: &Arc<dyn Generations>,
+        call: Call,
+        number: usize,
+        work: Option<Work>,
+    ) -> Arc<Self> {
+        let fault = Arc::new(Fault { call, left: AtomicUsize::new(number), work });
+        Arc::new(Self { inner: Arc::clone(inner), fault })
     }
 
     fn failing(&self, inner: Arc<dyn FileIndex>) -> Arc<dyn FileIndex> {
-        Arc::new(FailingIndex { inner, left: Arc::clone(&self.left), work: self.work.clone() })
+        Arc::new(FailingIndex { inner, fault: Arc::clone(&self.fault) })
+    }
+}
+
+impl Fault {
+    /// Fails or does the work if this is the call.
+    fn reach(&self, call: Call) -> Result<(), EngineError> {
+        if call != self.call || self.left.fetch_sub(1, Ordering::Relaxed) != 1 {
+            return Ok(());
+        }
+        match &self.work {
+            Some(work) => work(),
+            None => return Err(EngineError::Broken("a fault".to_owned())),
+        }
+        Ok(())
     }
 }
 
@@ -72,12 +115,7 @@ impl Generations for FailingSearches {
 
 impl FileIndex for FailingIndex {
     fn search(&self, query: &FileQuery, limits: &Limits) -> Result<Found, EngineError> {
-        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
-            match &self.work {
-                Some(work) => work(),
-                None => return Err(EngineError::Broken("a fault".to_owned())),
-            }
-        }
+        self.fault.reach(Call::Search)?;
         self.inner.search(query, limits)
     }
 
@@ -94,7 +132,9 @@ impl FileIndex for FailingIndex {
     }
 
     fn refresh(&self) -> Result<bool, EngineError> {
-        self.inner.refresh()
+        let refreshed = self.inner.refresh()?;
+        self.fault.reach(Call::Refresh)?;
+        Ok(refreshed)
     }
 
     fn verify(&self) -> Result<Vec<String>, EngineError> {

@@ -9,6 +9,7 @@ use buckets::jobs::{
 };
 use buckets::model::CrawlLists;
 use buckets::store::crawl_pages;
+use database::Db;
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use rstest::rstest;
@@ -16,6 +17,7 @@ use serde_json::json;
 use testkit::Served;
 
 use crate::app::{Fixture, line};
+use crate::failing_index::FailingSearches;
 use crate::program::{Program, holds, text};
 use crate::public_bucket::{Behaviour, PAGE, PublicBucket};
 
@@ -114,6 +116,40 @@ fn removal_and_crawl_that_hides_its_bucket_do_not_block_each_other() {
     });
     crawler.batch_execute("UPDATE bucket SET hidden_at = 1; COMMIT").unwrap();
     removing.join().unwrap().unwrap();
+}
+
+#[actix_web::test]
+async fn hidden_files_stay_hidden_when_their_removal_ends_during_a_refresh() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "secret.txt", 1, 1), &line(B, "other.pdf", 1, 1)]);
+    // The server has read the index, but not the removals, when the removal ends.
+    let context = fixture.context.clone();
+    let removing = move || drop(jobs::remove(&context, A, "", "asked", "tester").unwrap());
+    let mut served = fixture.clone();
+    served.context.generations =
+        FailingSearches::after_refresh(&fixture.context.generations, 2, removing);
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let app = served.serve_with("free", settings).await;
+    let change = |sql: String| {
+        let change =
+            |db: &mut Db| -> Result<(), database::DatabaseError> { Ok(db.batch_execute(&sql)?) };
+        fixture.context.pools.write_blocking(change).unwrap();
+        app.refresh();
+    };
+    let is_hidden = async || {
+        let facets = app.get("/api/v2/files/facets").await.1;
+        (app.results("").await, facets["buckets"].as_array().unwrap().len()) == (1, 1)
+    };
+    let touch = "UPDATE index_state SET version = version + 1";
+    change(format!(
+        "INSERT INTO removal (address, reason, operator, requested_at) \
+         VALUES ('{A}', 'asked', 'tester', 1); {touch}"
+    ));
+    assert!(is_hidden().await, "the removal waits");
+    change(touch.to_owned());
+    assert!(is_hidden().await, "the removal has ended");
+    app.refresh();
+    assert!(is_hidden().await, "the server has read the index again");
 }
 
 #[actix_web::test]
