@@ -9,6 +9,7 @@ use buckets::jobs::{
     AuditOptions, AuditReport, AuditState, BucketAudit, CheckpointPolicy, Endpoint, RemoteOptions,
     addresses_of, audit, remove, status,
 };
+use diesel::connection::SimpleConnection;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
@@ -80,6 +81,22 @@ fn audit_reports_changes_by_bucket() {
     let report = fixture.audit(&options);
     assert_eq!(counts(&report.buckets[0]), (0, 0, 3, many as u64 - 2));
     assert_eq!((report.has_new(), report.buckets[0].indexed), (false, many as u64 - 2));
+}
+
+#[test]
+fn hidden_bucket_that_is_open_again_is_new() {
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    let fixture = Fixture::new();
+    let options = options(&bucket.address, "s3");
+    fixture.audit(&options);
+    let hide = |db: &mut database::Db| -> Result<(), database::DatabaseError> {
+        Ok(db.batch_execute("UPDATE bucket SET hidden_at = 1")?)
+    };
+    fixture.context.pools.write_blocking(hide).unwrap();
+    let report = fixture.audit(&options);
+    assert_eq!(counts(&report.buckets[0]), (0, 0, 0, 3));
+    assert!(report.buckets[0].new_bucket && report.has_new(), "{report:?}");
+    assert!(!fixture.audit(&options).has_new(), "it is shown since then");
 }
 
 #[test]

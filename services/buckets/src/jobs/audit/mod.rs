@@ -88,9 +88,15 @@ fn audit_bucket(
         Err(error) => return Ok(failed(AuditState::Invalid, &error)),
     };
     let before = newest_id(&*context.open_index()?);
+    let known = context.pools.read_blocking(|db| buckets::by_address(db, &address.bucket))?;
+    let was_hidden = known.is_some_and(|bucket| bucket.hidden_at.is_some());
     let loaded = load(context, &loading, checkpoints);
     let bucket = match loaded {
-        Ok(report) => return listed(context, address, &report, before, options.shown),
+        Ok(report) => {
+            let bucket = listed(context, address, &report, before, options.shown)?;
+            // Its files are in the index, but it was closed and is open again.
+            return Ok(BucketAudit { new_bucket: bucket.new_bucket || was_hidden, ..bucket });
+        }
         Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {
             let state = match status {
                 Some(401 | 403) => AuditState::Closed,
