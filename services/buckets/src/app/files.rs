@@ -68,9 +68,21 @@ pub(super) async fn run_prepared<T>(
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
+            // The index was refreshed before the snapshot, which does not know new buckets and
+            // finished removals yet.
+            Ok(_) if again && is_behind(&snapshot) => {
+                again = false;
+                let newer = newest(state).await;
+                snapshot = newer.unwrap_or(snapshot);
+            }
             done => return Ok((Prepared { snapshot, package, binding, now }, done?)),
         }
     }
+}
+
+/// Returns `true` if the index is newer than the rest of the snapshot.
+fn is_behind(snapshot: &Snapshot) -> bool {
+    snapshot.index.summary().journal.sequence != snapshot.summary.journal.sequence
 }
 
 /// A scroll id is only valid if these values match.

@@ -167,6 +167,28 @@ async fn depth_limits_pages_with_notice() {
 }
 
 #[actix_web::test]
+async fn search_of_a_newer_index_knows_its_buckets() {
+    let fixture = Fixture::new();
+    let buckets = ["a", "b", "c"].map(|name| format!("{name}.s3.amazonaws.com"));
+    fixture.load_lines(&[&line(&buckets[0], "1.txt", 1, 1)]);
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let app = fixture.serve_with("free", settings).await;
+    let counts = async |path: &str, list: &str| {
+        let (_, body) = app.get(path).await;
+        (body["meta"]["results"].as_u64().unwrap(), body[list].as_array().unwrap().len())
+    };
+    // A refresh reads the index before it reads the buckets.
+    let publish = |bucket: &str| {
+        fixture.load_lines(&[&line(bucket, "1.txt", 1, 1)]);
+        assert!(app.state.snapshot().index.refresh().unwrap());
+    };
+    publish(&buckets[1]);
+    assert_eq!(counts("/api/v2/files", "files").await, (2, 2));
+    publish(&buckets[2]);
+    assert_eq!(counts("/api/v2/files/facets", "buckets").await, (3, 3));
+}
+
+#[actix_web::test]
 async fn page_waits_for_memory_until_the_time_limit() {
     let fixture = Fixture::with_samples();
     let settings = Settings { search_timeout: 1, ..Settings::for_tests() };
