@@ -55,6 +55,10 @@ pub(super) async fn run_prepared<T>(
     run: impl AsyncFn(&Snapshot, FileQuery) -> Result<T, Error>,
 ) -> Result<(Prepared, T), Error> {
     let mut snapshot = state.snapshot();
+    if request.scroll.is_some_and(|scroll| scroll.generation > snapshot.generation) {
+        // Another server may have noticed a rebuild first.
+        snapshot = newest(state).await?;
+    }
     let mut again = true;
     loop {
         let package = snapshot.package(plan);

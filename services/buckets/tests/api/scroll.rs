@@ -1,3 +1,4 @@
+use buckets::Settings;
 use rstest::rstest;
 
 use crate::app::{Fixture, line};
@@ -74,4 +75,18 @@ async fn scroll_expires_after_rebuild() {
     let (status, body) = app.get(&format!("{start}&scroll-id={id}")).await;
     assert_eq!((status, &body["code"]), (400, &"scroll_expired".into()));
     assert_eq!(app.get(start).await.0, 200);
+}
+
+#[actix_web::test]
+async fn scroll_continues_on_a_server_that_has_not_noticed_a_rebuild() {
+    let fixture = filled();
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let mut behind = fixture.serve_with("enterprise", settings).await;
+    buckets::jobs::rebuild(&fixture.context).unwrap();
+    let app = fixture.serve("enterprise").await;
+    behind.key.clone_from(&app.key);
+    let start = "/api/v2/files?paging-mode=scrolling&limit=2";
+    let id = app.get(start).await.1["meta"]["nextScrollId"].as_str().unwrap().to_owned();
+    let (status, body) = behind.get(&format!("{start}&scroll-id={id}")).await;
+    assert_eq!(status, 200, "{body}");
 }
