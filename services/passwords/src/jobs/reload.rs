@@ -171,4 +171,22 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn damaged_current_is_noticed_in_a_folder_that_had_none() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = data.path().join(Kind::Ntlm.name());
+        fs::create_dir_all(&folder).unwrap();
+        let settings = Settings { kinds: vec![Kind::Ntlm], ..Settings::default() };
+        let state = Arc::new(State::new(settings));
+        let reloader = Reloader::new(state.clone(), data.path());
+        reloader.look(false);
+        assert!(!state.is_unusable(Kind::Ntlm));
+        fs::write(folder.join("CURRENT"), "").unwrap();
+        reloader.look(false);
+        assert!(state.is_unusable(Kind::Ntlm));
+        fs::remove_file(folder.join("CURRENT")).unwrap();
+        reloader.look(false);
+        assert!(!state.is_unusable(Kind::Ntlm));
+    }
 }

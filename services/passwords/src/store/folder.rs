@@ -36,6 +36,8 @@ pub struct FolderLock {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signature {
     name: Option<String>,
+    /// Whether `CURRENT` exists but can't be used.
+    is_damaged: bool,
     file: Option<(u64, u64, i64, i64)>,
 }
 
@@ -82,10 +84,13 @@ impl KindFolder {
 
     /// Returns a signature. When it changes, a server reloads the corpus.
     pub fn signature(&self) -> Signature {
-        let path = self.current().ok().flatten();
+        let current = self.current();
+        let is_damaged = current.is_err();
+        let path = current.ok().flatten();
         let file = path.as_ref().and_then(|path| fs::metadata(path).ok());
         Signature {
             name: path.map(|path| path.display().to_string()),
+            is_damaged,
             file: file.map(|file| (file.dev(), file.ino(), file.mtime(), file.mtime_nsec())),
         }
     }
