@@ -13,13 +13,15 @@ const ROWS: u32 = 1 << 20;
 const LONGEST: usize = 32_767;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
+/// The sheet name that Excel uses for its own sheets, in lower case. It repairs files that have one.
+const RESERVED: &str = "history";
 /// Maximum digits in a number. Excel would drop any others.
 const DIGITS: usize = 15;
 
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
-    /// The sheet names, in lower case.
+    /// The names that sheets can't have anymore, in lower case.
     names: HashSet<String>,
     row: u32,
     /// Whether rows are kept in temporary files until the end.
@@ -32,7 +34,7 @@ impl Book {
         Self {
             workbook: Workbook::new(),
             sheets: 0,
-            names: HashSet::new(),
+            names: HashSet::from([RESERVED.to_owned()]),
             row: 0,
             is_on_disk: true,
         }
@@ -156,4 +158,19 @@ pub fn write_book(
     }
     ensure!(book.sheets > 0, "no table of the schema has this name");
     Ok((book.into_bytes()?, written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Book;
+
+    #[test]
+    fn name_that_excel_reserves_gets_a_number() {
+        let mut book = Book::in_memory();
+        for name in ["History", "history", "histories"] {
+            book.begin(name, ["a"].into_iter()).unwrap();
+        }
+        let names: Vec<_> = book.workbook.worksheets().iter().map(|sheet| sheet.name()).collect();
+        assert_eq!(names, ["History-2", "history-3", "histories"]);
+    }
 }
