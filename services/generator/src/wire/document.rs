@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::record::push_row;
+use super::record::{push_row, push_values};
 use crate::model::records::{Cell, Rows, Schema, Shape, Table};
 
 /// A record format.
@@ -231,7 +231,7 @@ fn push_cells(
                 out.push(b'\n');
             }
         }
-        RowForm::Csv => push_row(cells.iter().map(|cell| cell.as_text().unwrap_or_default()), out),
+        RowForm::Csv => push_values(cells.iter().map(Cell::as_text), out),
         RowForm::Sql => {
             if written.is_multiple_of(BATCH) {
                 out.extend_from_slice(if written == 0 { b"" } else { b";\n" });

@@ -49,17 +49,25 @@ pub enum TextOrTexts {
     Several(Vec<String>),
 }
 
-/// Appends a CSV row (RFC 4180). A lone empty cell gets quotes, because readers skip blank lines.
+/// Appends a CSV row (RFC 4180) whose empty cells are nulls. A lone empty cell gets quotes, because
+/// readers skip blank lines.
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
+    push_values(cells.into_iter().map(|cell| Some(cell).filter(|cell| !cell.is_empty())), out);
+}
+
+/// Appends a CSV row (RFC 4180) of values, with `None` for nulls. Empty strings get quotes, because
+/// PostgreSQL reads other empty cells as nulls.
+pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &mut Vec<u8>) {
     let start = out.len();
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
         }
+        let Some(cell) = cell else { continue };
         let plain = !cell.bytes().any(|byte| matches!(byte, b'"' | b',' | b'\r' | b'\n'));
         let is_padded =
             cell.starts_with(char::is_whitespace) || cell.ends_with(char::is_whitespace);
-        if plain && !is_padded {
+        if plain && !is_padded && !cell.is_empty() {
             out.extend_from_slice(cell.as_bytes());
         } else {
             out.push(b'"');
@@ -75,7 +83,7 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
 
 #[cfg(test)]
 mod tests {
-    use super::push_row;
+    use super::{push_row, push_values};
 
     #[test]
     fn cells_with_separators_are_quoted() {
@@ -91,5 +99,12 @@ mod tests {
         push_row([""], &mut out);
         push_row(["", ""], &mut out);
         assert_eq!(out, b"\"\"\r\n,\r\n");
+    }
+
+    #[test]
+    fn empty_strings_differ_from_nulls() {
+        let mut out = Vec::new();
+        push_values([Some("a"), None, Some("")], &mut out);
+        assert_eq!(out, b"a,,\"\"\r\n");
     }
 }
