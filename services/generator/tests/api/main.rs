@@ -25,6 +25,7 @@ mod page;
 mod person;
 mod phone;
 mod private_files;
+mod proposal_rules;
 mod proposals;
 mod record_alternatives;
 mod record_bounds;

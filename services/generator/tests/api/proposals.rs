@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use testkit::Program;
 
 /// A proposal, and what rows may break.
-struct Proposal {
+pub struct Proposal {
     schema: Value,
-    broken: String,
+    pub broken: String,
     /// Rows of the proposal.
-    rows: Value,
+    pub rows: Value,
 }
 
 impl Proposal {
@@ -29,11 +29,11 @@ impl Proposal {
         }
     }
 
-    fn sql(text: &str) -> Self {
+    pub fn sql(text: &str) -> Self {
         Self::of("a.sql", text, &[])
     }
 
-    fn json(document: &Value) -> Self {
+    pub fn json(document: &Value) -> Self {
         Self::of("a.json", &document.to_string(), &[])
     }
 
@@ -41,7 +41,7 @@ impl Proposal {
         Self::of("a.csv", text, &[])
     }
 
-    fn fields(&self, table: usize) -> &Value {
+    pub fn fields(&self, table: usize) -> &Value {
         &self.schema["tables"][table]["fields"]
     }
 
@@ -52,7 +52,7 @@ impl Proposal {
     }
 
     /// Returns the only table's values in a column.
-    fn values(&self, name: &str) -> Vec<Value> {
+    pub fn values(&self, name: &str) -> Vec<Value> {
         self.rows.as_array().unwrap().iter().map(|row| row[name].clone()).collect()
     }
 }

@@ -33,7 +33,7 @@ impl Reader<'_> {
             && let Some(target) = alternative["$ref"].as_str()
         {
             let own = self.resolved(alternative);
-            let known = &own["properties"][tag];
+            let known = self.resolved(&own["properties"][tag]);
             let name = target.rsplit('/').next().unwrap_or_default();
             let mapped = discriminator.and_then(|tag| tag["mapping"].as_object());
             let mut mapped = mapped.into_iter().flatten();

@@ -209,21 +209,36 @@ impl Bodies {
     }
 }
 
-/// Reads the table and the constraint from a statement that adds an exclusion, which the SQL parser
-/// doesn't support.
-pub fn exclusion(statement: &str) -> Option<(String, String)> {
+/// Parts of tables that rows must satisfy, by the word after `ADD`.
+const ADDED: [&str; 7] =
+    ["CONSTRAINT", "UNIQUE", "PRIMARY", "FOREIGN", "CHECK", "EXCLUDE", "COLUMN"];
+
+/// Returns the table and the constraint of a statement that the SQL parser doesn't understand, such
+/// as one that adds an exclusion. `None` for statements that don't matter for rows.
+pub fn unread(statement: &str) -> Option<(String, String)> {
     let words: Vec<_> = statement.split_whitespace().collect();
     let is = |place: usize, word: &str| {
         words.get(place).is_some_and(|own| own.eq_ignore_ascii_case(word))
     };
-    let at = words.iter().position(|word| word.eq_ignore_ascii_case("EXCLUDE"))?;
+    let skipped = |place: usize, word: &str| place + usize::from(is(place, word));
+    let last = |place: usize| {
+        let name = words.get(place)?.split('(').next()?.rsplit('.').next()?;
+        Some(name.trim_matches(['"', '`']).to_owned())
+    };
+    if is(0, "CREATE") && is(1, "UNIQUE") {
+        let on = words.iter().position(|word| word.eq_ignore_ascii_case("ON"))?;
+        return Some((last(skipped(on + 1, "ONLY"))?, shortened(statement)));
+    }
     if !is(0, "ALTER") || !is(1, "TABLE") {
         return None;
     }
     let place = 2 + 2 * usize::from(is(2, "IF"));
-    let place = place + usize::from(is(place, "ONLY"));
-    let name = words.get(place)?.rsplit('.').next()?.trim_matches('"').to_owned();
-    Some((name, shortened(&words[at..].join(" "))))
+    let place = skipped(place, "ONLY");
+    let added = words.get(place + 2)?.split('(').next()?.to_ascii_uppercase();
+    let is_added = is(place + 1, "ADD") && ADDED.contains(&added.as_str());
+    let excluded = words.iter().position(|word| word.eq_ignore_ascii_case("EXCLUDE"));
+    let at = excluded.or(is_added.then_some(place + 2))?;
+    Some((last(place)?, shortened(&words[at..].join(" "))))
 }
 
 /// Returns the start of an item on one line, for messages, without the comments before it.

@@ -62,9 +62,13 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         Expr::Between { expr, negated: false, low, high } => {
             compare(expr, &Op::GtEq, low, columns) && compare(expr, &Op::LtEq, high, columns)
         }
-        Expr::Like { negated: false, expr, pattern, .. } => like(expr, pattern, columns),
+        Expr::Like { negated: false, expr, pattern, escape_char, .. } => {
+            like(expr, pattern, escape(escape_char.as_ref()), columns)
+        }
         Expr::RLike { negated: false, expr, pattern, .. } => regex((expr, pattern), true, columns),
-        Expr::BinaryOp { left, op: Op::PGLikeMatch, right } => like(left, right, columns),
+        Expr::BinaryOp { left, op: Op::PGLikeMatch, right } => {
+            like(left, right, escape(None), columns)
+        }
         Expr::BinaryOp { left, op: op @ (Op::PGRegexMatch | Op::PGRegexIMatch), right } => {
             regex((left, right), *op == Op::PGRegexIMatch, columns)
         }
@@ -195,9 +199,9 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     let column = &mut columns[own];
     if is_now(right) {
         // Rows are generated later than any of these days or, with a seed, for a day in the future.
-        let is_past = matches!(op, Op::Lt | Op::LtEq);
-        column.days = (Some("2000-01-01".to_owned()), Some("2024-12-31".to_owned()));
-        return is_past && is_day(column);
+        column.days.0.get_or_insert_with(|| "2000-01-01".to_owned());
+        end_by(column, Some("2024-12-31".to_owned()));
+        return matches!(op, Op::Lt | Op::LtEq) && is_day(column);
     }
     let Some(value) = literal(right) else { return false };
     if is_day(column) {
@@ -205,11 +209,11 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
         return match op {
             _ if day.is_none() => false,
             Op::GtEq | Op::Gt => {
-                column.days.0 = day.and_then(|day| moved(&day, i64::from(*op == Op::Gt)));
+                begin_at(column, day.and_then(|day| moved(&day, i64::from(*op == Op::Gt))));
                 true
             }
             Op::LtEq | Op::Lt => {
-                column.days.1 = day.and_then(|day| moved(&day, -i64::from(*op == Op::Lt)));
+                end_by(column, day.and_then(|day| moved(&day, -i64::from(*op == Op::Lt))));
                 true
             }
             _ => false,
@@ -225,10 +229,8 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
         }
         (Op::NotEq, Some(number)) => {
             // We can only leave out a number at the edge of the range.
-            let step = column.step();
             let is_first = column.least.unwrap_or(0.0) >= number;
-            column.least = column.least.or(is_first.then_some(number + step));
-            is_first
+            is_first && raise(column, number + column.step())
         }
         (Op::GtEq, Some(number)) => raise(column, number),
         (Op::Gt, Some(number)) => raise(column, number + column.step()),
@@ -246,6 +248,17 @@ fn raise(column: &mut Column, least: f64) -> bool {
 fn lower(column: &mut Column, most: f64) -> bool {
     column.most = Some(column.most.map_or(most, |known| known.min(most)));
     column.limit.is_none_or(|limit| most >= -limit)
+}
+
+/// Raises the first allowed day. The bounds of other checks still apply.
+fn begin_at(column: &mut Column, day: Option<String>) {
+    // Days sort like strings, and after `None`.
+    column.days.0 = column.days.0.take().max(day);
+}
+
+/// Lowers the last allowed day. The bounds of other checks still apply.
+fn end_by(column: &mut Column, day: Option<String>) {
+    column.days.1 = column.days.1.take().into_iter().chain(day).min();
 }
 
 fn is_day(column: &Column) -> bool {
@@ -342,27 +355,44 @@ fn untrimmed(expression: &Expr) -> &Expr {
     }
 }
 
-fn like(expression: &Expr, pattern: &Expr, columns: &mut [Column]) -> bool {
+/// Returns the character that makes a wildcard in a pattern match only itself, if any.
+fn escape(stated: Option<&Literal>) -> Option<char> {
+    match stated {
+        Some(Literal::SingleQuotedString(text)) => text.chars().next(),
+        _ => Some('\\'),
+    }
+}
+
+/// Translates the pattern of a `LIKE` to a regular expression. `any` and `one` replace its
+/// wildcards.
+fn translated(pattern: &str, escape: Option<char>, any: &str, one: &str) -> String {
+    let (mut regex, mut letters) = (String::new(), pattern.chars());
+    while let Some(letter) = letters.next() {
+        let literal = match letter {
+            letter if Some(letter) == escape => letters.next(),
+            '%' | '_' => {
+                regex.push_str(if letter == '%' { any } else { one });
+                None
+            }
+            letter => Some(letter),
+        };
+        regex.extend(literal.map(|letter| regex_syntax::escape(&letter.to_string())));
+    }
+    regex
+}
+
+fn like(expression: &Expr, pattern: &Expr, escape: Option<char>, columns: &mut [Column]) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
     with(expression, columns, |column| {
         // Email addresses always contain a domain, so there is nothing to do.
         let is_email = column.name.to_lowercase().contains("mail");
         let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
         if !column.choices.is_empty() {
-            let letters = pattern.chars().map(|letter| match letter {
-                '%' => ".*".to_owned(),
-                '_' => ".".to_owned(),
-                letter => regex_syntax::escape(&letter.to_string()),
-            });
-            return column.choose_matching(&format!("(?s)^{}$", letters.collect::<String>()));
+            let regex = translated(&pattern, escape, ".*", ".");
+            return column.choose_matching(&format!("(?s)^{regex}$"));
         }
         if !(is_email && is_any) {
-            let letters = pattern.chars().map(|letter| match letter {
-                '%' => "[a-z]{6}".to_owned(),
-                '_' => "[a-z]".to_owned(),
-                letter => regex_syntax::escape(&letter.to_string()),
-            });
-            return column.set_regex(letters.collect());
+            return column.set_regex(translated(&pattern, escape, "[a-z]{6}", "[a-z]"));
         }
         matches!(column.stored, Stored::Text(_))
     })

@@ -265,9 +265,11 @@ fn resolve(tables: &mut [Existing]) {
     let mut referred = Vec::new();
     for table in tables.iter_mut() {
         for column in &mut table.columns {
-            // We can't refer to a table that isn't in the file.
             let Some((name, target)) = column.refers.take() else { continue };
-            let Some(to) = Target::find(&known, &name) else { continue };
+            let Some(to) = Target::find(&known, &name) else {
+                table.broken.push(absent(&column.name, &name));
+                continue;
+            };
             let found =
                 if target.is_empty() { to.key.first().cloned() } else { to.column(&target) };
             let Some(found) = found else {
@@ -281,7 +283,10 @@ fn resolve(tables: &mut [Existing]) {
         let mut references = table.references.clone();
         references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
         for Reference { mut columns, table: name, targets } in references {
-            let Some(to) = Target::find(&known, &name) else { continue };
+            let Some(to) = Target::find(&known, &name) else {
+                table.broken.push(absent(&columns.join(", "), &name));
+                continue;
+            };
             let name = to.name.clone();
             let targets = match targets.is_empty() {
                 true => to.key.clone(),
@@ -324,6 +329,11 @@ fn resolve(tables: &mut [Existing]) {
             column.required = true;
         }
     }
+}
+
+/// Describes a reference to a table that the file doesn't create, so its keys are unknown.
+fn absent(columns: &str, table: &str) -> String {
+    format!("FOREIGN KEY ({columns}) to {table}, which is not in the file")
 }
 
 /// Sorts the tables so that each one comes after those it refers to. Cycles are broken by setting

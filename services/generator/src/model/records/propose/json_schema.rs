@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::existing::is_name;
 use super::names::by_name;
+use super::narrowed::narrow;
 use super::sample::{distinct, shortened};
 use crate::model::records::kinds::pattern;
 
@@ -119,16 +120,9 @@ impl Reader<'_> {
                 alternatives = several_types(&mut part);
             }
             for (name, value) in part {
-                match (whole.get_mut(&name), value) {
-                    (Some(Value::Object(known)), Value::Object(more)) if name == "properties" => {
-                        known.extend(more);
-                    }
-                    (Some(Value::Array(known)), Value::Array(more)) if name == "required" => {
-                        known.extend(more);
-                    }
-                    // Anything written next to a reference overrides its target.
-                    (Some(_), _) => {}
-                    (None, value) => {
+                match whole.get_mut(&name) {
+                    Some(known) => narrow(&name, known, value),
+                    None => {
                         whole.insert(name, value);
                     }
                 }
@@ -204,9 +198,14 @@ impl Reader<'_> {
         let inner = |name: &str| if property[name] == true { step } else { 0.0 };
         let least = bound("minimum").map(|least| least + inner("exclusiveMinimum"));
         let most = bound("maximum").map(|most| most - inner("exclusiveMaximum"));
-        column.least = least.or(bound("exclusiveMinimum").map(|least| least + step));
-        column.most = most.or(bound("exclusiveMaximum").map(|most| most - step));
-        column.choices = property["enum"].as_array().cloned().unwrap_or_default();
+        let above = bound("exclusiveMinimum").map(|least| least + step);
+        let below = bound("exclusiveMaximum").map(|most| most - step);
+        column.least = least.into_iter().chain(above).reduce(f64::max);
+        column.most = most.into_iter().chain(below).reduce(f64::min);
+        // A constant is one of the choices, if there are any.
+        if property.get("const").is_none() {
+            column.choices = property["enum"].as_array().cloned().unwrap_or_default();
+        }
         if let Some(part) = property["multipleOf"].as_f64()
             && let Stored::Decimal(decimals) = column.stored
             && column.choices.is_empty()
@@ -260,11 +259,23 @@ impl Reader<'_> {
             }
             ("array", _) => {
                 // Array fields only support one kind of item, so we reduce a tuple to its first
-                // item.
-                let first = property["prefixItems"].get(0);
+                // item. Before draft 2020-12, `items` could be a tuple too.
+                let nth = |place: usize| {
+                    let tuples = [&property["prefixItems"], &property["items"]];
+                    tuples.into_iter().find_map(|tuple| tuple.get(place))
+                };
+                let first = nth(0);
                 let items = self.column(name, first.unwrap_or(&property["items"]), depth + 1);
                 let bound = |name: &str| property[name].as_u64().map(|count| count.min(100));
                 let least = bound("minItems").unwrap_or(1);
+                let others = property.get("items").filter(|items| items.is_object());
+                let is_same = |place| nth(place).or(others).is_none_or(|item| first == Some(item));
+                if first.is_some() && !(1..least as usize).all(is_same) {
+                    self.note(format!("the items of {name} after the first one"));
+                }
+                if property["minItems"].as_u64().is_some_and(|count| count > least) {
+                    self.note(format!("the number of items in {name}"));
+                }
                 let most = match first {
                     Some(_) => least,
                     None => bound("maxItems").unwrap_or(least.max(3)).max(1),

@@ -122,6 +122,12 @@ impl Column {
             (self.least, self.most) = (None, None);
             return false;
         }
+        if let (Some(first), Some(last)) = &self.days
+            && first > last
+        {
+            self.days = (None, None);
+            return false;
+        }
         true
     }
 }

@@ -11,10 +11,11 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
-use super::bodies::{Bodies, exclusion, shortened};
+use super::bodies::{Bodies, shortened, unread};
 use super::column::{Column, Stored};
 use super::existing::{Existing, Reference, proposed};
 use super::partitions::{self, Partition};
+use super::rewritten::rewritten;
 use super::statements::{is_mysql, statements};
 use super::types::stored;
 
@@ -63,7 +64,8 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             Some(expanded) => (expanded.statement.as_str(), expanded.merged.as_slice()),
             None => (whole, &[][..]),
         };
-        match understood(whole, &bodies) {
+        let changed = rewritten(whole);
+        match understood(changed.as_deref().unwrap_or(whole), &bodies) {
             Ok((mut statement, mut others)) => {
                 if let Statement::CreateTable(table) = &mut statement {
                     let name = last(&table.name);
@@ -79,7 +81,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
                 read.push(statement);
             }
             Err(error) if kind == Kind::Table => return Err(at(error)),
-            Err(_) => broken.extend(exclusion(text)),
+            Err(_) => broken.extend(unread(text)),
         }
     }
     let types = types(&read, is_mysql(text), is_folded(text));

@@ -52,7 +52,7 @@ pub fn is_mysql(text: &str) -> bool {
 }
 
 /// Returns whether a string starts with a keyword.
-fn begins(text: &str, word: &str) -> bool {
+pub fn begins(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
         && !text[word.len()..].starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
 }

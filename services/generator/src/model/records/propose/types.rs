@@ -32,6 +32,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
     let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
     // Extension types may be qualified with a schema.
     let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
+    let name = name.trim_end_matches(" unsigned");
     let known = |field: Value| (Stored::Known(field), None);
     let pattern = |regex: &str| known(json!({"type": "pattern", "regex": regex}));
     match name {
@@ -41,8 +42,8 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tinyint" if number(0) == Some(1) => (Stored::Boolean, None),
         "date" => (Stored::Date, None),
         "year" => known(json!({"type": "integer", "min": 1970, "max": 2030})),
-        // A PostgreSQL array.
-        _ if text.ends_with("[]") => known(json!({"type": "constant", "value": "{}"})),
+        // A PostgreSQL array, which may have a size.
+        _ if text.ends_with(']') => known(json!({"type": "constant", "value": "{}"})),
         "uuid" | "uniqueidentifier" => (Stored::Uuid, None),
         "json" | "jsonb" => (Stored::Known(object()), None),
         "inet" => known(json!({"type": "ip"})),
@@ -62,9 +63,11 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tsvector" | "tsquery" => pattern("[a-z]{8}"),
         _ if name.ends_with("range") => known(json!({"type": "constant", "value": "empty"})),
         "decimal" | "numeric" | "dec" | "fixed" | "money" => decimal(number(0), number(1)),
-        "float" | "real" | "double" | "double precision" | "float4" | "float8" => {
-            (Stored::Decimal(3), None)
-        }
+        // MySQL's types with digits and decimals have a largest number.
+        "float" | "real" | "double" | "double precision" | "float4" | "float8" => match number(1) {
+            Some(decimals) => decimal(number(0), Some(decimals)),
+            None => (Stored::Decimal(3), None),
+        },
         _ if name.starts_with("timestamp") || name.starts_with("datetime") => {
             (Stored::Timestamp, None)
         }

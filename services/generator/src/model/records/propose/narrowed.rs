@@ -1,0 +1,104 @@
+//! Combines schemas that must all hold, as in `allOf` and next to `$ref`.
+
+use serde_json::{Map, Value, json};
+
+/// Narrows a member of a schema to what a member of another schema allows too. Members that cannot
+/// be combined, such as patterns, keep the first value.
+pub fn narrow(name: &str, known: &mut Value, more: Value) {
+    match (name, known, more) {
+        ("properties", Value::Object(known), Value::Object(more)) => combine(known, more),
+        ("required", Value::Array(known), Value::Array(more)) => known.extend(more),
+        ("enum", Value::Array(known), Value::Array(more)) => {
+            let is_common = |value: &Value| more.contains(value);
+            if known.iter().any(is_common) {
+                known.retain(is_common);
+            }
+        }
+        ("type", known, more) => {
+            if let Some(kinds) = common_types(known, &more) {
+                *known = kinds;
+            }
+        }
+        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems", known, more) => {
+            if more.as_f64() > known.as_f64() && known.is_number() {
+                *known = more;
+            }
+        }
+        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems", known, more) => {
+            if more.as_f64() < known.as_f64() && more.is_number() {
+                *known = more;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds properties. Those with several different schemas get all of them.
+fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
+    for (name, schema) in more {
+        match known.get_mut(&name) {
+            Some(own) if *own == schema => {}
+            Some(own) => *own = json!({"allOf": [own.take(), schema]}),
+            None => {
+                known.insert(name, schema);
+            }
+        }
+    }
+}
+
+/// Returns the types in both lists. All integers are numbers. `None` if the lists have nothing in
+/// common.
+fn common_types(known: &Value, more: &Value) -> Option<Value> {
+    let list = |kinds: &Value| match kinds {
+        Value::Array(kinds) => kinds.clone(),
+        kind => vec![kind.clone()],
+    };
+    let (known, more) = (list(known), list(more));
+    let has = |kinds: &[Value], kind: &Value| {
+        kinds.contains(kind) || kind == "integer" && kinds.iter().any(|own| own == "number")
+    };
+    let mut common: Vec<_> = known.iter().filter(|kind| has(&more, kind)).cloned().collect();
+    for kind in more.iter().filter(|kind| has(&known, kind)) {
+        if !common.contains(kind) {
+            common.push(kind.clone());
+        }
+    }
+    match common.len() {
+        0 => None,
+        1 => common.pop(),
+        _ => Some(common.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::narrow;
+
+    #[test]
+    fn members_of_two_schemas_hold_together() {
+        for (name, known, more, expected) in [
+            ("minimum", json!(1), json!(2.5), json!(2.5)),
+            ("minimum", json!(3), json!(2), json!(3)),
+            ("maxLength", json!(9), json!(4), json!(4)),
+            ("exclusiveMinimum", json!(true), json!(4), json!(true)),
+            ("enum", json!(["a", "b"]), json!(["b", "c"]), json!(["b"])),
+            ("enum", json!(["a"]), json!(["c"]), json!(["a"])),
+            ("type", json!(["string", "null"]), json!("string"), json!("string")),
+            ("type", json!("number"), json!("integer"), json!("integer")),
+            ("type", json!("boolean"), json!("string"), json!("boolean")),
+            ("title", json!("a"), json!("b"), json!("a")),
+            (
+                "properties",
+                json!({"a": {"type": "string"}, "b": {}}),
+                json!({"a": {"const": "x"}, "b": {}, "c": {}}),
+                json!({"a": {"allOf": [{"type": "string"}, {"const": "x"}]}, "b": {}, "c": {}}),
+            ),
+        ] {
+            let mut narrowed = known.clone();
+            narrow(name, &mut narrowed, more);
+            assert_eq!(narrowed, expected, "{name} {known}");
+        }
+    }
+}

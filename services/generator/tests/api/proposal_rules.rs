@@ -1,0 +1,126 @@
+//! Rules of tables and documents that the rows of a proposal keep, or that are named.
+
+use serde_json::{Value, json};
+
+use crate::proposals::Proposal;
+
+#[test]
+fn domains_without_nulls_keep_their_type_and_checks() {
+    let made = Proposal::sql(
+        "CREATE DOMAIN price AS numeric(8,2) DEFAULT 0 NOT NULL CHECK (VALUE > 0);
+        CREATE TABLE t (id INT PRIMARY KEY, net price);",
+    );
+    assert_eq!((made.broken.as_str(), &made.fields(0)[1]["type"]), ("", &json!("decimal")));
+    assert!(made.values("net").iter().all(|value| value.as_f64() > Some(0.0)), "{}", made.rows);
+}
+
+#[test]
+fn unique_indexes_of_partitioned_tables_count() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, code TEXT NOT NULL);
+        CREATE UNIQUE INDEX i ON ONLY public.t USING btree (code);",
+    );
+    assert_eq!((made.broken.as_str(), &made.fields(0)[1]["unique"]), ("", &json!(true)));
+}
+
+#[test]
+fn rules_that_cannot_be_followed_are_named() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a INT NOT NULL, b INT NOT NULL REFERENCES users (id), c INT NOT NULL,
+            FOREIGN KEY (c) REFERENCES orders);
+        ALTER TABLE ONLY public.t ADD CONSTRAINT stay PRIMARY KEY (a, b WITHOUT OVERLAPS);
+        CREATE UNIQUE INDEX i ON public.t(a) TABLESPACE fast;
+        ALTER TABLE t ADD FULLTEXT INDEX f (a) WITH PARSER ngram;",
+    );
+    let lines: Vec<_> = made.broken.lines().collect();
+    let expected = [
+        "the rows may violate t: CONSTRAINT stay PRIMARY KEY (a, b WITHOUT OVERLAPS)",
+        "the rows may violate t: CREATE UNIQUE INDEX i ON public.t(a) TABLESPACE fast",
+        "the rows may violate t: FOREIGN KEY (b) to users, which is not in the file",
+        "the rows may violate t: FOREIGN KEY (c) to orders, which is not in the file",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn several_bounds_of_a_day_all_apply() {
+    for checks in [
+        "d >= '2010-01-01' AND d <= CURRENT_DATE",
+        "d <= now() AND d >= '2010-01-01'",
+        "d >= '2010-01-01' AND d > '2001-01-01' AND d < '2024-06-01' AND d <= '2024-12-31'",
+    ] {
+        let made = Proposal::sql(&format!("CREATE TABLE t (d DATE NOT NULL CHECK ({checks}));"));
+        assert_eq!((made.broken.as_str(), &made.fields(0)[0]["min"]), ("", &json!("2010-01-01")));
+        let last = if checks.contains("06-01") { "2024-05-31" } else { "2024-12-31" };
+        assert_eq!(made.fields(0)[0]["max"], last, "{checks}");
+    }
+    let made = Proposal::sql(
+        "CREATE TABLE t (d DATE NOT NULL CHECK (d >= '2031-01-01' AND d <= CURRENT_DATE));",
+    );
+    assert!(made.broken.contains("the checks of d together"), "{}", made.broken);
+}
+
+#[test]
+fn number_that_a_check_excludes_does_not_occur() {
+    let made =
+        Proposal::sql("CREATE TABLE t (n INT NOT NULL CHECK (n >= 0 AND n <> 0 AND n < 3));");
+    assert_eq!(made.broken, "");
+    assert!(made.values("n").iter().all(|value| *value == 1 || *value == 2), "{}", made.rows);
+}
+
+#[test]
+fn escaped_wildcards_of_like_match_only_themselves() {
+    for (check, start) in [(r"'INV\_%'", "INV_"), ("'a!%b%' ESCAPE '!'", "a%b")] {
+        let made = Proposal::sql(&format!(
+            "CREATE TABLE t (code TEXT NOT NULL CHECK (code LIKE {check}));"
+        ));
+        assert_eq!(made.broken, "");
+        for value in made.values("code") {
+            assert!(value.as_str().unwrap().starts_with(start), "{check}: {value}");
+        }
+    }
+}
+
+#[test]
+fn arrays_with_a_size_and_unsigned_decimals_have_their_type() {
+    let made = Proposal::sql("CREATE TABLE t (squares integer[3] NOT NULL, n INT NOT NULL);");
+    assert_eq!(made.fields(0)[0]["value"], "{}");
+    let made = Proposal::sql(
+        "CREATE TABLE `t` (`a` double unsigned NOT NULL, `b` float(3,1) NOT NULL,
+            `c` float(7,4) unsigned NOT NULL) ENGINE=InnoDB;",
+    );
+    let small = |value: &Value| value.as_f64().unwrap() < 99.95;
+    assert!(made.values("b").iter().all(small), "{}", made.rows);
+    assert!(made.values("a").iter().chain(&made.values("c")).all(Value::is_number));
+}
+
+#[test]
+fn schemas_that_are_combined_all_hold() {
+    let made = Proposal::json(&json!({
+        "allOf": [{"$ref": "#/$defs/base"}],
+        "properties": {"kind": {"const": "dog"}, "size": {"enum": ["s", "m"]},
+            "legs": {"type": "integer", "minimum": 4},
+            "above": {"type": "integer", "minimum": 0, "exclusiveMinimum": 5, "maximum": 7}},
+        "$defs": {"base": {"properties": {"kind": {"type": "string"}, "size": {"enum": ["m", "l"]},
+            "legs": {"type": "number", "minimum": 1, "maximum": 5}}}}}));
+    assert_eq!(made.broken, "");
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["kind"] == "dog" && row["size"] == "m", "{row}");
+        assert!(row["legs"] == 4 || row["legs"] == 5, "{row}");
+        assert!(row["above"] == 6 || row["above"] == 7, "{row}");
+    }
+}
+
+#[test]
+fn tuples_whose_items_differ_are_named() {
+    let tuple = json!([{"type": "boolean"}, {"type": "integer"}]);
+    let made = Proposal::json(&json!({"properties": {
+        "pair": {"type": "array", "prefixItems": tuple, "minItems": 2},
+        "old": {"type": "array", "items": tuple},
+        "long": {"type": "array", "minItems": 200, "items": {"type": "boolean"}}}}));
+    assert!(made.rows[0]["old"][0].is_boolean(), "{}", made.rows[0]);
+    for text in ["the items of pair after the first one", "the number of items in long"] {
+        assert!(made.broken.contains(text), "{}", made.broken);
+    }
+    assert_eq!(made.broken.lines().count(), 2, "{}", made.broken);
+}
