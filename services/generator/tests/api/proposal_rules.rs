@@ -124,3 +124,30 @@ fn tuples_whose_items_differ_are_named() {
     }
     assert_eq!(made.broken.lines().count(), 2, "{}", made.broken);
 }
+
+#[test]
+fn fractions_as_bounds_of_integers_and_negative_multiples_are_kept() {
+    let made = Proposal::sql("CREATE TABLE t (n INT NOT NULL CHECK (n >= 0.5 AND n < 3.5));");
+    assert_eq!((&made.fields(0)[0]["min"], &made.fields(0)[0]["max"]), (&json!(1), &json!(2)));
+    let made = Proposal::json(&json!({"properties": {
+        "below": {"type": "integer", "maximum": -0.5},
+        "fives": {"type": "integer", "multipleOf": 5, "maximum": -3}}}));
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["below"].as_i64() < Some(0), "{row}");
+        let number = row["fives"].as_i64().unwrap();
+        assert!(number < 0 && number % 5 == 0, "{row}");
+    }
+}
+
+#[test]
+fn names_too_short_for_their_column_do_not_occur() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, surname TEXT NOT NULL CHECK (length(surname) >= 5),
+            username TEXT NOT NULL UNIQUE CHECK (length(username) >= 5),
+            city TEXT NOT NULL CHECK (length(city) >= 2));",
+    );
+    assert_eq!((made.broken.as_str(), &made.fields(0)[3]["part"]), ("", &json!("city")));
+    for value in made.values("surname").iter().chain(&made.values("username")) {
+        assert!(value.as_str().unwrap().len() >= 5, "{value}");
+    }
+}

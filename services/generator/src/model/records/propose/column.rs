@@ -35,6 +35,8 @@ const SHORT: u32 = 12;
 const LONG: u32 = 1_000;
 /// Length of unique email addresses that don't belong to a person.
 const SHORT_EMAIL: u32 = 20;
+/// Length of the shortest email addresses of people.
+const SHORTEST_EMAIL: u32 = 15;
 
 /// The type of a column's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -359,12 +361,12 @@ impl Column {
     }
 
     fn number(&self, mut field: Value, usual: f64) -> Value {
-        let bound = |value: f64| match self.stored {
+        let bound = |value: f64, round: fn(f64) -> f64| match self.stored {
             Stored::Decimal(decimals) => {
                 let largest = 10_f64.powi(DIGITS - decimals.cast_signed());
                 json!(value.clamp(-largest, largest))
             }
-            _ => json!(value.clamp(-LARGEST_INTEGER, LARGEST_INTEGER) as i64),
+            _ => json!(round(value).clamp(-LARGEST_INTEGER, LARGEST_INTEGER) as i64),
         };
         let limit = self.limit.unwrap_or(f64::MAX);
         let least = self.least.map(|least| least.max(-limit));
@@ -377,10 +379,10 @@ impl Column {
         let below = |most: f64| (most - usual).max(-limit);
         let least = least.or(most.filter(|most| *most < 0.0).map(below));
         if let Some(least) = least {
-            field["min"] = bound(least);
+            field["min"] = bound(least, f64::ceil);
         }
         if let Some(most) = most {
-            field["max"] = bound(most.min(limit));
+            field["max"] = bound(most.min(limit), f64::floor);
         }
         field
     }
@@ -403,7 +405,8 @@ impl Column {
             }
             let is_long = length.is_none_or(|length| length >= 64);
             let is_known = (is_part("email") || is_part("username")) && !self.is_combined;
-            return match known.clone().filter(|_| is_known && is_long && !self.is_upper) {
+            let fits = |field: &Value| self.shortest <= shortest(field) && !self.is_upper;
+            return match known.clone().filter(|field| is_known && is_long && fits(field)) {
                 Some(field) => field,
                 None if is_part("email") && length.is_none_or(|length| length >= SHORT_EMAIL) => {
                     json!({"type": "pattern", "regex": "[a-z]{8}@example\\.com"})
@@ -421,8 +424,7 @@ impl Column {
             Some(field) if is_code && self.shortest <= 2 => field,
             _ if self.is_upper => letters(6, "[A-Z]"),
             _ if is_exact => letters(1, "[A-Za-z0-9]"),
-            Some(field) if self.shortest <= 5 && field["type"] == "person" => field,
-            Some(field) if self.shortest <= 2 => field,
+            Some(field) if self.shortest <= shortest(&field) => field,
             _ if self.shortest > 2 => letters(12, "[a-z]"),
             _ => match length {
                 Some(length @ 1..=12) => letters(length, "[A-Za-z0-9]"),
@@ -446,6 +448,19 @@ pub fn is_countable(field: &Value) -> bool {
         "integer" | "decimal" | "boolean" | "date" | "time" | "timestamp" | "choice"
         | "sequence" | "uuid" => true,
         _ => false,
+    }
+}
+
+/// Returns the length up to which all strings of a field are long enough. Some names have two
+/// letters.
+fn shortest(field: &Value) -> u32 {
+    match field["part"].as_str() {
+        None | Some("givenName" | "surname" | "region" | "countryCode") => 2,
+        Some("houseNumber") => 1,
+        Some("username" | "cardCvv") => 3,
+        Some("sex" | "city" | "street" | "cardType") => 4,
+        Some("email") => SHORTEST_EMAIL,
+        Some(_) => 5,
     }
 }
 

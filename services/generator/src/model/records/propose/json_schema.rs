@@ -216,8 +216,11 @@ impl Reader<'_> {
         if let Some(step @ 2..) = step.filter(|_| column.stored == Stored::Integer)
             && column.choices.is_empty()
         {
-            let least = column.least.unwrap_or(0.0) as i64;
-            let most = column.most.map_or(i64::MAX, |most| most as i64);
+            let most = column.most.map_or(i64::MAX, |most| most.floor() as i64);
+            // If only the maximum is given and it's negative, the multiples end there.
+            let below = most.saturating_sub(step.saturating_mul(MULTIPLES - 1));
+            let usual = if most < 0 { below } else { 0 };
+            let least = column.least.map_or(usual, |least| least.ceil() as i64);
             let first = least.saturating_add((step - least.rem_euclid(step)) % step);
             let multiples =
                 (0..MULTIPLES).filter_map(|count| first.checked_add(count.checked_mul(step)?));
