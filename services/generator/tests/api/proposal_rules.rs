@@ -15,6 +15,18 @@ fn domains_without_nulls_keep_their_type_and_checks() {
 }
 
 #[test]
+fn domains_of_domains_and_types_in_another_case_are_found() {
+    let made = Proposal::sql(
+        "CREATE TYPE Mood AS ENUM ('sad', 'ok');
+        CREATE DOMAIN Positive AS integer CHECK (VALUE > 0);
+        CREATE DOMAIN small AS positive CHECK (VALUE < 3);
+        CREATE TABLE t (m mood NOT NULL, n Small NOT NULL);",
+    );
+    assert_eq!((made.broken.as_str(), &made.fields(0)[0]["values"]), ("", &json!(["sad", "ok"])));
+    assert!(made.values("n").iter().all(|value| *value == 1 || *value == 2), "{}", made.rows);
+}
+
+#[test]
 fn unique_indexes_of_partitioned_tables_count() {
     let made = Proposal::sql(
         "CREATE TABLE t (id INT PRIMARY KEY, code TEXT NOT NULL);

@@ -25,9 +25,9 @@ const GLOB: &str = " GLOB '";
 /// Types defined in a file.
 #[derive(Default)]
 struct Types {
-    /// The labels of each enum.
+    /// The labels of each enum, by its name in lower case.
     labels: HashMap<String, Vec<Value>>,
-    /// Each domain's base type and checks.
+    /// Each domain's base type and checks, by its name in lower case.
     domains: HashMap<String, (DataType, Vec<Expr>)>,
     is_mysql: bool,
     /// Whether unquoted names are in lower case.
@@ -145,15 +145,19 @@ fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
                 representation: UserDefinedTypeRepresentation::Enum { labels },
             } => {
                 let labels = labels.iter().map(|label| label.value.clone().into());
-                types.labels.insert(last(name), labels.collect());
+                types.labels.insert(last(name).to_lowercase(), labels.collect());
             }
             Statement::CreateDomain(domain) => {
                 let checks = domain.constraints.iter().filter_map(|constraint| match constraint {
                     TableConstraint::Check { expr, .. } => Some((**expr).clone()),
                     _ => None,
                 });
-                let known = (domain.data_type.clone(), checks.collect());
-                types.domains.insert(last(&domain.name), known);
+                let (mut kind, mut checks) = (domain.data_type.clone(), checks.collect::<Vec<_>>());
+                if let Some((base, more)) = types.domains.get(&own_name(&kind)) {
+                    checks.extend(more.iter().cloned());
+                    kind = base.clone();
+                }
+                types.domains.insert(last(&domain.name).to_lowercase(), (kind, checks));
             }
             _ => {}
         }
@@ -387,9 +391,9 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
     }
 }
 
-/// Returns the name of a type defined in the file, without its schema.
+/// Returns the name of a type defined in the file, without its schema and in lower case.
 fn own_name(kind: &DataType) -> String {
-    kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_owned()
+    kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_lowercase()
 }
 
 fn column(definition: &ColumnDef, types: &Types) -> Column {
