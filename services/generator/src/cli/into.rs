@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use batch::{ProgressReporter, Unit};
 use database::Db;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::model::DATA_VERSION;
@@ -28,6 +29,8 @@ pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
 pub struct Origin<'a> {
     /// The schema source.
     pub text: &'a str,
+    /// The schema source, parsed as JSON.
+    pub value: &'a Value,
     pub seed: &'a str,
     pub ref_date: String,
     /// The number of rows to skip, and the maximum number to write.
@@ -36,9 +39,28 @@ pub struct Origin<'a> {
 
 impl Origin<'_> {
     fn digest(&self) -> String {
-        let Self { text, seed, ref_date, part } = self;
+        let Self { text, seed, ref_date, part, .. } = self;
         let all = format!("{DATA_VERSION}\0{seed}\0{ref_date}\0{part:?}\0{text}");
         hex::encode(Sha256::digest(all))
+    }
+
+    /// Returns a table's hidden sequences, each with its number in a row. If the table has a column
+    /// of that name, only the database writes it.
+    fn hidden_sequences(&self, table: &str, row: u64) -> Vec<(&str, i64)> {
+        let several = self.value["tables"].as_array();
+        let tables = several.map_or(std::slice::from_ref(self.value), Vec::as_slice);
+        let is_own = |own: &&Value| own["name"].as_str().unwrap_or("records") == table;
+        let fields = tables.iter().filter(is_own).filter_map(|own| own["fields"].as_array());
+        let number_of = |field: &Value| {
+            let member = |name: &str| field[name].as_i64().unwrap_or(1);
+            let passed = i64::try_from(row).ok()?.checked_mul(member("step"))?;
+            let number = passed.checked_add(member("start")).filter(|number| *number > 0)?;
+            (field["type"] == "sequence" && field["hidden"] == true).then_some(number)
+        };
+        fields
+            .flatten()
+            .filter_map(|field| Some((field["name"].as_str()?, number_of(field)?)))
+            .collect()
     }
 }
 
@@ -88,7 +110,7 @@ pub fn fill(
         let done = progress.and_then(|progress| u64::try_from(progress.next_row).ok());
         let done =
             done.with_context(|| format!("generator_progress does not contain {}", table.name))?;
-        fill_table(db, schema, table, origin.part, done)?;
+        fill_table(db, schema, table, origin, done)?;
     }
     fill_progress::end(db)
         .context("all rows are written, but generator_progress cannot be dropped")?;
@@ -99,11 +121,11 @@ fn fill_table(
     db: &mut Db,
     schema: &Schema,
     table: &Table,
-    part: (u64, Option<u64>),
+    origin: &Origin<'_>,
     done: u64,
 ) -> anyhow::Result<()> {
     let name = &table.name;
-    let (offset, most) = table.asked(part);
+    let (offset, most) = table.asked(origin.part);
     let left = table.rows.saturating_sub(offset);
     let total = most.map_or(left, |most| most.min(left));
     let reporter = ProgressReporter::new(name, Unit::Items("rows"), Some(total)).resumed_from(done);
@@ -122,9 +144,11 @@ fn fill_table(
         rows.push(b';');
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;
-        let is_ours = fill_progress::write(db, name, (next, end), sql).with_context(|| {
-            format!("the database rejected rows {} to {end} of {name}", next + 1)
-        })?;
+        let hidden = origin.hidden_sequences(name, offset + next);
+        let is_ours =
+            fill_progress::write(db, name, (next, end), sql, &hidden).with_context(|| {
+                format!("the database rejected rows {} to {end} of {name}", next + 1)
+            })?;
         if !is_ours {
             bail!("another run is writing to {name}: wait for it to finish");
         }

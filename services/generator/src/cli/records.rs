@@ -145,10 +145,11 @@ impl RecordsCommand {
 
     fn fill(&self, url: &str, today: Date) -> anyhow::Result<ExitCode> {
         let (mut db, earlier) = into::open(url)?;
-        let Given { text, bounds, schema, .. } = self.read(today, earlier.first())?;
+        let Given { text, value, bounds, schema } = self.read(today, earlier.first())?;
         let part = (self.offset, self.rows);
         let ref_date = bounds.day.to_string();
-        let origin = Origin { text: &text, seed: bounds.seed.as_str(), ref_date, part };
+        let seed = bounds.seed.as_str();
+        let origin = Origin { text: &text, value: &value, seed, ref_date, part };
         into::fill(&mut db, earlier, &schema, &origin)
     }
 

@@ -148,6 +148,8 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
 /// Writes rows and updates their table's progress in one transaction. If another run got there
 /// first, returns false without writing anything.
 ///
+/// `identities` are columns that only the database may write, each with its number in the first row.
+///
 /// # Errors
 /// Returns an error if the database rejects a row or can't be written.
 pub fn write(
@@ -155,18 +157,43 @@ pub fn write(
     table: &str,
     (from, to): (u64, u64),
     rows: &str,
+    identities: &[(&str, i64)],
 ) -> Result<bool, DatabaseError> {
-    let table = quoted(table);
+    let name = quoted(table);
     let step = format!(
-        "UPDATE generator_progress SET next_row = {to} WHERE table_name = {table} AND next_row = {from}"
+        "UPDATE generator_progress SET next_row = {to} WHERE table_name = {name} AND next_row = {from}"
     );
     transaction(db, |db| {
         if diesel::sql_query(step).execute(db)? != 1 {
             return Ok(false);
         }
+        for (column, number) in identities {
+            restart_identity(db, table, column, *number)?;
+        }
         db.batch_execute(rows)?;
         Ok(true)
     })
+}
+
+/// Sets the next number of a PostgreSQL identity column. Otherwise, the numbers that a killed run
+/// took for rows that were rolled back would be missing. Does nothing for other columns.
+fn restart_identity(
+    db: &mut Db,
+    table: &str,
+    column: &str,
+    number: i64,
+) -> Result<(), DatabaseError> {
+    if matches!(db, Db::Sqlite(_)) {
+        return Ok(());
+    }
+    let (name, column) = (quoted(format!("\"{table}\"")), quoted(column));
+    let sql = format!(
+        "SELECT COUNT(setval(pg_get_serial_sequence({name}, attname), {number}, false)) AS found \
+         FROM pg_attribute WHERE attrelid = to_regclass({name}) AND attname = {column} \
+         AND attidentity <> ''"
+    );
+    diesel::sql_query(sql).get_result::<Found>(db)?;
+    Ok(())
 }
 
 /// Drops the progress of all tables.

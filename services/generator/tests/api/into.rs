@@ -202,3 +202,31 @@ fn a_run_that_begins_while_another_ends_finds_its_rows() {
     assert_eq!(setup.query::<Number>(rows).unwrap().number, 0);
     assert!(setup.progress().is_err());
 }
+
+#[test]
+fn identity_columns_have_the_numbers_that_references_expect() {
+    let setup = Setup::new(5);
+    if setup.database.file().is_some() {
+        // SQLite has no identity columns.
+        return;
+    }
+    // The deleted rows used up numbers, as those of a killed run do.
+    run(
+        &setup.pools,
+        "DROP TABLE orders; DROP TABLE customers;
+        CREATE TABLE customers (id INTEGER GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customers);
+        INSERT INTO customers (name) VALUES ('a'), ('b'); DELETE FROM customers",
+    );
+    let schema = json!({"tables": [
+        {"name": "customers", "rows": 6_000, "fields": [
+            {"name": "id", "type": "sequence", "hidden": true},
+            {"name": "name", "type": "person", "part": "fullName"}]},
+        {"name": "orders", "rows": 50, "fields": [
+            {"name": "id", "type": "sequence"},
+            {"name": "customer", "type": "reference", "table": "customers", "field": "id"}]}]});
+    let path = setup.program.folder().write("identity.json", schema.to_string());
+    setup.program.done(&["records", path.to_str().unwrap(), "--into", setup.database.url()]);
+    let largest = "SELECT CAST(MAX(id) AS BIGINT) AS number FROM customers";
+    assert_eq!(setup.query::<Number>(largest).unwrap().number, 6_000);
+}
