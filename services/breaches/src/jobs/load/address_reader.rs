@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use batch::{BoundedLines, Line};
 
-use super::csv_columns;
+use super::csv_columns::{self, Column, Width};
 use super::csv_records::Record;
 use super::each::Each;
 use super::input::MAX_LINE;
@@ -90,11 +90,16 @@ fn read_csv(
     each: Each<'_>,
 ) -> io::Result<()> {
     let find = |first: &Record| {
-        let found = csv_columns::find_addresses(first, wanted)?;
-        Ok((found.place, found.header))
+        let Column { place, header } = csv_columns::find_addresses(first, wanted)?;
+        let width = if header { Width::of(first, place) } else { Width::default() };
+        Ok(((place, width), header))
     };
     csv_columns::each_row(input, delimiter, find, &mut |line, row| {
-        each(line, row.and_then(|(record, place)| csv_columns::text_cell(record, *place)))
+        let cell = row.and_then(|(record, (place, width))| match width.fits(record) {
+            true => csv_columns::text_cell(record, *place),
+            false => Err(SkipReason::Column),
+        });
+        each(line, cell)
     })
 }
 
@@ -269,6 +274,23 @@ mod tests {
         let text = b"id;mail\n1;\"a;b@c.example\"\n";
         let found = separated(text, &Format::Csv(None), Some(";"));
         assert_eq!(found, [(2, Ok("a;b@c.example".to_owned()))]);
+    }
+
+    #[test]
+    fn rows_shifted_by_a_delimiter_in_a_secret_are_skipped() {
+        let text = b"id,password,email\n1,x,a@b.example\n2,x,y@word.example,c@d.example\n\
+            3,\"x,y@word.example\",e@f.example\n";
+        let expected = [
+            (2, Ok("a@b.example".to_owned())),
+            (3, Err(SkipReason::Column)),
+            (4, Ok("e@f.example".to_owned())),
+        ];
+        for column in [None, Some("email".to_owned()), Some("3".to_owned())] {
+            assert_eq!(all(text, &Format::Csv(column)), expected);
+        }
+        // The secret comes after the address, so it cannot get into its column.
+        let text = b"email,password\na@b.example,x,y@word.example\n";
+        assert_eq!(all(text, &Format::Csv(None)), [(2, Ok("a@b.example".to_owned()))]);
     }
 
     #[test]

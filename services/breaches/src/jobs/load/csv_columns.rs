@@ -85,6 +85,25 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
+/// Maximum number of cells in a row, if a column of secrets precedes the column that we read. A
+/// delimiter in a secret without quotes moves the rest of the secret into the next column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Width(Option<usize>);
+
+impl Width {
+    /// For the rows below a header, if we read the column at `place`.
+    pub fn of(header: &Record, place: usize) -> Self {
+        let has_secrets = |title: &[u8]| is_secret(&String::from_utf8_lossy(title));
+        let is_limited = header.iter().take(place).any(has_secrets);
+        Self(is_limited.then(|| header.iter().count()))
+    }
+
+    /// Returns `false` if the cells of a row may be shifted.
+    pub fn fits(self, row: &Record) -> bool {
+        self.0.is_none_or(|cells| row.iter().count() <= cells)
+    }
+}
+
 /// Lowercase titles of address columns.
 pub const ADDRESS_TITLES: [&str; 14] = [
     "email",

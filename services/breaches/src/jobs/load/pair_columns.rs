@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::csv_columns::{self, Column, looks_like_url};
+use super::csv_columns::{self, Column, Width, looks_like_url};
 use super::csv_records::Record;
 use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
@@ -50,6 +50,8 @@ pub struct PairColumns {
     /// Number of cells required in each row. Set if we had to infer the website column from its
     /// cells.
     cells: Option<usize>,
+    /// Limit on the number of cells under a header.
+    width: Width,
 }
 
 impl PairColumns {
@@ -73,10 +75,12 @@ impl PairColumns {
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
+        let mut width = Width::default();
         if header {
             csv_columns::refuse_secrets(first, website)?;
+            width = Width::of(first, email.max(website));
         }
-        Ok(Some((Self { email, website, cells: None }, header)))
+        Ok(Some((Self { email, website, cells: None, width }, header)))
     }
 
     /// Infers the columns of a file without a header from its first rows.
@@ -123,7 +127,7 @@ impl PairColumns {
         if rival || bare {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
-        Ok(Self { email, website, cells: Some(cells) })
+        Ok(Self { email, website, cells: Some(cells), width: Width::default() })
     }
 
     /// Returns a row's address and website.
@@ -133,6 +137,9 @@ impl PairColumns {
     pub fn pair<'r>(&self, row: &'r Record) -> Result<(&'r str, &'r str), SkipReason> {
         let email = csv_columns::text_cell(row, self.email)?;
         let website = csv_columns::text_cell(row, self.website)?;
+        if !self.width.fits(row) {
+            return Err(SkipReason::Column);
+        }
         let Some(cells) = self.cells else { return Ok((email, website)) };
         // A delimiter in a password pushes its rest into the next column.
         if row.iter().count() != cells {

@@ -370,17 +370,37 @@ mod tests {
         }
     }
 
+    /// Reads a file and returns its pairs, each with a blank between address and website.
+    fn pairs(input: impl Read) -> Vec<(u64, Result<String, SkipReason>)> {
+        let mut found = Vec::new();
+        let mut note = |line, row: Result<(&str, &str), SkipReason>| {
+            found.push((line, row.map(|(email, site)| format!("{email} {site}"))));
+            Ok(())
+        };
+        read(input, &StealerLogsOptions::default(), &mut note).unwrap();
+        found
+    }
+
+    #[test]
+    fn rows_shifted_by_a_delimiter_in_a_password_are_skipped() {
+        for text in [
+            "email,password,url\na@b.example,x,word.example,c.example\na@b.example,x,c.example\n",
+            "url,password,email\nc.example,x,y@word.example,a@b.example\nc.example,x,a@b.example\n",
+        ] {
+            let expected =
+                [(2, Err(SkipReason::Column)), (3, Ok("a@b.example c.example".to_owned()))];
+            assert_eq!(pairs(text.as_bytes()), expected, "{text}");
+        }
+        // Passwords after both columns may contain delimiters.
+        let last = pairs(&b"url,email,password\nc.example,a@b.example,x,y\n"[..]);
+        assert_eq!(last, [(2, Ok("a@b.example c.example".to_owned()))]);
+    }
+
     #[test]
     fn json_after_blanks_is_recognised_in_slow_input() {
         let text = b"\xEF\xBB\xBF \n {\"email\":\"a@b.example\",\"website\":\"c.example\"}\n";
         for input in [&mut Trickle(text) as &mut dyn Read, &mut &text[..]] {
-            let mut found = Vec::new();
-            let mut note = |line, row: Result<(&str, &str), SkipReason>| {
-                found.push((line, row.map(|(email, site)| format!("{email} {site}"))));
-                Ok(())
-            };
-            read(input, &StealerLogsOptions::default(), &mut note).unwrap();
-            assert_eq!(found, [(2, Ok("a@b.example c.example".to_owned()))]);
+            assert_eq!(pairs(input), [(2, Ok("a@b.example c.example".to_owned()))]);
         }
     }
 }
