@@ -34,12 +34,17 @@ const APP: &str = "android://";
 /// Returns the host of a URL or a bare host in lower case, without a leading `www.` and without a
 /// port. The host of `android://HASH@com.example.shop/` is the name of the app.
 ///
-/// Returns `None` for IP addresses and anything else that isn't a website's domain.
+/// Returns `None` for IP addresses and anything else that isn't a website's domain. That includes
+/// email addresses, because the other fields of such a row may be in the wrong order too.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let url = text.split_once("://");
+    let rest = url.map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    if url.is_none() && authority.contains('@') {
+        return None;
+    }
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let host = match host.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -88,6 +93,8 @@ mod tests {
             "com.example.katana",
             "https://com.example.katana/",
             "android://key==@secret.word/",
+            "a@b.example",
+            "a@b.example/login",
         ] {
             assert_eq!(host(text), None, "{text}");
         }

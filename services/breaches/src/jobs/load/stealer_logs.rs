@@ -382,6 +382,19 @@ mod tests {
     }
 
     #[test]
+    fn line_in_reverse_order_does_not_turn_its_password_into_an_address() {
+        let line = "a@b.example:x@word.example:shop.example/login\n";
+        let options = StealerLogsOptions { format: LogFormat::Ulp, ..Default::default() };
+        let mut found = Vec::new();
+        let mut note = |_, row: Result<(&str, &str), SkipReason>| {
+            found.push(row.and_then(|(email, site)| parsed(email, site)).err());
+            Ok(())
+        };
+        read(line.as_bytes(), &options, &mut note).unwrap();
+        assert_eq!(found, [Some(SkipReason::Website)]);
+    }
+
+    #[test]
     fn rows_shifted_by_a_delimiter_in_a_password_are_skipped() {
         for text in [
             "email,password,url\na@b.example,x,word.example,c.example\na@b.example,x,c.example\n",
