@@ -217,6 +217,9 @@ impl<R: BufRead> Dump<R> {
             columns = self.names()?;
             next = self.tokens.next()?;
         }
+        if next.is_none() {
+            return Err(incomplete("the last INSERT ends before its rows"));
+        }
         let place = self.place(&table, &columns)?;
         // The rows come after VALUES and stop at the next word.
         let (mut is_values, mut is_cut) = (false, false);
@@ -281,11 +284,12 @@ impl<R: BufRead> Dump<R> {
             next = self.tokens.next()?;
         }
         let mut is_input = false;
-        while let Some(token) = next {
-            match token {
-                Token::Symbol(b';') => break,
-                Token::Word(word) => is_input |= word == "stdin",
-                _ => {}
+        loop {
+            match next {
+                None => return Err(incomplete("the last COPY statement does not end")),
+                Some(Token::Symbol(b';')) => break,
+                Some(Token::Word(word)) => is_input |= word == "stdin",
+                Some(_) => {}
             }
             next = self.tokens.next()?;
         }
@@ -460,6 +464,9 @@ mod tests {
             (format!("{one};\nCREATE TABLE u (id int,"), "the last CREATE statement is not closed"),
             (format!("{one};\nINSERT INTO u (id, na"), "the last list of columns is not closed"),
             (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
+            (format!("{one};\nINSERT INTO"), "the last INSERT ends before its rows"),
+            (format!("{one};\nINSERT INTO t (email)"), "the last INSERT ends before its rows"),
+            (format!("{one};\nCOPY t (email) FROM st"), "the last COPY statement does not end"),
             (
                 format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"),
                 "bracket that starts at line 3",
