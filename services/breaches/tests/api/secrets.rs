@@ -188,6 +188,30 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
 }
 
 #[actix_web::test]
+async fn later_file_with_secrets_stops_a_load_whose_first_file_is_sound() {
+    let app = with_alpha().await;
+    let sound: String = (0..10_000).map(|n| address(n) + "\n").collect();
+    // Words that are top-level domains look like part of the host name.
+    let word = |n: usize| if n % 4 == 0 { "football".to_owned() } else { format!("hunter{n}") };
+    let row = |n: usize| format!("someone{n}@163.com.{}\n", word(n));
+    let load = |name: &str, text: &str| {
+        let options = AccountsOptions {
+            breach: "Alpha".into(),
+            files: vec![app.folder.write("sound", &sound), app.folder.write(name, text)],
+            ..AccountsOptions::default()
+        };
+        let loaded = breaches::jobs::load_accounts(&app.context, &options);
+        loaded.map(|outcome| outcome.accepted).map_err(|error| error.to_string())
+    };
+    let refused = load("secrets", &(0..200).map(row).collect::<String>()).unwrap_err();
+    assert!(refused.contains("150 of the first 200 rows from "), "{refused}");
+    assert!(refused.contains("/secrets are rejected"), "{refused}");
+    assert_eq!(stored(&app).await, [] as [String; 0]);
+    // A few rows are not enough to tell.
+    assert_eq!(load("few", "someone@corp.internalnet\n"), Ok(10_001));
+}
+
+#[actix_web::test]
 async fn secrets_that_older_loads_stored_are_found_and_removed() {
     let app = with_alpha().await;
     app.change(|db| {

@@ -43,6 +43,7 @@ pub fn sort(
     let mut sorting = Sorting::new(context, check, tally);
     let (several, mut text) = (sources.breaches.len() > 1, String::new());
     for (path, place) in &sources.files {
+        sorting.begin_file(path);
         let (input, mut job_input) = JobInput::open(heartbeat, path, reading.encoding)?;
         let Reading { format, delimiter, .. } = *reading;
         let place = place.to_string();

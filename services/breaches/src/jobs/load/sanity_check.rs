@@ -24,10 +24,17 @@ const MIN_ODD: i64 = 10;
 /// Memory per sorted record in bytes, not counting its text.
 const ENTRY: usize = 32;
 
-/// Checks a load's first rows, and that no file is rejected entirely.
+/// Checks a load's first rows, and that no file is rejected entirely. Once these rows have been
+/// checked, the check starts over at the next file, which may be of another kind.
 pub struct SanityCheck {
     unchecked: bool,
+    /// The sorter's memory.
+    budget: ByteSize,
     judged: bool,
+    /// The counts before the rows that we check.
+    before: Counts,
+    /// Where these rows start, as part of an error message. Empty at the start of the load.
+    start: String,
     /// Number of further bytes of addresses that we may look at before we have to decide. This
     /// avoids writing any of them to a temporary file.
     room: usize,
@@ -58,7 +65,10 @@ impl SanityCheck {
     pub fn new(unchecked: bool, budget: ByteSize) -> Self {
         Self {
             unchecked,
+            budget,
             judged: unchecked,
+            before: Counts::default(),
+            start: String::new(),
             room: budget.in_memory() / 4,
             odd: 0,
             without_top: 0,
@@ -76,6 +86,18 @@ impl SanityCheck {
     /// Creates a check for pastes, which only rejects files without any valid line.
     pub fn of_pastes() -> Self {
         Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
+    }
+
+    /// Starts a file.
+    pub fn begin_file(&mut self, path: &Path, tally: &Tally) {
+        if self.judged && !self.unchecked {
+            *self = Self {
+                before: tally.counts,
+                start: format!(" from {}", path.display()),
+                advice: self.advice,
+                ..Self::new(false, self.budget)
+            };
+        }
     }
 
     /// Looks at an accepted address.
@@ -107,7 +129,7 @@ impl SanityCheck {
     /// # Errors
     /// Fails with advice for the operator.
     pub fn judge(&mut self, tally: &Tally) -> Result<(), JobError> {
-        if self.judged || (tally.counts.read < FIRST && self.room > 0) {
+        if self.judged || (self.counts(tally).read < FIRST && self.room > 0) {
             return Ok(());
         }
         self.decide(tally)
@@ -132,36 +154,51 @@ impl SanityCheck {
         Err(self.refusal(&format!("{path}: {rows} rejected ({reasons})")))
     }
 
-    /// Checks a load that was too short for [`Self::judge`].
+    /// Checks the last rows if there were too few for [`Self::judge`]. Just a few rows don't stop a
+    /// load whose earlier rows were fine.
     ///
     /// # Errors
     /// Fails with advice for the operator.
     pub fn judge_whole(&mut self, tally: &Tally) -> Result<(), JobError> {
-        if self.judged { Ok(()) } else { self.decide(tally) }
+        let is_rest = self.before.read > 0 && self.counts(tally).read < MIN_ROWS;
+        if self.judged || is_rest { Ok(()) } else { self.decide(tally) }
+    }
+
+    /// The counts of the rows that we check.
+    fn counts(&self, tally: &Tally) -> Counts {
+        let (all, before) = (tally.counts, self.before);
+        Counts {
+            read: all.read - before.read,
+            accepted: all.accepted - before.accepted,
+            skipped: all.skipped - before.skipped,
+        }
     }
 
     fn decide(&mut self, tally: &Tally) -> Result<(), JobError> {
         self.judged = true;
         self.domains = HashMap::new();
-        let (read, accepted) = (tally.counts.read, tally.counts.accepted);
-        let refused = tally.counts.skipped;
+        let Counts { read, accepted, skipped: refused } = self.counts(tally);
+        let start = &self.start;
         let found = if read >= MIN_ROWS && refused * 2 > read {
             let reasons = reasons(tally);
-            format!("{refused} of the first {read} rows are rejected ({reasons})")
+            format!("{refused} of the first {read} rows{start} are rejected ({reasons})")
         } else if is_share(self.odd, accepted) {
             let odd = self.odd;
-            format!("{odd} of the first {accepted} addresses have a domain that is not a host name")
+            format!(
+                "{odd} of the first {accepted} addresses{start} have a domain that is not a host \
+                 name"
+            )
         } else if is_share(self.without_top, accepted) || self.without_top * 2 > accepted {
             let count = self.without_top;
             format!(
-                "{count} of the first {accepted} addresses have a domain that does not end in a \
-                 top-level domain, so a secret may be part of it"
+                "{count} of the first {accepted} addresses{start} have a domain that does not end \
+                 in a top-level domain, so a secret may be part of it"
             )
         } else if accepted >= MIN_ROWS && self.once * 2 > accepted {
             let once = self.once;
             format!(
-                "{once} of the first {accepted} addresses are the only ones at their domain, so a \
-                 secret may be part of it"
+                "{once} of the first {accepted} addresses{start} are the only ones at their \
+                 domain, so a secret may be part of it"
             )
         } else {
             return Ok(());

@@ -34,6 +34,11 @@ impl<'a> Sorting<'a> {
         Self { context, tally, check, sorter, no_room: false, before }
     }
 
+    /// Starts a file.
+    pub fn begin_file(&mut self, path: &Path) {
+        self.check.begin_file(path, self.tally);
+    }
+
     /// Accepts a row. `text` is what gets sorted.
     pub fn accept(&mut self, address: &EmailAddress, text: &str) -> io::Result<()> {
         let key = AccountKey::of(&address.sha1());
