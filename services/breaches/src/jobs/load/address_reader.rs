@@ -313,6 +313,20 @@ mod tests {
     }
 
     #[test]
+    fn missing_column_error_does_not_show_secrets() {
+        for text in ["name:hunter2\n", "https://b.example/login:name:hunter2\n", "1,name:hunter2\n"]
+        {
+            for column in [None, Some("mail".to_owned())] {
+                let format = Format::Csv(column);
+                let refused = read(text.as_bytes(), &format, None, &mut |_, _| Ok(()));
+                let refused = refused.unwrap_err().to_string();
+                assert!(refused.contains("and no names"), "{refused}");
+                assert!(!refused.contains("hunter2"), "{refused}");
+            }
+        }
+    }
+
+    #[test]
     fn addresses_are_found_anywhere_in_a_text() {
         let mut text = b"to <a.b+c@d.example>; \"e@f.example\",\n\n".to_vec();
         text.extend(vec![b'x'; 3 << 20]);

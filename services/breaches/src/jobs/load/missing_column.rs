@@ -55,8 +55,8 @@ impl MissingColumn {
             let name = String::from_utf8_lossy(cell);
             name.trim().chars().take(LISTED.1).map(visible).collect()
         };
-        // Never show the contents of data rows.
-        let is_data = first.clone().any(|cell| cell.contains(&b'@'));
+        // Never show the contents of data rows, such as `name:secret` or a URL.
+        let is_data = first.clone().any(|cell| cell.contains(&b'@') || cell.contains(&b':'));
         let listed = if is_data { 0 } else { LISTED.0 };
         let names = first.clone().take(listed).map(shown).collect();
         Self { what, hint, seen: names, columns: first.count() }
