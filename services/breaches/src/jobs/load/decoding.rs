@@ -32,7 +32,10 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     batch::refuse_archive(&start)?;
     let plain: Box<dyn Read> = match start.as_slice() {
         [0x1F, 0x8B, ..] => Box::new(GzipMembers::new(BufReader::with_capacity(CHUNK, input))),
-        [0x28, 0xB5, 0x2F, 0xFD, ..] => Box::new(zstd::stream::read::Decoder::new(input)?),
+        // The second one starts a skippable frame, as written by pzstd.
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
+            Box::new(zstd::stream::read::Decoder::new(input)?)
+        }
         _ => input,
     };
     let (start, mut plain) = start_of(plain)?;
@@ -197,6 +200,9 @@ mod tests {
         let mut frames = zstd::encode_all(&utf16("\u{feff}one\n", true)[..], 1).unwrap();
         frames.extend(zstd::encode_all(&utf16("two\n", true)[..], 1).unwrap());
         assert_eq!(read(&frames, TextEncoding::Auto), b"one\ntwo\n");
+        let skippable = b"\x50\x2A\x4D\x18\x04\x00\x00\x00size";
+        let parallel = [&skippable[..], &zstd::encode_all(&b"one\n"[..], 1).unwrap()].concat();
+        assert_eq!(read(&parallel, TextEncoding::Auto), b"one\n");
     }
 
     #[test]
