@@ -84,7 +84,7 @@ pub fn begin(
     params: &Params,
 ) -> Result<Running, JobError> {
     let now = context.clock.unix();
-    let fingerprint = fingerprint(files, now)?;
+    let fingerprint = fingerprint(files)?;
     let Params { own: params, other, resumed } = params;
     context.write(|db| {
         if let Some(id) = *resumed {
@@ -221,17 +221,20 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
 }
 
 /// Combined fingerprint of several files. Streams such as standard input can't be read again, so
-/// theirs never matches another run's.
+/// theirs never matches another run's. That's why it's random: two containers may start in the same
+/// second, and their processes often have the same id.
 ///
 /// # Errors
 /// Fails if a file can't be read. The error includes its name.
-fn fingerprint(paths: &[PathBuf], now: i64) -> Result<String, JobError> {
+fn fingerprint(paths: &[PathBuf]) -> Result<String, JobError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
         let named = || JobError::file(path.display().to_string());
         match Input::at(path).map_err(named())? {
             Input::Stdin | Input::Stream(_) => {
-                parts.push(format!("{STREAM}{} {now}", std::process::id()));
+                let mut random = [0; 16];
+                getrandom::fill(&mut random).map_err(io::Error::other).map_err(named())?;
+                parts.push(format!("{STREAM}{:032x}", u128::from_ne_bytes(random)));
             }
             Input::File(_) | Input::Folder(_) => {
                 parts.push(file_fingerprint(path).map_err(named())?)
@@ -239,4 +242,17 @@ fn fingerprint(paths: &[PathBuf], now: i64) -> Result<String, JobError> {
         }
     }
     Ok(parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_streams_never_have_the_same_fingerprint() {
+        let input = [PathBuf::from("-")];
+        let [first, second] = [fingerprint(&input).unwrap(), fingerprint(&input).unwrap()];
+        assert!(first.starts_with(STREAM) && second.starts_with(STREAM));
+        assert_ne!(first, second);
+    }
 }
