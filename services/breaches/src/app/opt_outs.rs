@@ -1,5 +1,6 @@
 //! Opt-outs: the links that let owners choose, and the effect of each choice on their data.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use database::Db;
@@ -67,6 +68,7 @@ pub fn remove_link(
     }
     let Some(row) = account_links::find_merged(db, address)? else { return Ok(false) };
     let place = (row.k, row.seq);
+    let websites = stealer_logs::websites(db, place)?;
     let pairs = stealer_logs::remove_of(db, place, breach)?;
     match id_list::without(&row.breaches, breach) {
         Some(shorter) => {
@@ -77,14 +79,16 @@ pub fn remove_link(
         None if pairs == 0 => return Ok(false),
         None => account_links::shorten(db, place, &row.breaches)?,
     }
-    remove_domain(db, address)?;
+    remove_domains(db, address, &websites)?;
     versions::bump_catalogue(db, now)?;
     admin_events::add(db, now, "address remove", "an address", &format!("breach {breach}"))?;
     Ok(true)
 }
 
 fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
+    let mut websites = Vec::new();
     if let Some(row) = account_links::find_merged(db, address)? {
+        websites = stealer_logs::websites(db, (row.k, row.seq))?;
         let ids: Vec<u16> = id_list::ids(&row.breaches).collect();
         note_removed(db, address, &ids)?;
         for id in ids {
@@ -92,7 +96,7 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
         }
         account_links::remove(db, (row.k, row.seq))?;
     }
-    remove_domain(db, address)
+    remove_domains(db, address, &websites)
 }
 
 /// Corrects a verified domain's counts after an address is removed. Otherwise, the next address
@@ -111,10 +115,18 @@ fn note_removed(
     Ok(suppressed_links::add(db, &removed)?)
 }
 
-/// Removes the name of the address's domain if it is no longer used.
-fn remove_domain(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
-    if let Some(id) = mail_domains::id(db, address.domain())? {
-        unused_domains::remove_if_unused(db, id)?;
+/// Removes the names of the address's domain and of the websites where it was captured if they are
+/// no longer used.
+fn remove_domains(
+    db: &mut Db,
+    address: &EmailAddress,
+    websites: &[(String, i32)],
+) -> Result<(), OperatorError> {
+    let websites: BTreeSet<&str> = websites.iter().map(|(name, _)| name.as_str()).collect();
+    for name in websites.into_iter().chain([address.domain()]) {
+        if let Some(id) = mail_domains::id(db, name)? {
+            unused_domains::remove_if_unused(db, id)?;
+        }
     }
     Ok(())
 }

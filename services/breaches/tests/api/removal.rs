@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use breaches::jobs::{resume_purge, retire};
+use breaches::model::OptOut;
 use breaches::store::schema::job;
-use breaches::store::{accounts, breaches as catalogue, jobs, mail_domains};
+use breaches::store::{Layout, accounts, breaches as catalogue, jobs, mail_domains};
+use database::DatabaseError;
 use diesel::connection::SimpleConnection;
 use diesel::{ExpressionMethods, QueryDsl, RunQueryDsl};
+use domain::EmailAddress;
 use serde_json::json;
 
 use crate::app::{App, NOW, entry};
@@ -155,6 +158,37 @@ fn log_that_is_in_use_is_cleared_later() {
     let errors = String::from_utf8(verified.stderr).unwrap();
     assert!(verified.status.success() && !errors.contains("in use"), "{errors}");
     assert_eq!(log.metadata().map_or(0, |found| found.len()), 0);
+}
+
+#[actix_web::test]
+async fn websites_where_only_a_removed_person_was_captured_are_removed() {
+    let app = App::start().await;
+    let mut logs = entry("Logs");
+    logs["IsStealerLog"] = json!(true);
+    app.import(&json!([logs])).await;
+    let pairs = "email,url\na@corp.example,https://home-of-a.example/\n\
+        a@corp.example,https://shop.example/\nb@corp.example,https://shop.example/\n";
+    for choice in [None, Some(OptOut::Delete)] {
+        app.load_pairs("Logs", pairs).await;
+        let email = EmailAddress::parse("a@corp.example").unwrap();
+        app.change(|db| {
+            let removed = match choice {
+                Some(choice) => breaches::opt_out(db, &email, choice, NOW),
+                None => {
+                    let id = catalogue::by_name(db, "Logs")?.unwrap().id;
+                    breaches::remove_link(db, &email, id, NOW).map(drop)
+                }
+            };
+            removed.map_err(DatabaseError::broken)
+        })
+        .await;
+        for (website, is_kept) in [("home-of-a.example", false), ("shop.example", true)] {
+            let id = app.change(|db| mail_domains::id(db, website)).await;
+            // On a distributed database, unused names stay.
+            let is_kept = is_kept || app.change(Layout::of).await.is_distributed();
+            assert_eq!(id.is_some(), is_kept, "{choice:?} {website}");
+        }
+    }
 }
 
 #[actix_web::test]
