@@ -96,6 +96,9 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     {
         domain = None;
     }
+    if floor > 0 && is_secret(&piece[floor..at]) {
+        domain = None;
+    }
     let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
     let text = match (local_before(before, quoted), domain) {
         (Local::Missing, _) => return None,
@@ -105,6 +108,13 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
         _ => Err(SkipReason::Fragment),
     };
     Some(Found { text, end })
+}
+
+/// Returns `true` if the text between an address and the next `@` is part of a secret, as in
+/// `address:secret` and `address----secret`.
+fn is_secret(text: &[u8]) -> bool {
+    let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
+    (text.starts_with(b":") || text.starts_with(b"--")) && !text.iter().any(is_end)
 }
 
 /// Returns `true` if the text ends with the user name and password of a URL, as in
@@ -415,6 +425,19 @@ mod tests {
             let found = collect(|each| read(input, each)).unwrap();
             let expected = [(1, Ok("ada@corp.example".to_owned())), (2, skipped()), (3, skipped())];
             assert_eq!(found, expected, "{capacity}");
+        }
+    }
+
+    #[test]
+    fn secret_after_an_address_is_not_read_as_an_address() {
+        let (first, second) = (Ok("ada@corp.example".to_owned()), Ok("bob@b.example".to_owned()));
+        for text in ["ada@corp.example:p@ss.word", "ada@corp.example----x/p@ss.word"] {
+            let expected = [first.clone(), Err(SkipReason::Fragment)];
+            assert_eq!(all(text.as_bytes()), expected, "{text}");
+        }
+        for separator in [",", ": ", ":x,", " -- "] {
+            let text = format!("ada@corp.example{separator}bob@b.example");
+            assert_eq!(all(text.as_bytes()), [first.clone(), second.clone()], "{text}");
         }
     }
 
