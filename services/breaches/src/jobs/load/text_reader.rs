@@ -9,6 +9,7 @@ use std::io::{self, BufRead};
 use super::at_signs::signs;
 use super::each::Each;
 use super::skip_reason::SkipReason;
+use super::text_secrets;
 use crate::model::loaded_address::{self, is_word};
 use crate::model::website;
 
@@ -58,7 +59,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
 }
 
 /// Returns `true` if a byte could be part of an address, or of an escape in one.
-fn is_inside(byte: u8) -> bool {
+pub fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
 
@@ -96,34 +97,19 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     {
         domain = None;
     }
-    if floor > 0 && is_secret(&piece[floor..at]) {
+    let follows_address = floor > 0 && text_secrets::follows_address(&piece[floor..at]);
+    if follows_address || text_secrets::has_label(before) {
         domain = None;
     }
     let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
     let text = match (local_before(before, quoted), domain) {
         (Local::Missing, _) => return None,
-        (Local::Text(local), Some(domain)) if !is_user_info(&piece[start..at]) => {
+        (Local::Text(local), Some(domain)) if !text_secrets::is_user_info(&piece[start..at]) => {
             Ok(format!("{local}@{domain}"))
         }
         _ => Err(SkipReason::Fragment),
     };
     Some(Found { text, end })
-}
-
-/// Returns `true` if the text between an address and the next `@` is part of a secret, as in
-/// `address:secret` and `address----secret`.
-fn is_secret(text: &[u8]) -> bool {
-    let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
-    (text.starts_with(b":") || text.starts_with(b"--")) && !text.iter().any(is_end)
-}
-
-/// Returns `true` if the text ends with the user name and password of a URL, as in
-/// `ftp://user:secret`.
-fn is_user_info(text: &[u8]) -> bool {
-    let is_end = |byte: &u8| b"/?#<>\"".contains(byte) || byte.is_ascii_whitespace();
-    let Some(slash) = text.iter().rposition(is_end) else { return false };
-    let (scheme, rest) = text.split_at(slash + 1);
-    (scheme.ends_with(b"://") || scheme.ends_with(b":\\/\\/")) && rest.contains(&b':')
 }
 
 /// Reads the domain at a position. Also returns where it ends. `Some(None)` means that there is a
@@ -425,6 +411,18 @@ mod tests {
             let found = collect(|each| read(input, each)).unwrap();
             let expected = [(1, Ok("ada@corp.example".to_owned())), (2, skipped()), (3, skipped())];
             assert_eq!(found, expected, "{capacity}");
+        }
+    }
+
+    #[test]
+    fn secret_after_its_label_is_not_read_as_an_address() {
+        for start in ["Password: ", "PASS:", "pwd=", "\"password\": \"", "user password:\t'"] {
+            let text = format!("{start}p@ss.word");
+            assert_eq!(all(text.as_bytes()), [Err(SkipReason::Fragment)], "{text}");
+        }
+        for start in ["Login: ", "compass: ", "Password:\n", "Lost your password? Ask: "] {
+            let text = format!("{start}ada@corp.example");
+            assert_eq!(all(text.as_bytes()), [Ok("ada@corp.example".to_owned())], "{text}");
         }
     }
 
