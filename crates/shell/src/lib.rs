@@ -26,6 +26,7 @@ pub mod pages;
 pub mod params;
 mod preview;
 mod private_files;
+mod process_metrics;
 mod rate_limit;
 mod reference;
 mod request_id;

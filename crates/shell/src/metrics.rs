@@ -12,13 +12,12 @@ use actix_web::HttpMessage;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::StatusCode;
 use prometheus::core::Collector;
-use prometheus::proto::{Counter, MetricFamily};
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::{Operation, operations};
+use crate::{Operation, operations, process_metrics};
 
 /// The route label for responses that a service's own middleware sends before routing. It goes into
 /// the request extensions.
@@ -210,34 +209,13 @@ pub(crate) fn lost_lines() -> &'static IntCounter {
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
-    // Other crates' metrics and the process metrics are in the default registry.
+    // Other crates' metrics are in the default registry.
     families.extend(prometheus::gather());
-    add_fractions(&mut families);
     if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
         log::error!("metrics cannot be written: {error}");
     }
+    text.extend(process_metrics::render().into_bytes());
     text
-}
-
-/// Replaces the CPU time, because the library only reports whole seconds.
-fn add_fractions(families: &mut [MetricFamily]) {
-    let Some(seconds) = cpu_seconds() else { return };
-    let named = |family: &&mut MetricFamily| family.name() == "process_cpu_seconds_total";
-    for metric in families.iter_mut().filter(named).flat_map(MetricFamily::mut_metric) {
-        let mut counter = Counter::default();
-        counter.set_value(seconds);
-        metric.set_counter(counter);
-    }
-}
-
-/// Returns this process's CPU time in seconds. Linux counts it in hundredths of a second.
-fn cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is a name in parentheses that may contain anything. User and system time are
-    // fields 14 and 15.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
-    let mut ticks = || fields.next()?.parse::<f64>().ok();
-    Some((ticks()? + ticks()?) / 100.0)
 }
 
 /// Returns a method's label. Unknown methods share one, so clients can't create labels.
@@ -251,22 +229,5 @@ pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
         "DELETE" => "DELETE",
         "OPTIONS" => "OPTIONS",
         _ => "other",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processor_time_has_fractions() {
-        let seconds = || -> f64 {
-            let text = String::from_utf8(render()).unwrap();
-            let mut values =
-                text.lines().filter_map(|line| line.strip_prefix("process_cpu_seconds_total "));
-            values.next().unwrap().parse().unwrap()
-        };
-        // Rendering takes some CPU time itself.
-        assert!((0..1_000_000).any(|_| seconds().fract() > 0.0));
     }
 }
