@@ -47,19 +47,23 @@ pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "select sequence, modified_utc from events where id = ");
     sql.value(event);
     let found: Vec<Latest> = sql.load(db)?;
-    for Latest { sequence, modified_utc } in found {
-        for statement in keep_statements(db, (sequence, modified_utc), (Some(series), None)) {
-            statement.execute(db)?;
-        }
-    }
-    Ok(())
+    let revision = |latest: Latest| (latest.sequence, latest.modified_utc);
+    found.into_iter().try_for_each(|latest| raise(db, revision(latest), (Some(series), None)))
 }
 
 /// Keeps the revision of an event of this series that is about to be erased, also if it only has the
 /// UID of a series. Otherwise subscribers would ignore later changes.
 pub fn keep_erased(db: &mut Db, event: &Event, series: Option<i64>) -> Result<(), DatabaseError> {
     let revision = (event.sequence, event.modified_utc);
-    for statement in keep_statements(db, revision, (series, event.external_id.as_deref())) {
+    raise(db, revision, (series, event.external_id.as_deref()))
+}
+
+fn raise(
+    db: &mut Db,
+    revision: (i64, i64),
+    series: (Option<i64>, Option<&str>),
+) -> Result<(), DatabaseError> {
+    for statement in keep_statements(db, revision, series) {
         statement.execute(db)?;
     }
     Ok(())
