@@ -11,8 +11,11 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::Shared;
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
-use crate::store::series as stored;
+use crate::store::series::{self as stored, Dated};
 use crate::store::{imported, subscribed_events, webhooks};
+
+/// When to look again at a series that gets no new dates for now, in seconds.
+const LATER: i64 = 24 * 3600;
 
 /// Creates more events for a series if they are due. Returns how many it created.
 ///
@@ -36,6 +39,11 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
         stored::remove(db, id)?;
         return Ok(0);
     };
+    if is_withdrawn(db, id, (subscription.is_some(), seconds))? {
+        series.due_utc = Some(seconds + LATER);
+        stored::update(db, &series)?;
+        return Ok(0);
+    }
     let Some(expansion) = expand(site, &series, now) else {
         series.due_utc = None;
         stored::update(db, &series)?;
@@ -71,6 +79,28 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     let body = series_body("series.changed", id, template.event.id, seconds);
     webhooks::combine_after(db, messages, &body, seconds)?;
     Ok(made)
+}
+
+/// Returns whether a series has been withdrawn, although its rule continues: all its dates are in the
+/// trash, or the file of its subscription lacks the last ones. Dates that users changed stay then.
+fn is_withdrawn(
+    db: &mut Db,
+    series: i64,
+    (is_subscribed, now): (bool, i64),
+) -> Result<bool, DatabaseError> {
+    let dates = stored::dated(db, series)?;
+    let is_in_trash = dates.iter().all(Dated::is_trashed);
+    if is_in_trash || !is_subscribed {
+        return Ok(is_in_trash);
+    }
+    let ids: Vec<i64> = dates.iter().map(|date| date.id).collect();
+    let changed = subscribed_events::changed_among(db, &ids)?;
+    let mut unchanged = dates.iter().filter(|date| !changed.contains(&date.id));
+    let has_next = unchanged.clone().any(|date| date.occurrence > now && !date.is_trashed());
+    match unchanged.next_back().filter(|last| last.is_trashed() && !has_next) {
+        Some(last) => Ok(imported::find(db, last.id)?.is_trashed),
+        None => Ok(false),
+    }
 }
 
 /// Hides new events whose file is private, although users published the others. Returns whether it

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use calendar::extend_series;
+use calendar::{extend_series, run_due_subscriptions};
 use serde_json::json;
 
 use crate::imports;
@@ -226,6 +226,38 @@ async fn series_continues_although_users_removed_its_last_date() {
         let mut expected = weekly("2027-05-04", 10, "18:00");
         expected.remove(5);
         assert_eq!(starts(&club).await, expected, "{by_schedule}");
+    }
+}
+
+#[actix_web::test]
+async fn series_that_was_withdrawn_gets_no_new_dates_until_one_returns() {
+    for is_removed in [true, false] {
+        let (club, id, ids) = following(&endless(""), 3).await;
+        patch(&club, ids[0], json!({"title": "Own"})).await;
+        if is_removed {
+            let path = format!("/subscriptions/{id}?events=true");
+            club.app.call("editor", "DELETE", &path, &json!({})).await.expect(200);
+            run_due_subscriptions(&club.state).await;
+        } else {
+            // The date that users changed stays.
+            club.serves(&calendar(&[]));
+            club.run_now(id).await;
+            club.step(id, "accept").await;
+            club.run(id).await;
+        }
+        let left = starts(&club).await;
+        assert_eq!(left, weekly("2027-05-04", usize::from(!is_removed), "18:00"));
+        for _ in 0..4 {
+            club.app.clock.advance(MONTH);
+            extend_series(&club.state).await;
+            assert_eq!((starts(&club).await, club.app.rows("events")), (left.clone(), 6));
+        }
+        if is_removed {
+            patch(&club, ids[5], json!({"status": "publish"})).await;
+            club.app.clock.advance(MONTH);
+            extend_series(&club.state).await;
+            assert!(starts(&club).await.len() > 10);
+        }
     }
 }
 
