@@ -55,6 +55,8 @@ pub struct Feed {
     unlisted: Option<i64>,
     /// Whether series are entries of single dates, because the feed is limited to some of them.
     is_of_dates: bool,
+    /// The events of a feed of whole series. They may be more than a request can name.
+    events: Option<Vec<i64>>,
 }
 
 /// A feed's content. Its modification date is known before anything is sent.
@@ -146,8 +148,8 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
         hasher.update(b"\0");
     }
     let tag = EntityTag::of_digest(&hasher.finalize()[..16]);
-    let (state, unlisted) = (state.clone(), None);
-    Ok(Feed { tag, state, urls, params, calendar, cancelled_since, unlisted, is_of_dates })
+    let (state, unlisted, events) = (state.clone(), None, None);
+    Ok(Feed { tag, state, urls, params, calendar, cancelled_since, unlisted, is_of_dates, events })
 }
 
 impl Feed {
@@ -157,20 +159,20 @@ impl Feed {
         Feed { unlisted: Some(event), ..self }
     }
 
-    /// Returns a feed of all dates of series that the request names by their ids.
+    /// Returns a feed of all dates of the series that have these events.
     #[must_use]
-    pub fn of_whole_series(self) -> Feed {
-        Feed { is_of_dates: false, ..self }
+    pub fn of_whole_series(self, events: Vec<i64>) -> Feed {
+        Feed { is_of_dates: false, events: Some(events), ..self }
     }
 
     pub async fn read(self) -> Result<FeedContent, Error> {
-        let Feed { state, urls, params, calendar, cancelled_since, unlisted, .. } = self;
+        let Feed { state, urls, params, calendar, cancelled_since, unlisted, events, .. } = self;
         let since = (cancelled_since, self.is_of_dates);
         let permit = ListPermit::acquire(&state, &anonymous(&params, &urls)).await?;
         let outlook = is_for_outlook(&params);
         let found = match unlisted {
             Some(event) => state.pools.read(move |db| Found::only(db, event)).await?,
-            None => listed(&state, &urls, params, permit, since).await?,
+            None => listed(&state, &urls, (params, events), permit, since).await?,
         };
         let Found { ids, forms, events, zones, total, paging } = found;
         let listed = Arc::new(Listed {
@@ -260,15 +262,16 @@ impl Found {
 async fn listed(
     state: &State,
     urls: &Urls,
-    params: Params,
+    (params, included): (Params, Option<Vec<i64>>),
     permit: ListPermit,
     (cancelled_since, is_of_dates): (i64, bool),
 ) -> Result<Found, Error> {
     let read = |permit: ListPermit| {
         let request = anonymous(&params, urls);
-        let index = state.index.clone();
+        let (index, included) = (state.index.clone(), included.clone());
         let work = move |context: &mut RequestContext<'_>, params: &Params| {
-            let list = decode(context, params)?;
+            let mut list = decode(context, params)?;
+            list.filter.include = included.or(list.filter.include);
             let access = IndexAccess { index: &index, deadline: permit.deadline };
             let paging = list.paging;
             let (mut ids, total) = event_list::page(context.db, access, &list.filter, paging)?;

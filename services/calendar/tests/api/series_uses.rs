@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 use crate::series_revisions::{feed, follow, ids, shown};
 
@@ -207,4 +208,14 @@ async fn field_that_agrees_with_its_series_again_changes_with_all() {
     assert_eq!(changed(3).await, json!(["title"]));
     patch(&app, id, json!({"scope": "all", "title": "First"})).await.expect(200);
     assert_eq!(texts(&app, id, "title").await, ["First", "Talk 1", "Talk 2", "Talk 0"]);
+}
+
+#[actix_web::test]
+async fn file_of_a_series_has_more_dates_than_a_request_can_name() {
+    let app = App::with(&["--series-max=1200", "--series-ahead=40"]).await;
+    course(&app, json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 1001}})).await;
+    assert_eq!(app.rows("events"), 1001);
+    let file = page(&app, "/event/yoga/?ical=1").await.expect(200).text;
+    assert_eq!(file.matches("BEGIN:VEVENT").count(), 1, "{file}");
+    assert!(file.contains("RRULE:FREQ=DAILY;COUNT=1001"), "{file}");
 }

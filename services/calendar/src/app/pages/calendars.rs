@@ -84,9 +84,18 @@ pub async fn calendar_of_series(
         Ok(series::events_of_slug(context.db, &slug)?)
     })
     .await?;
-    let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
-    let feed = calendar(state, request, vec![("include", ids.join(","))]).await?;
-    Ok(feed.of_whole_series())
+    series_file(state, request, ids).await
+}
+
+/// Reads the calendar file of the series that have these events.
+async fn series_file(
+    state: &State,
+    request: &PageRequest,
+    events: Vec<i64>,
+) -> Result<Feed, Error> {
+    let first = events.first().map(i64::to_string).unwrap_or_default();
+    let feed = calendar(state, request, vec![("include", first)]).await?;
+    Ok(feed.of_whole_series(events))
 }
 
 /// Reads the calendar file of a venue or an organizer.
