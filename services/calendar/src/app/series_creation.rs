@@ -17,7 +17,7 @@ use crate::model::event::Event;
 use crate::model::notice::series_body;
 use crate::model::role::{self, User};
 use crate::model::series::{Membership, Plan, Series, Shared};
-use crate::model::series_ids::occurrence_of;
+use crate::model::series_ids::{occurrence_of, plain_uid};
 use crate::model::slug;
 use crate::model::subscription::{Part, Parts};
 use crate::state::Site;
@@ -81,6 +81,22 @@ pub fn new_series(
         sequence: 0,
         modified_utc: 0,
     })
+}
+
+/// Returns the UID under which feeds have listed an event without an external id, unless it is used
+/// elsewhere by now. Commands don't know it.
+pub fn listed_uid(
+    context: &mut RequestContext<'_>,
+    event: &Event,
+) -> Result<Option<String>, DatabaseError> {
+    let host = context.urls.host();
+    if event.external_id.is_some() || host.is_empty() {
+        return Ok(None);
+    }
+    let uid = plain_uid(event.id, host);
+    let is_used = events::find_by_external_id(context.db, &uid)?.is_some()
+        || stored::find_by_uid(context.db, &uid)?.is_some();
+    Ok(Some(uid).filter(|_| !is_used))
 }
 
 /// Stores a new series and creates its other events. The first event already exists.

@@ -8,7 +8,9 @@ use database::Db;
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
-use super::series_creation::{begin, exclude_forbidden, expanded, name_of, new_series, require};
+use super::series_creation::{
+    begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require,
+};
 use super::series_dates::{span_in, span_of};
 use super::series_notices::announce_split;
 use super::series_plans::{Shift, invalid, plan_of, split};
@@ -54,6 +56,7 @@ pub fn update(
         let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
         let mut series = new_series(context, &event, (plan, name))?;
         // Until now, feeds have listed this event under the UID that the series gets.
+        series.uid = listed_uid(context, &event)?.unwrap_or(series.uid);
         series.sequence = event.sequence + 1;
         let own_slug = event.slug.clone();
         return begin(context, &event, series, own_slug, messages);
@@ -349,7 +352,9 @@ impl Work<'_> {
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
-                    events::forget_external_id(db, other.id)?;
+                    // Without an id, feeds could cancel the series along with it.
+                    let own = sql::random_id(db)?;
+                    events::rename(db, other.id, &own)?;
                 }
                 let least = revisions.get(&name).copied().unwrap_or_default();
                 new.event.sequence = new.event.sequence.max(least);
@@ -414,11 +419,14 @@ impl Work<'_> {
         let old = require(db, event)?;
         let (mut new, moment) = (old.clone(), shift.moved(occurrence));
         let name = self.series.external_id(moment);
-        if events::find_by_external_id(db, &name)?.is_none() {
-            let least = revisions.get(&name).copied().unwrap_or_default();
-            new.event.sequence = new.event.sequence.max(least);
-            new.event.external_id = Some(name);
-        }
+        new.event.external_id = match events::find_by_external_id(db, &name)? {
+            Some(_) => Some(sql::random_id(db)?),
+            None => {
+                let least = revisions.get(&name).copied().unwrap_or_default();
+                new.event.sequence = new.event.sequence.max(least);
+                Some(name)
+            }
+        };
         let times = |one: &Schedule| (one.all_day, one.start_utc, one.end_utc);
         let planned = span_in(&old.event.schedule.zone, was, occurrence);
         if planned.is_some_and(|planned| times(&planned) == times(&old.event.schedule))

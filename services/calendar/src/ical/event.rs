@@ -14,7 +14,7 @@ use crate::model::included::Included;
 use crate::model::linked::Linked;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series::Series;
-use crate::model::series_ids::{occurrence_of, single_uid};
+use crate::model::series_ids::{occurrence_of, plain_uid, single_uid};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
@@ -140,7 +140,7 @@ fn uid(
     match &event.external_id {
         _ if is_date => single_uid(feed.calendar, event.id),
         Some(id) => id.clone(),
-        None => format!("{}@{}", event.id, feed.host),
+        None => plain_uid(event.id, feed.host),
     }
 }
 

@@ -32,6 +32,11 @@ pub fn occurrence_of(id: &str) -> Option<(&str, &str)> {
     (is_key && !uid.is_empty()).then_some((uid, key))
 }
 
+/// Returns the UID that feeds give an event without an external id.
+pub fn plain_uid(event: i64, host: &str) -> String {
+    format!("{event}@{host}")
+}
+
 /// Returns the UID of an event of a series in files that do not have the series itself.
 pub fn single_uid(calendar: &str, event: i64) -> String {
     format!("event-{event}@{calendar}")

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::{App, Dice};
 use crate::imports::post;
+use crate::pages::page;
 use crate::series::{course, events, patch};
 use crate::subscribing::{Subscribing, counts};
 
@@ -114,6 +115,35 @@ async fn series_that_is_deleted_and_created_again_is_followed_by_importers_of_it
         assert_eq!(shown(&other).await.1, shown(&app).await.1, "{file}");
         assert_eq!(take(&other, &file).await, (0, 0));
     }
+}
+
+#[actix_web::test]
+async fn event_that_becomes_a_series_keeps_its_uid_in_feeds_and_in_its_own_file() {
+    let (app, other, club) = (App::new().await, App::new().await, Subscribing::new().await);
+    let dates = json!({"start_date": "2027-05-04 18:00", "end_date": "2027-05-04 19:00"});
+    let id = app.event(dates).await;
+    let own_file = async || {
+        let file = page(&app, "/event/event/?ical=1").await.expect(200).text;
+        file.replace('@', "@other-")
+    };
+    let mut subscription = 0;
+    for body in [json!({"cost": "5"}), json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 3}})] {
+        app.clock.advance(60);
+        patch(&app, id, body).await.expect(200);
+        take(&other, &feed(&app).await).await;
+        club.serves(&own_file().await);
+        if subscription == 0 {
+            subscription = club.subscribe(json!({})).await;
+        }
+        let run = club.run_now(subscription).await;
+        assert_eq!(run["last_run"]["outcome"], "imported", "{run}");
+        for calendar in [&other, &club.app] {
+            let number = i64::try_from(shown(&app).await.1.len()).unwrap();
+            assert_eq!(shown(calendar).await.1, shown(&app).await.1);
+            assert_eq!(calendar.rows("events"), number);
+        }
+    }
+    assert_eq!(shown(&app).await.1.len(), 3);
 }
 
 /// Makes a random change to a calendar's series.

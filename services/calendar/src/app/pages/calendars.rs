@@ -48,21 +48,30 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads an event's calendar file.
+/// Reads an event's calendar file. If the event has the name of its series, this is the file of the
+/// series.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
     slug: &str,
 ) -> Result<Feed, Error> {
     let slug = lookup_form(slug);
-    let (id, is_listed) = read(state, request.of(&[]), move |context, _| {
+    let (id, is_listed, dates) = read(state, request.of(&[]), move |context, _| {
         let found = events::find_by_slug(context.db, &slug)?;
         let shown = found.filter(|event| {
             event.status.is_published() && role::may_read(&None, &event.status, event.author)
         });
-        shown.map(|event| (event.id, event.listed)).ok_or(Error::NoRoute)
+        let event = shown.ok_or(Error::NoRoute)?;
+        let dates = match named_series::is_named_like(context.db, &event)? {
+            true => series::events_of_slug(context.db, &event.slug)?,
+            false => Vec::new(),
+        };
+        Ok((event.id, event.listed, dates))
     })
     .await?;
+    if !dates.is_empty() {
+        return series_file(state, request, dates).await;
+    }
     let feed = calendar(state, request, vec![("include", id.to_string())]).await?;
     Ok(if is_listed { feed } else { feed.of_unlisted(id) })
 }

@@ -47,9 +47,12 @@ pub async fn event_page(
             false => event::locked(event, &included, page),
         };
         if let Some(one) = included.series.get(&event.id).filter(|_| is_open) {
-            // An event that became a series can still have its name.
             let name = &one.series.slug;
-            if event.is_public() && events::find_by_slug(context.db, name)?.is_none() {
+            let has_file = match events::find_by_slug(context.db, name)? {
+                Some(other) => named_series::is_named_like(context.db, &other)?,
+                None => true,
+            };
+            if event.is_public() && has_file {
                 shown.series_path = event::path_of(name);
             }
             let after = event.schedule.start_utc.max(page.now);

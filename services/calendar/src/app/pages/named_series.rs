@@ -2,7 +2,14 @@
 
 use database::{DatabaseError, Db};
 
+use crate::model::event::Event;
 use crate::store::{series, series_names};
+
+/// Returns whether an event has the name of its series, because it became a series later.
+pub fn is_named_like(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> {
+    let place = series::of_event(db, event.id)?;
+    Ok(event.listed && place.is_some_and(|place| place.series.slug == event.slug))
+}
 
 /// Finds a series with public events by its present or former slug. Returns its present slug and
 /// its next event.
