@@ -148,6 +148,7 @@ fn load_event(
         }
     };
     let Some(old) = old else {
+        check_series(context.db, external_id.as_deref(), upsert)?;
         let change = decode(context, None)?;
         let new = series_creation::create(context, user, &change)?;
         warn_of_dates(params, &change, &new, warnings);
@@ -171,6 +172,24 @@ fn load_event(
     let outcome = changed((&old, &before), (&new, &after))?;
     warn_of_dates(params, &change, &new, warnings);
     Ok(outcome)
+}
+
+/// Fails if a series continues under this external id although its first event, which had the same
+/// id, was erased.
+fn check_series(db: &mut Db, external_id: Option<&str>, upsert: bool) -> Result<(), Undone> {
+    let known = match external_id {
+        Some(id) => series::find_by_uid(db, id)?,
+        None => None,
+    };
+    match known {
+        None => Ok(()),
+        Some(_) if !upsert => Err(Undone::Unchanged),
+        Some(known) => Err(Undone::Faulty(format!(
+            "external_id belongs to series {}, whose first event was erased; change another event \
+             of the series",
+            known.id
+        ))),
+    }
 }
 
 /// Decodes the line of a new or existing event.

@@ -264,11 +264,13 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
 /// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
 const ROWS: usize = 500;
 
-/// Returns which of the external ids are in use.
+/// Returns which of the external ids are in use, by events or as UIDs of series.
 pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
     let mut known = HashSet::new();
     for ids in ids.chunks(TEXTS) {
         let mut sql = Sql::new(db, "select id, ical_uid as text from events where ical_uid in ");
+        sql.texts(ids.iter().copied());
+        sql.push(" union all select id, uid as text from series where uid in ");
         sql.texts(ids.iter().copied());
         let rows: Vec<TextRow> = sql.load(db)?;
         known.extend(rows.into_iter().map(|row| row.text));

@@ -450,3 +450,25 @@ async fn loaded_line_with_a_recurrence_is_a_series() {
     assert_eq!(texts(&app, id, "title").await, vec!["Pilates"; 4]);
     assert_eq!(run(line("x", json!({"recurrence": {"rrule": "FREQ=YEARLY;BYDAY=MO"}})), true).3, 1);
 }
+
+#[actix_web::test]
+async fn load_continues_after_a_series_whose_first_event_was_erased() {
+    let app = App::new().await;
+    let mut line = json!({"type": "event", "title": "Yoga", "external_id": "course-1",
+        "start_date": "2027-03-16 18:00", "end_date": "2027-03-16 19:30"});
+    let plain = line.to_string().replace("course", "plain");
+    line["recurrence"] = json!({"rrule": "FREQ=WEEKLY", "count": 3});
+    let run = |upsert: bool| {
+        let text = format!("{line}\n{plain}\n");
+        let options = LoadOptions { upsert, ..LoadOptions::default() };
+        let loaded = load(&app.state, Cursor::new(text), options).unwrap();
+        (loaded.created, loaded.unchanged, loaded.failed)
+    };
+    assert_eq!(run(false), (2, 0, 0));
+    let first = app.get("/events?orderby=id&order=asc").await.ids()[0];
+    assert_eq!(events(&app, first).await.len(), 3);
+    app.delete(&format!("/events/{first}?force=true")).await.expect(200);
+    assert_eq!(run(false), (0, 2, 0));
+    assert_eq!(run(true), (0, 1, 1));
+    assert_eq!((app.rows("events"), app.rows("series")), (3, 1));
+}
