@@ -13,7 +13,7 @@ use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging};
 use crate::model::recurrence::with_until;
-use crate::model::series::Series;
+use crate::model::series::{DATES, Series};
 use crate::model::window::Window;
 use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
@@ -162,7 +162,8 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Extends the event time zones with those of the series.
+/// Extends the event time zones with those of the series, and of their events that differ. The list
+/// may lack some of these, because their dates are over.
 pub fn add_zones(
     db: &mut Db,
     series: &[WholeSeries],
@@ -170,13 +171,21 @@ pub fn add_zones(
 ) -> Result<(), DatabaseError> {
     for WholeSeries { id, .. } in series {
         let Some(Series { plan, made_until, .. }) = stored::find(db, *id)? else { continue };
-        if plan.all_day {
-            continue;
+        let mut dated = stored::dated(db, *id)?;
+        dated.retain(|one| one.is_public == 1 && one.changed.split(',').any(|own| own == DATES));
+        let ids: Vec<i64> = dated.iter().map(|one| one.id).collect();
+        let mut spans = events::zones_of(db, &ids)?;
+        if !plan.all_day {
+            let (first, last) = (plan.first(), made_until.max(plan.first()));
+            spans.push(ZoneSpan { zone: plan.zone, first, last });
         }
-        let (first, last) = (plan.first(), made_until.max(plan.first()));
-        match zones.iter_mut().find(|span| span.zone == plan.zone) {
-            Some(span) => (span.first, span.last) = (span.first.min(first), span.last.max(last)),
-            None => zones.push(ZoneSpan { zone: plan.zone, first, last }),
+        for ZoneSpan { zone, first, last } in spans {
+            match zones.iter_mut().find(|span| span.zone == zone) {
+                Some(span) => {
+                    (span.first, span.last) = (span.first.min(first), span.last.max(last));
+                }
+                None => zones.push(ZoneSpan { zone, first, last }),
+            }
         }
     }
     zones.sort_by(|a, b| a.zone.name().cmp(b.zone.name()));

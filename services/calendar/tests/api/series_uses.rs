@@ -219,3 +219,16 @@ async fn file_of_a_series_has_more_dates_than_a_request_can_name() {
     assert_eq!(file.matches("BEGIN:VEVENT").count(), 1, "{file}");
     assert!(file.contains("RRULE:FREQ=DAILY;COUNT=1001"), "{file}");
 }
+
+#[actix_web::test]
+async fn feed_defines_the_zone_of_a_moved_date_that_is_over() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let dates = json!({"timezone": "America/New_York", "start_date": "2027-03-16 09:00",
+        "end_date": "2027-03-16 10:00"});
+    patch(&app, id, dates).await.expect(200);
+    app.clock.advance(10 * 86_400);
+    let text = app.get("/ical?ends_after=2027-03-20").await.expect(200).text;
+    assert!(text.contains("DTSTART;TZID=America/New_York:20270316T090000"), "{text}");
+    assert!(text.contains("BEGIN:VTIMEZONE\r\nTZID:America/New_York"), "{text}");
+}
