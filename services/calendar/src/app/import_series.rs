@@ -8,6 +8,7 @@ use super::import_edits::SeriesEdits;
 use super::series;
 use super::series_dates::span_of;
 use super::series_plans::{ended_before, from_on};
+use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
 use crate::model::event::Event;
@@ -33,13 +34,13 @@ pub struct Written {
 
 /// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
-/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users
-/// ended the series, `ended_at` is the key of its last known date.
+/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users of
+/// the subscription ended the series, `ended_at` is the key of its last known date.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
-    (is_author, is_partial): (bool, bool),
+    (is_author, is_partial, subscriber): (bool, bool, Option<&Subscriber>),
 ) -> Result<Option<Written>, Error> {
     if entry.has_unknown_occurrences
         || (is_author && stored::find_by_uid(db, &entry.uid)?.is_some())
@@ -51,7 +52,10 @@ pub fn of_entry(
             let known = stored::find_by_uid(db, &entry.uid)?;
             Ok(known.map(|known| Written { id: known.id, is_new: false }))
         }
-        (None, true) => keep(db, (entry, ended_at), state.site.settings.imported_series().most),
+        (None, true) => {
+            let most = state.site.settings.imported_series().most;
+            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most))
+        }
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
     }
@@ -62,7 +66,7 @@ pub fn of_entry(
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
-    most: usize,
+    (subscription, most): (Option<i64>, usize),
 ) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
@@ -71,10 +75,11 @@ fn keep(
         }
         return Ok(None);
     };
-    let plan = &match ended_at {
+    let mut plan = match ended_at {
         Some(key) => ended_after(plan, key),
         None => plan.clone(),
     };
+    plan.exdates = with_removed(db, (&entry.uid, known.as_ref()), &plan, subscription)?;
     let Some(known) = known else {
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = title.filter(|name| !name.is_empty()).unwrap_or_else(|| "event".to_owned());
@@ -82,7 +87,7 @@ fn keep(
             id: 0,
             uid: entry.uid.clone(),
             slug: slugs::free(db, "series", &name, "", 0)?,
-            plan: plan.clone(),
+            plan,
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until: *made_until,
             due_utc: *due_utc,
@@ -91,7 +96,6 @@ fn keep(
         };
         return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
     };
-    let plan = Plan { exdates: with_removed(db, &known, plan)?, ..plan.clone() };
     let sequence = match plan == known.plan {
         true => known.sequence,
         false => stored::sequence(db, &known)? + 1,
@@ -112,20 +116,32 @@ fn ended_after(plan: &Plan, key: &str) -> Plan {
 }
 
 /// Returns the file's excluded dates, plus the dates of trashed events and of events that users
-/// erased.
-fn with_removed(db: &mut Db, known: &Series, plan: &Plan) -> Result<Vec<String>, Error> {
+/// erased. If these were all, the stored series has no events, or was removed.
+fn with_removed(
+    db: &mut Db,
+    (uid, known): (&str, Option<&Series>),
+    plan: &Plan,
+    subscription: Option<i64>,
+) -> Result<Vec<String>, Error> {
     let mut excluded = plan.exdates.clone();
-    let members = stored::dated(db, known.id)?;
-    if known.plan.all_day == plan.all_day {
+    let members = match known {
+        Some(known) => stored::dated(db, known.id)?,
+        None => Vec::new(),
+    };
+    if known.is_some_and(|known| known.plan.all_day == plan.all_day) {
         let trashed = members.iter().filter(|one| one.is_trashed());
         excluded.extend(trashed.map(|one| plan.key(one.occurrence)));
     }
-    if let Some(subscription) = subscribed_events::of_series(db, known.id)? {
+    let subscription = match (subscription, known) {
+        (None, Some(known)) => subscribed_events::of_series(db, known.id)?,
+        (subscription, _) => subscription,
+    };
+    if let Some(subscription) = subscription {
         let present: HashSet<i64> = members.iter().map(|one| one.occurrence).collect();
         for name in subscribed_events::erased_by_users(db, subscription)? {
-            let moment = match Entry::moment_of(&known.uid, &name) {
+            let moment = match Entry::moment_of(uid, &name) {
                 Some(key) => plan.moment(key),
-                None => Some(plan.first()).filter(|_| name == known.uid),
+                None => Some(plan.first()).filter(|_| name == uid),
             };
             let moment = moment.filter(|at| !present.contains(at) && plan.has(*at));
             excluded.extend(moment.map(|at| plan.key(at)));

@@ -269,7 +269,7 @@ impl Import {
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
-                let origin = (self.is_author, is_partial);
+                let origin = (self.is_author, is_partial, self.subscriber.as_ref());
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),
                     None => entry.is_series,
