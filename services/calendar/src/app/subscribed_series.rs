@@ -152,8 +152,7 @@ pub fn note_new(
 
 /// Message about a series that users ended.
 pub const ENDED: &str = "users removed its last dates before they began, so it has ended; later \
-    dates were skipped. To get them, restore the last one or, if it was erased, \
-    release the dates of another one";
+    dates were skipped. To get them, restore the last one or, if it was erased, release the UID";
 
 /// Finds out whether users ended a series of a subscription: they removed its last dates before these
 /// began, and they were more than half of those to come. The file's later dates are not created then.

@@ -12,8 +12,8 @@ use crate::model::remote_address::similar_urls;
 use crate::model::role::{Action, User};
 use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{
-    MAX_SUBSCRIPTIONS, Part, Parts, Plan, PlanChange, STATUSES, Subscription, SubscriptionState,
-    USUAL_INTERVAL,
+    MAX_SUBSCRIPTIONS, Part, Parts, Plan, PlanChange, Release, STATUSES, Subscription,
+    SubscriptionState, USUAL_INTERVAL,
 };
 use crate::state::State;
 use crate::store::{subscribed_events, subscriptions};
@@ -183,10 +183,31 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     Ok(subscriptions::make_due(db, id, now)?)
 }
 
-/// Releases parts of an event that users have changed, so the next run overwrites them. If dates are
-/// among the parts, erased dates no longer end its series.
-pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) -> Result<(), Error> {
+/// Releases what users have changed, so the next run overwrites it.
+pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
+    let is_released = match target {
+        Release::Event(event, parts) => release_parts(db, id, (*event, parts))?,
+        Release::Series(uid) if subscribed_events::forget_ends(db, id, uid)? => true,
+        Release::Series(_) => {
+            let text = "must be the UID of a series in the file whose last dates users erased";
+            return Err(ParameterErrors::one("uid", text).into());
+        }
+    };
+    if !is_released {
+        return Ok(());
+    }
+    // Make the next run read the file even if it has not changed.
+    subscriptions::forget_file(db, id)?;
+    match found.state {
+        SubscriptionState::Active => Ok(subscriptions::make_due(db, id, now)?),
+        _ => Ok(()),
+    }
+}
+
+/// Releases parts of an event. If dates are among them, erased dates no longer end its series.
+/// Returns whether this changes anything.
+fn release_parts(db: &mut Db, id: i64, (event, parts): (i64, &Parts)) -> Result<bool, Error> {
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
     let Some(known) = known else {
         let text = "must be the id of an event in the subscription";
@@ -195,16 +216,11 @@ pub fn release(db: &mut Db, id: i64, (event, parts): (i64, &Parts), now: i64) ->
     let uid = occurrence_of(&known.name).map_or(&*known.name, |(uid, _)| uid);
     let had_end = parts.has(Part::Dates) && subscribed_events::forget_ends(db, id, uid)?;
     let changed = known.changed.without(parts);
-    if changed == known.changed && !had_end {
-        return Ok(());
+    let is_changing = changed != known.changed;
+    if is_changing {
+        subscribed_events::set_changed(db, event, &changed)?;
     }
-    subscribed_events::set_changed(db, event, &changed)?;
-    // Make the next run read the file even if it has not changed.
-    subscriptions::forget_file(db, id)?;
-    match found.state {
-        SubscriptionState::Active => Ok(subscriptions::make_due(db, id, now)?),
-        _ => Ok(()),
-    }
+    Ok(is_changing || had_end)
 }
 
 /// Removes a subscription. Its events are kept, unless `with_events` is set. In that case, the next
@@ -286,15 +302,14 @@ pub async fn take_step(
     .await
 }
 
-/// Releases an event that a user has changed.
+/// Releases an event that a user has changed, or a series that users ended.
 pub async fn release_event(
     state: &State,
     request: Request,
     id: i64,
 ) -> Result<SubscriptionJson, Error> {
     written_by(state, request, move |context, params| {
-        let (event, parts) = decode_release(params)?;
-        release(context.db, id, (event, &parts), context.now.as_second())?;
+        release(context.db, id, &decode_release(params)?, context.now.as_second())?;
         Ok(id)
     })
     .await

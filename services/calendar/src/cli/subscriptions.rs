@@ -87,12 +87,15 @@ pub enum SubscriptionsCommand {
         /// Subscription id
         id: i64,
         /// Event id
-        #[arg(long)]
-        event: i64,
+        #[arg(long, required_unless_present = "uid", conflicts_with = "uid")]
+        event: Option<i64>,
         /// Comma-separated parts to release: title, description, dates, website, venue, organizer,
         /// categories, status, event_status [default: all]
         #[arg(long, value_name = "PARTS", value_delimiter = ',')]
         fields: Vec<String>,
+        /// UID in the file of a series that has ended because users erased its last dates
+        #[arg(long)]
+        uid: Option<String>,
     },
     /// Remove a subscription. Its events are kept unless --with-events is given
     Remove {
@@ -174,11 +177,16 @@ impl SubscriptionsCommand {
             SubscriptionsCommand::Resume { id } => step(state, id, Step::Resume)?,
             SubscriptionsCommand::Accept { id } => step(state, id, Step::Accept)?,
             SubscriptionsCommand::Run { id, json } => return run(state, id, json),
-            SubscriptionsCommand::Release { id, event, fields } => {
-                let members = json!({"event": event, "fields": fields});
+            SubscriptionsCommand::Release { id, event, fields, uid } => {
+                let (members, what) = match (event, uid) {
+                    (Some(event), _) => {
+                        (json!({"event": event, "fields": fields}), format!("event {event}"))
+                    }
+                    (None, uid) => (json!({"uid": uid}), "later dates".to_owned()),
+                };
                 let members = members.as_object().cloned().unwrap_or_default();
                 jobs::release_subscribed(state, id, members)?;
-                log::info!(target: "notice", "the next run of subscription {id} writes event {event}");
+                log::info!(target: "notice", "the next run of subscription {id} writes {what}");
             }
             SubscriptionsCommand::Remove { id, with_events } => {
                 jobs::remove_subscription(state, id, with_events)?;

@@ -173,6 +173,15 @@ impl Parts {
     }
 }
 
+/// The changes of users that a release gives up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// Changes of these parts of the event with this id.
+    Event(i64, Parts),
+    /// The end of the series with this UID in the file.
+    Series(String),
+}
+
 /// A subscription's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionState {

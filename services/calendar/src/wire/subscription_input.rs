@@ -9,7 +9,7 @@ use super::values::boolean;
 use crate::model::list::Paging;
 use crate::model::remote_address::{has_login, requested_url, webcal_urls};
 use crate::model::subscription::{
-    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, STATUSES,
+    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, Release, STATUSES,
 };
 use crate::model::urls::Urls;
 
@@ -94,13 +94,17 @@ impl SubscriptionInput {
     }
 }
 
-/// Decodes which event to release, and which parts of it.
+/// Decodes which event to release, and which parts of it, or the series whose end to release.
 ///
 /// # Errors
 /// Returns all missing or invalid parameters.
-pub fn release(params: &Params) -> Result<(i64, Parts), ParameterErrors> {
+pub fn release(params: &Params) -> Result<Release, ParameterErrors> {
     let (given, mut errors) = read_parameters::<ReleaseFields>(params);
-    errors.require(params);
+    match (&given.event, &given.uid) {
+        (Some(_), Some(_)) => errors.fail("uid", "must not be sent together with event"),
+        (None, None) => errors.fail("event", "must be the id of an event, unless uid is sent"),
+        _ => {}
+    }
     let names = given.fields.map(|texts| texts.0);
     let parts: Option<Vec<Part>> = match names.as_deref() {
         None | Some([]) => Some(Part::ALL.to_vec()),
@@ -111,7 +115,9 @@ pub fn release(params: &Params) -> Result<(i64, Parts), ParameterErrors> {
         errors.fail("fields", format!("must be a list of these: {all}"));
     }
     let event = given.event.map_or(0, |id| id.0);
-    errors.finish((event, Parts::of(parts.unwrap_or_default())))
+    let parts = Parts::of(parts.unwrap_or_default());
+    let series = given.uid.map(|uid| Release::Series(uid.0));
+    errors.finish(series.unwrap_or(Release::Event(event, parts)))
 }
 
 /// Returns whether removing a subscription should also trash its events.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use calendar::{extend_series, run_due_subscriptions};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::imports;
-use crate::subscribed_edits::{changed, ids, patch, public, series, shown};
+use crate::subscribed_edits::{changed, feed, ids, patch, public, series, shown};
 use crate::subscribing::{Subscribing, calendar, counts, event};
 
 const MONTH: i64 = 30 * 86_400;
@@ -398,4 +398,28 @@ async fn series_whose_last_dates_were_erased_continues_after_a_release() {
     club.app.clock.advance(1);
     club.run(id).await;
     assert_eq!(starts(&club).await, ["05-04 18:00", "05-25 18:00", "06-01 18:00"]);
+}
+
+#[actix_web::test]
+async fn series_whose_dates_were_all_erased_continues_after_its_uid_is_released() {
+    let (club, id, ids) = following(&series(3, 18, ""), 12).await;
+    let path = format!("/events/{}?scope=all&force=true", ids[0]);
+    club.app.delete(&path).await.expect(200);
+    club.serves(&series(5, 18, ""));
+    club.run_now(id).await;
+    assert_eq!(starts(&club).await, [""; 0]);
+    let path = format!("/subscriptions/{id}/release");
+    let release = async |body: Value| club.app.call("editor", "POST", &path, &body).await;
+    for body in [json!({}), json!({"uid": "x"}), json!({"uid": "s", "event": 1})] {
+        release(body).await.expect(400);
+    }
+    release(json!({"uid": "s"})).await.expect(200);
+    club.app.clock.advance(1);
+    club.run(id).await;
+    assert_eq!(starts(&club).await, ["05-25 18:00", "06-01 18:00"]);
+    // Feeds exclude the dates that do not return.
+    let text = feed(&club).await.replace("\r\n ", "");
+    let erased = ["20270504T180000", "20270511T180000", "20270518T180000"].join(",");
+    assert!(text.contains(&format!("EXDATE;TZID=Europe/Vienna:{erased}\r\n")), "{text}");
+    release(json!({"uid": "s"})).await.expect(400);
 }

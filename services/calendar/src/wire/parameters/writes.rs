@@ -285,12 +285,16 @@ parameters! {
 parameters! {
     /// Specifies an event, and which user changes to release.
     ReleaseFields {
-        /// Id of the event to release.
-        #[param(value_type = i64, minimum = 1, required = true)]
+        /// Id of the event to release. Required unless `uid` is sent.
+        #[param(value_type = i64, minimum = 1)]
         pub event: Option<Positive>,
         /// Parts to release: `title`, `description`, `dates`, `website`, `venue`, `organizer`,
         /// `categories`, `status` and `event_status`. Default: all parts.
         #[param(value_type = Vec<String>, max_items = 1000)]
         pub fields: Option<Texts>,
+        /// UID in the file of a series that has ended because users erased its last dates. It gets
+        /// later dates again.
+        #[param(value_type = String, min_length = 1, max_length = 500)]
+        pub uid: Option<Text>,
     }
 }
