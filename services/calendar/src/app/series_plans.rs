@@ -1,10 +1,12 @@
 //! Series plans: built from the recurrence in a write, then shifted and split.
 
+use std::collections::HashSet;
+
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use crate::error::Error;
-use crate::model::recurrence::{with_count, with_until, without_end};
+use crate::model::recurrence::{Wanted, with_count, with_until, without_end};
 use crate::model::schedule::{
     Schedule, day_end, instant_from_seconds, wall_from_seconds, wall_seconds,
 };
@@ -383,5 +385,63 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
         rdates: kept(&plan.rdates),
         exdates: kept(&plan.exdates),
         ..plan.clone()
+    }
+}
+
+/// Returns which of these moments are occurrences of the plan. Excluded dates count. The rule is
+/// expanded once for all of them, because a rule from centuries ago can take long.
+pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
+    let ruled = rule_dates(plan, moments);
+    let is_occurrence = |moment: &i64| match &ruled {
+        Some(ruled) => ruled.contains(moment) || plan.rdates.contains(&plan.key(*moment)),
+        None => plan.has(*moment),
+    };
+    moments.iter().copied().filter(is_occurrence).collect()
+}
+
+/// Returns the dates of the rule from the first to the last of these moments. Returns `None` without a
+/// rule, or if they are too many.
+fn rule_dates(plan: &Plan, moments: &[i64]) -> Option<HashSet<i64>> {
+    let rule = plan.parsed()?;
+    let (first, last) = (plan.wall(*moments.iter().min()?), plan.wall(*moments.iter().max()?));
+    let until = last.date().to_datetime(Time::constant(23, 59, 59, 0));
+    let wanted = Wanted { until, near: first.date(), first: 0, latest: 0, most: usize::MAX };
+    let mut found = rule.expand_near(plan.start(), wanted).ok()?;
+    let end = plan.ends();
+    found.retain(|wall| end.is_none_or(|end| *wall <= end));
+    Some(found.into_iter().map(|wall| plan.at(wall)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn occurrences_among_moments_are_those_that_the_plan_has() {
+        for rule in [
+            "",
+            "FREQ=WEEKLY",
+            "FREQ=WEEKLY;COUNT=4",
+            "FREQ=DAILY;BYDAY=TU,FR;UNTIL=20270406T160000Z",
+            "FREQ=MONTHLY;BYMONTHDAY=16,-1",
+            "FREQ=MINUTELY",
+        ] {
+            let start = wall_seconds("2027-03-16T18:00".parse().unwrap());
+            let plan = Plan {
+                zone: Zone::parse("Europe/Vienna").unwrap(),
+                all_day: false,
+                start_local: start,
+                end_local: start + 3600,
+                duration: String::new(),
+                rule: rule.to_owned(),
+                rdates: vec!["20270325T190000Z".to_owned()],
+                exdates: vec!["20270323T170000Z".to_owned()],
+            };
+            let hours = (-48..24 * 40).map(|hour| plan.first() + hour * 3600);
+            let moments: Vec<i64> = hours.collect();
+            let expected: HashSet<i64> =
+                moments.iter().copied().filter(|moment| plan.has(*moment)).collect();
+            assert_eq!(occurrences_among(&plan, &moments), expected, "{rule}");
+        }
     }
 }

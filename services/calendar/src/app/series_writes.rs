@@ -13,7 +13,7 @@ use super::series_creation::{
 };
 use super::series_dates::{span_in, span_of};
 use super::series_notices::announce_split;
-use super::series_plans::{Shift, invalid, plan_of, split};
+use super::series_plans::{Shift, invalid, occurrences_among, plan_of, split};
 use super::series_removal::{reached, remove};
 use super::slugs::remember;
 use super::subscribed_rules::refuse_other_rule;
@@ -315,6 +315,8 @@ impl Work<'_> {
         // Feeds have the names, so each event continues the revisions of its new one.
         let revisions = events::revisions(db, &was.uid)?;
         let places = self.places(db, &members, shift)?;
+        let moved: Vec<i64> = members.iter().map(|one| shift.moved(one.occurrence)).collect();
+        let planned = occurrences_among(&self.series.plan, &moved);
         stored::clear(db, self.series.id)?;
         if is_renaming {
             for member in members.iter().chain(&former) {
@@ -332,7 +334,8 @@ impl Work<'_> {
             let zone = &self.after.event.schedule.zone;
             let schedule = span_in(zone, &self.series, occurrence);
             let is_first = places.get(&occurrence) == Some(&member.event);
-            let Some(schedule) = schedule.filter(|_| is_first && plan.has(occurrence)) else {
+            let Some(schedule) = schedule.filter(|_| is_first && planned.contains(&occurrence))
+            else {
                 if !was_trashed {
                     event_writes::trash(db, &old.event, now)?;
                 }
