@@ -7,7 +7,7 @@ use database::Db;
 use super::import_edits::SeriesEdits;
 use super::series;
 use super::series_dates::span_of;
-use super::series_plans::{ended_before, from_on};
+use super::series_plans::{ended_before, from_on, occurrences_among};
 use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};
@@ -138,14 +138,14 @@ fn with_removed(
     };
     if let Some(subscription) = subscription {
         let present: HashSet<i64> = members.iter().map(|one| one.occurrence).collect();
-        for name in subscribed_events::erased_by_users(db, subscription)? {
-            let moment = match Entry::moment_of(uid, &name) {
-                Some(key) => plan.moment(key),
-                None => Some(plan.first()).filter(|_| name == uid),
-            };
-            let moment = moment.filter(|at| !present.contains(at) && plan.has(*at));
-            excluded.extend(moment.map(|at| plan.key(at)));
-        }
+        let moment = |name: &String| match Entry::moment_of(uid, name) {
+            Some(key) => plan.moment(key),
+            None => Some(plan.first()).filter(|_| *name == uid),
+        };
+        let names = subscribed_events::erased_by_users(db, subscription)?;
+        let mut erased: Vec<i64> = names.iter().filter_map(moment).collect();
+        erased.retain(|at| !present.contains(at));
+        excluded.extend(occurrences_among(plan, &erased).into_iter().map(|at| plan.key(at)));
     }
     excluded.sort_unstable();
     excluded.dedup();
@@ -360,10 +360,14 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();
     let plan = &series.plan;
     let mut is_renamed = false;
-    for member in stored::dated(db, id)? {
+    let mut others = stored::dated(db, id)?;
+    others.retain(|member| !named.contains(&member.occurrence));
+    let moments: Vec<i64> = others.iter().map(|member| member.occurrence).collect();
+    let planned = occurrences_among(plan, &moments);
+    for member in others {
         let moment = member.occurrence;
         let is_excluded = !member.is_trashed() && plan.exdates.contains(&plan.key(moment));
-        if !named.contains(&moment) && (is_excluded || !plan.has(moment)) {
+        if is_excluded || !planned.contains(&moment) {
             if let Some(place) = place_ahead(db, entry, (&series, member.id))? {
                 stored::join(db, &place)?;
                 continue;
