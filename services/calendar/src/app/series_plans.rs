@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use crate::error::Error;
-use crate::model::recurrence::{Wanted, with_count, with_until, without_end};
+use crate::model::recurrence::{with_count, with_until, without_end};
 use crate::model::schedule::{
     Schedule, day_end, instant_from_seconds, wall_from_seconds, wall_seconds,
 };
@@ -391,25 +391,14 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
 /// Returns which of these moments are occurrences of the plan. Excluded dates count. The rule is
 /// expanded once for all of them, because a rule from centuries ago can take long.
 pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
-    let ruled = rule_dates(plan, moments);
+    let ruled = plan.parsed().and_then(|rule| plan.ruled_near(&rule, moments.iter()));
     let is_occurrence = |moment: &i64| match &ruled {
-        Some(ruled) => ruled.contains(moment) || plan.rdates.contains(&plan.key(*moment)),
+        Some(ruled) => {
+            ruled.binary_search(moment).is_ok() || plan.rdates.contains(&plan.key(*moment))
+        }
         None => plan.has(*moment),
     };
     moments.iter().copied().filter(is_occurrence).collect()
-}
-
-/// Returns the dates of the rule from the first to the last of these moments. Returns `None` without a
-/// rule, or if they are too many.
-fn rule_dates(plan: &Plan, moments: &[i64]) -> Option<HashSet<i64>> {
-    let rule = plan.parsed()?;
-    let (first, last) = (plan.wall(*moments.iter().min()?), plan.wall(*moments.iter().max()?));
-    let until = last.date().to_datetime(Time::constant(23, 59, 59, 0));
-    let wanted = Wanted { until, near: first.date(), first: 0, latest: 0, most: usize::MAX };
-    let mut found = rule.expand_near(plan.start(), wanted).ok()?;
-    let end = plan.ends();
-    found.retain(|wall| end.is_none_or(|end| *wall <= end));
-    Some(found.into_iter().map(|wall| plan.at(wall)).collect())
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ impl Plan {
 
     /// Returns the dates of the rule from the day of the first of these moments to that of the last,
     /// in ascending order. Returns `None` if there are too many.
-    fn ruled_near<'m>(
+    pub fn ruled_near<'m>(
         &self,
         rule: &Rule,
         moments: impl Iterator<Item = &'m i64> + Clone,
