@@ -66,6 +66,12 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         };
         let changed = rewritten(whole);
         match understood(changed.as_deref().unwrap_or(whole), &bodies) {
+            // Without some of its columns, a key or an index is another one.
+            Ok((Statement::AlterTable { .. } | Statement::CreateIndex(_), others))
+                if !others.is_empty() =>
+            {
+                broken.extend(unread(text));
+            }
             Ok((mut statement, mut others)) => {
                 if let Statement::CreateTable(table) = &mut statement {
                     let name = last(&table.name);
