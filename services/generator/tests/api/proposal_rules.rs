@@ -163,3 +163,22 @@ fn names_too_short_for_their_column_do_not_occur() {
         assert!(value.as_str().unwrap().len() >= 5, "{value}");
     }
 }
+
+#[test]
+fn property_that_a_combined_schema_makes_non_null_has_no_nulls() {
+    let text = json!({"type": "string", "maxLength": 9});
+    let base = json!({"type": "string", "nullable": true});
+    let made = Proposal::json(&json!({
+        "allOf": [{"$ref": "#/$defs/base"}],
+        "properties": {"first": text, "next": {"enum": ["a", "b"]}},
+        "$defs": {
+            "base": {"properties": {"first": base, "next": base, "kept": base, "link": {
+                "nullable": true, "allOf": [{"$ref": "#/$defs/text"}]}, "either": {
+                "anyOf": [{"type": "null"}, {"$ref": "#/$defs/text"}]}}},
+            "text": text}}));
+    for (name, has_nulls) in
+        [("first", false), ("next", false), ("kept", true), ("link", true), ("either", true)]
+    {
+        assert_eq!(made.values(name).iter().any(Value::is_null), has_nulls, "{name}");
+    }
+}

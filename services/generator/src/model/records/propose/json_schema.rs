@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::existing::is_name;
 use super::names::by_name;
-use super::narrowed::narrow;
+use super::narrowed::{narrow, rejects_null};
 use super::sample::{distinct, shortened};
 use crate::model::records::kinds::pattern;
 
@@ -86,31 +86,36 @@ impl Reader<'_> {
     /// of an `anyOf`, a `oneOf` or several types. Further sets are left in `allOf`.
     pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>) {
         let (mut alternatives, mut others) = (Vec::new(), Vec::new());
-        let mut whole = Map::new();
-        let mut left = vec![schema.clone()];
+        let (mut whole, mut is_rejected) = (Map::new(), false);
+        // Each part comes with whether a part around it allows null.
+        let mut left = vec![(schema.clone(), false)];
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
-            let Some(Value::Object(mut part)) = left.pop() else { break };
+            let Some((Value::Object(mut part), is_nullable)) = left.pop() else { break };
+            let is_nullable = is_nullable || part.get("nullable") == Some(&Value::Bool(true));
+            is_rejected |= !is_nullable && rejects_null(&part);
             if let Some(target) = part.remove("$ref") {
                 let target = target.as_str().unwrap_or_default();
                 let found = self.document.pointer(&decoded(target.trim_start_matches('#')));
                 match found.filter(|_| target.starts_with('#')) {
-                    Some(found) => left.push(found.clone()),
+                    Some(found) => left.push((found.clone(), is_nullable)),
                     None => self.note(format!("the reference {target}, which is not in the file")),
                 }
             }
             if let Some(Value::Array(parts)) = part.remove("allOf") {
-                left.extend(parts.into_iter().rev());
+                left.extend(parts.into_iter().rev().map(|part| (part, is_nullable)));
             }
             for name in ["anyOf", "oneOf"] {
                 let Some(Value::Array(mut parts)) = part.remove(name) else { continue };
                 let count = parts.len();
                 parts.retain(|part| part["type"] != "null");
-                if parts.len() < count {
+                let has_null = parts.len() < count;
+                if has_null {
                     part.insert("nullable".to_owned(), true.into());
                 }
+                let is_nullable = is_nullable || has_null;
                 match (parts.len(), alternatives.is_empty()) {
-                    (0 | 1, _) => left.extend(parts),
+                    (0 | 1, _) => left.extend(parts.into_iter().map(|part| (part, is_nullable))),
                     (_, true) => alternatives = parts,
                     (_, false) => others.push(json!({ (name): parts })),
                 }
@@ -126,6 +131,13 @@ impl Reader<'_> {
                         whole.insert(name, value);
                     }
                 }
+            }
+        }
+        if is_rejected {
+            // A schema may only allow null if all those that it combines do.
+            whole.remove("nullable");
+            if let Some(Value::Array(kinds)) = whole.get_mut("type") {
+                kinds.retain(|kind| kind != "null");
             }
         }
         if !others.is_empty() {
@@ -383,7 +395,7 @@ fn kind(schema: &Value) -> String {
     let kind = match kinds.unwrap_or(&schema["type"]).as_str() {
         Some(kind) => kind,
         None if schema["properties"].is_object() => "object",
-        None if schema["items"].is_object() || schema["prefixItems"].is_array() => "array",
+        None if schema["prefixItems"].is_array() || !schema["items"].is_null() => "array",
         None => "",
     };
     kind.to_owned()

@@ -70,11 +70,23 @@ fn common_types(known: &Value, more: &Value) -> Option<Value> {
     }
 }
 
+/// Returns whether a part of a schema rejects null: by its type, by its choices or by its constant.
+pub fn rejects_null(part: &Map<String, Value>) -> bool {
+    let has = |name: &str, null: &Value| match part.get(name) {
+        Some(Value::Array(values)) => values.contains(null),
+        value => value.is_none_or(|value| value == null),
+    };
+    let of_type = Value::from("null");
+    !has("type", &of_type)
+        || !has("enum", &Value::Null)
+        || part.get("const").is_some_and(|value| !value.is_null())
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::narrow;
+    use super::{narrow, rejects_null};
 
     #[test]
     fn members_of_two_schemas_hold_together() {
@@ -99,6 +111,22 @@ mod tests {
             let mut narrowed = known.clone();
             narrow(name, &mut narrowed, more);
             assert_eq!(narrowed, expected, "{name} {known}");
+        }
+    }
+
+    #[test]
+    fn types_choices_and_constants_without_null_reject_it() {
+        for (part, expected) in [
+            (json!({}), false),
+            (json!({"minLength": 3}), false),
+            (json!({"type": "string"}), true),
+            (json!({"type": ["string", "null"], "enum": ["a", null]}), false),
+            (json!({"type": ["string", "null"], "enum": ["a"]}), true),
+            (json!({"type": "null"}), false),
+            (json!({"const": null}), false),
+            (json!({"const": ["a"]}), true),
+        ] {
+            assert_eq!(rejects_null(part.as_object().unwrap()), expected, "{part}");
         }
     }
 }
