@@ -182,3 +182,15 @@ fn property_that_a_combined_schema_makes_non_null_has_no_nulls() {
         assert_eq!(made.values(name).iter().any(Value::is_null), has_nulls, "{name}");
     }
 }
+
+#[test]
+fn columns_of_composite_types_are_named() {
+    let made = Proposal::sql(
+        "CREATE TYPE public.Cost AS (amount numeric, currency text);
+        CREATE DOMAIN price AS cost;
+        CREATE TABLE t (id INT PRIMARY KEY, gross public.cost, net price, all_of cost[]);",
+    );
+    let expected = ["gross", "net"]
+        .map(|name| format!("the rows may violate t: the composite type cost of {name}\n"));
+    assert_eq!(made.broken, expected.concat());
+}

@@ -1,6 +1,6 @@
 //! Proposes schemas for tables created by `CREATE TABLE` statements.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use sqlparser::ast::{
@@ -29,6 +29,8 @@ struct Types {
     labels: HashMap<String, Vec<Value>>,
     /// Each domain's base type and checks, by its name in lower case.
     domains: HashMap<String, (DataType, Vec<Expr>)>,
+    /// The names of composite types, in lower case.
+    composites: HashSet<String>,
     is_mysql: bool,
     /// Whether unquoted names are in lower case.
     is_folded: bool,
@@ -152,6 +154,13 @@ fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
             } => {
                 let labels = labels.iter().map(|label| label.value.clone().into());
                 types.labels.insert(last(name).to_lowercase(), labels.collect());
+            }
+            // A type without attributes is defined later.
+            Statement::CreateType {
+                name,
+                representation: UserDefinedTypeRepresentation::Composite { attributes },
+            } if !attributes.is_empty() => {
+                types.composites.insert(last(name).to_lowercase());
             }
             Statement::CreateDomain(domain) => {
                 let checks = domain.constraints.iter().filter_map(|constraint| match constraint {
@@ -330,9 +339,15 @@ fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
             _ => {}
         }
     }
+    let own = own_name(&definition.data_type);
     // A domain's checks apply to the column.
-    if let Some((_, checks)) = types.domains.get(&own_name(&definition.data_type)) {
+    let domain = types.domains.get(&own);
+    if let Some((_, checks)) = domain {
         table.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
+    }
+    let base = domain.map_or(own, |(base, _)| own_name(base));
+    if types.composites.contains(&base) {
+        table.broken.push(format!("the composite type {base} of {name}"));
     }
 }
 
