@@ -49,16 +49,24 @@ pub enum TextOrTexts {
     Several(Vec<String>),
 }
 
+/// The end of a CSV row.
+const END: &[u8] = b"\r\n";
+
 /// Appends a CSV row (RFC 4180) whose empty cells are nulls. A lone empty cell gets quotes, because
 /// readers skip blank lines.
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
+    let start = out.len();
     push_values(cells.into_iter().map(|cell| Some(cell).filter(|cell| !cell.is_empty())), out);
+    if &out[start..] == END {
+        out.truncate(start);
+        out.extend_from_slice(b"\"\"\r\n");
+    }
 }
 
 /// Appends a CSV row (RFC 4180) of values, with `None` for nulls. Empty strings get quotes, because
-/// PostgreSQL reads other empty cells as nulls.
+/// PostgreSQL reads other empty cells as nulls. It also reads the blank line of a lone null as one,
+/// and spreadsheets keep the row.
 pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &mut Vec<u8>) {
-    let start = out.len();
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {
             out.push(b',');
@@ -75,10 +83,7 @@ pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &m
             out.push(b'"');
         }
     }
-    if out.len() == start {
-        out.extend_from_slice(b"\"\"");
-    }
-    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(END);
 }
 
 #[cfg(test)]
@@ -106,5 +111,13 @@ mod tests {
         let mut out = Vec::new();
         push_values([Some("a"), None, Some("")], &mut out);
         assert_eq!(out, b"a,,\"\"\r\n");
+    }
+
+    #[test]
+    fn lone_null_is_a_blank_line_and_a_lone_empty_string_has_quotes() {
+        let mut out = Vec::new();
+        push_values([None], &mut out);
+        push_values([Some("")], &mut out);
+        assert_eq!(out, b"\r\n\"\"\r\n");
     }
 }
