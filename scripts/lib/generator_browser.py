@@ -179,6 +179,57 @@ def download(page):
     assert not page.log()
 
 
+# Starts a download, chooses another format before the answer, and keeps the name of the file.
+CHANGE_FORMAT = """
+const click = HTMLAnchorElement.prototype.click;
+HTMLAnchorElement.prototype.click = function () { window.file = this.download; click.call(this); };
+const format = document.getElementById('format');
+format.value = 'csv&bom=true';
+document.getElementById('said').textContent = '';
+document.getElementById('download').click();
+format.value = 'json';
+"""
+
+# Answers requests for saved schemas. All others reach the service.
+SAVED = """
+const real = window.fetch;
+window.names = ['a', 'b'];
+window.fetch = async (target, options) => {
+  const [, name] = /api\\/Schemas\\/?(.*)$/.exec(target) || [];
+  if (name === undefined) return real(target, options);
+  if (options.method === 'DELETE') window.names = window.names.filter((own) => own !== name);
+  const list = window.names.map((own) => ({ name: own }));
+  return options.method === 'GET' ? Response.json(list) : new Response(null, { status: 204 });
+};
+"""
+
+
+def hurry(page):
+    """Changes what a request depends on before its answer. The answer must stay that of the request."""
+    page.open("about:blank")
+    page.open(f"{base}/records")
+    await_that(lambda: page.run("return document.querySelectorAll('#preview tbody tr').length") == 10, "rows")
+    page.run(CHANGE_FORMAT)
+    await_that(lambda: page.text("#said") == "Downloaded.", "a download")
+    assert page.run("return window.file") == "records.csv", page.run("return window.file")
+    page.run(SAVED)
+    chosen = "return document.getElementById('saved').value"
+    page.run("document.getElementById('saved-name').value = 'b'")
+    page.click("#save")
+    await_that(lambda: page.run(chosen) == "b", "the schema that was saved")
+    page.click("#remove-saved")
+    await_that(lambda: page.run("return document.querySelectorAll('#saved option').length") == 1, "a shorter list")
+    assert page.run(chosen) == "", "another click would remove another schema"
+    page.click("#remove-saved")
+    assert page.run("return window.names") == ["a"]
+    # A damaged address does not stop the page of operations.
+    page.open("about:blank")
+    page.open(f"{base}/#%")
+    await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the form")
+    log = page.log()
+    assert not log, log
+
+
 def archive(page):
     """Sends for archives: a small one, one that is too large for the page, and one that is stopped."""
     page.open("about:blank")
@@ -206,6 +257,10 @@ def archive(page):
     page.click("#stop")
     await_that(lambda: "Stopped" in page.text("#problem"), "the request is stopped")
     assert page.run("return document.activeElement.id") == "send"
+    page.click("#send")
+    page.run(CHOOSE % "generatePersons")
+    await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the request is stopped")
+    assert page.run("return document.getElementById('answer').hidden"), "the answer to another operation"
     log = page.log()
     assert not log, log
 
@@ -301,4 +356,5 @@ with browser(*sys.argv[2:5]) as page:
         operate(page)
         walk(page)
         download(page)
+    hurry(page)
     archive(page)

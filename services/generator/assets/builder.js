@@ -290,25 +290,27 @@ async function preview() {
     const tables = Array.isArray(answer) ? { [schema.tables[0].name || 'records']: answer } : answer;
     byId('preview').replaceChildren(...Object.entries(tables).map(([name, rows]) => rowsOf(name, rows)));
   } catch (error) {
-    problem(`The service did not answer: ${error.message}`);
+    if (mine === asked) problem(`The service did not answer: ${error.message}`);
   }
 }
 
 async function download() {
   problem('');
   say('The rows are being made.');
+  // The person may choose another format before the answer is complete.
+  const name = format().includes('zip') ? 'zip' : byId('format').value.split('&')[0].replace('copy', 'sql');
   try {
     const response = await fetch(path(format()), { method: 'POST', headers: headers(), body: JSON.stringify(schema) });
     if (!response.ok) {
       byId('faults').replaceChildren(...faults(await response.json()));
       return say('The service refused the schema: see the preview.');
     }
-    const name = format().includes('zip') ? 'zip' : byId('format').value.split('&')[0].replace('copy', 'sql');
     const href = URL.createObjectURL(await response.blob());
     make('a', { href, download: `records.${name}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 1000);
     say('Downloaded.');
   } catch (error) {
+    say('');
     problem(`The service did not answer: ${error.message}`);
   }
 }
@@ -339,18 +341,20 @@ async function saved(method, name, body) {
   return null;
 }
 
-async function listSaved() {
+// Lists the saved schemas and chooses one of them, at first the first one.
+async function listSaved(chosen) {
   const response = await saved('GET');
   if (!response) return;
   const list = await response.json();
   byId('saved').replaceChildren(...list.map((one) => make('option', { value: one.name }, one.name)));
+  if (chosen !== undefined) byId('saved').value = chosen;
   say(`${list.length} saved schemas.`);
 }
 
 async function save() {
   const name = byId('saved-name').value;
   if (!name) return problem('A saved schema needs a name.');
-  if (await saved('PUT', name, JSON.stringify(schema))) await listSaved();
+  if (await saved('PUT', name, JSON.stringify(schema))) await listSaved(name);
 }
 
 async function openSaved() {
@@ -368,7 +372,8 @@ async function openSaved() {
 
 async function removeSaved() {
   const name = byId('saved').value;
-  if (name && await saved('DELETE', name)) await listSaved();
+  // No other schema is chosen, because another click would remove it.
+  if (name && await saved('DELETE', name)) await listSaved('');
 }
 
 function readJson() {
@@ -433,7 +438,7 @@ async function begin() {
   byId('download').addEventListener('click', download);
   byId('copy-link').addEventListener('click', copyLink);
   byId('save').addEventListener('click', save);
-  byId('list-saved').addEventListener('click', listSaved);
+  byId('list-saved').addEventListener('click', () => listSaved(byId('saved').value || undefined));
   byId('open-saved').addEventListener('click', openSaved);
   byId('remove-saved').addEventListener('click', removeSaved);
   // Another link opened in this page changes only the part of the address after #.

@@ -147,6 +147,8 @@ function showReady() {
 }
 
 function showOperation() {
+  // The answer to another operation must not be shown below this one.
+  stop.abort();
   const operation = current();
   const text = (operation.description || '').replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ');
   byId('about').textContent = `${operation.method} ${operation.path}. ${text}`;
@@ -322,7 +324,7 @@ async function begin() {
     return problem(`The document of the service cannot be read: ${error.message}`);
   }
   readOperations();
-  const wanted = decodeURIComponent(location.hash.slice(1));
+  const wanted = location.hash.slice(1);
   if (operations.some((operation) => operation.operationId === wanted)) byId('operation').value = wanted;
   byId('send').disabled = false;
   byId('command').hidden = false;
