@@ -169,7 +169,7 @@ fn property_that_a_combined_schema_makes_non_null_has_no_nulls() {
     let text = json!({"type": "string", "maxLength": 9});
     let base = json!({"type": "string", "nullable": true});
     let made = Proposal::json(&json!({
-        "allOf": [{"$ref": "#/$defs/base"}],
+        "allOf": [true, {"$ref": "#/$defs/base"}],
         "properties": {"first": text, "next": {"enum": ["a", "b"]}},
         "$defs": {
             "base": {"properties": {"first": base, "next": base, "kept": base, "link": {

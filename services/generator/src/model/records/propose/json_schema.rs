@@ -91,7 +91,9 @@ impl Reader<'_> {
         let mut left = vec![(schema.clone(), false)];
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
-            let Some((Value::Object(mut part), is_nullable)) = left.pop() else { break };
+            let Some((part, is_nullable)) = left.pop() else { break };
+            // The schema `true` allows everything.
+            let Value::Object(mut part) = part else { continue };
             let is_nullable = is_nullable || part.get("nullable") == Some(&Value::Bool(true));
             is_rejected |= !is_nullable && rejects_null(&part);
             if let Some(target) = part.remove("$ref") {
