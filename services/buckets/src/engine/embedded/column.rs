@@ -167,8 +167,12 @@ impl ColumnWriter {
         std::fs::create_dir_all(folder)?;
         let open = |name: &str, length: u64| -> Result<BufWriter<File>, EngineError> {
             let path = folder.join(name);
-            let mut file =
-                OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(path)?;
             if file.metadata()?.len() < length {
                 return Err(EngineError::Broken(format!("{name} is shorter than in its commit")));
             }
@@ -187,17 +191,21 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites everything after the last row with NULs.
+    /// Overwrites everything after the last row with NULs. Chunks that have only NULs are not
+    /// written again.
     ///
     /// We can't truncate the files. If a reader still had an earlier commit mapped, it would crash.
     fn blank_tail(&self) -> Result<(), EngineError> {
         let file = self.paths.get_ref();
-        let zeros = vec![0; 1 << 20];
+        let (zeros, mut found) = (vec![0_u8; 1 << 20], vec![0_u8; 1 << 20]);
         let (mut at, end) = (self.bytes, file.metadata()?.len());
         while at < end {
-            let length = (end - at).min(zeros.len() as u64);
-            file.write_all_at(&zeros[..length as usize], at)?;
-            at += length;
+            let length = (end - at).min(zeros.len() as u64) as usize;
+            file.read_exact_at(&mut found[..length], at)?;
+            if found[..length] != zeros[..length] {
+                file.write_all_at(&zeros[..length], at)?;
+            }
+            at += length as u64;
         }
         Ok(())
     }
@@ -298,5 +306,26 @@ mod tests {
         let reader = PathColumn::open(folder.path(), rows, bytes).unwrap();
         assert_eq!((reader.path(1), reader.owner(1)), (&b"next.txt"[..], 3));
         assert!(reader.faults().is_empty());
+    }
+
+    #[test]
+    fn blank_tail_is_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ColumnWriter::open(folder.path(), 0, 0).unwrap();
+        writer.push("secret.txt", 1).unwrap();
+        writer.sync().unwrap();
+        drop(writer);
+        let path = folder.path().join(PATHS);
+        let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000);
+        let mut is_written = [false; 2];
+        for is_written in &mut is_written {
+            let file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_modified(long_ago).unwrap();
+            drop(file);
+            drop(ColumnWriter::open(folder.path(), 0, 0).unwrap());
+            *is_written = std::fs::metadata(&path).unwrap().modified().unwrap() != long_ago;
+        }
+        assert_eq!(is_written, [true, false]);
+        assert_eq!(std::fs::read(&path).unwrap(), [0; 11]);
     }
 }
