@@ -9,6 +9,9 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 
+/// Least number of bytes of a row that counts an extension: its length, a character and the count.
+const SHORTEST_ROW: usize = 10;
+
 /// Counts the results of a search in one state of the index. `newest` means that no newer state can
 /// exist yet.
 pub(super) fn facets(
@@ -23,18 +26,21 @@ pub(super) fn facets(
     let files = &index.tables.all_files;
     let by_bucket =
         format!("SELECT bucket, count() FROM {files} WHERE {condition} GROUP BY bucket");
-    let answer = execute(index, &by_bucket, limits)?;
-    let mut rows = Rows::of(&answer);
-    while !rows.is_at_end() {
-        facets.buckets.insert(rows.u64()?, rows.u64()?);
-    }
+    let by_bucket = execute(index, &by_bucket, limits)?;
     // Extensions are stored shortest first.
     let by_extension = format!(
         "SELECT extensions[1] AS shortest, count() FROM {files} \
          WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"
     );
-    let answer = execute(index, &by_extension, limits)?;
-    let mut rows = Rows::of(&answer);
+    let by_extension = execute(index, &by_extension, limits)?;
+    // Reserves as much memory as for a page with this number of rows, like the embedded engine.
+    let counts = by_bucket.len() / (2 * size_of::<u64>()) + by_extension.len() / SHORTEST_ROW;
+    limits.wait_for_memory(counts, 0)?;
+    let mut rows = Rows::of(&by_bucket);
+    while !rows.is_at_end() {
+        facets.buckets.insert(rows.u64()?, rows.u64()?);
+    }
+    let mut rows = Rows::of(&by_extension);
     while !rows.is_at_end() {
         facets.extensions.insert(rows.text()?, rows.u64()?);
     }

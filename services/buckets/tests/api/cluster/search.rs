@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use batch::PagePermits;
 use buckets::engine::{Cluster, EngineError, FileIndex, Limits, Mode};
 use buckets::model::{Expression, FileQuery, Matching};
 
@@ -95,6 +96,16 @@ fn search_stops_at_limit_and_on_cancellation() {
     left.cancel_handle().store(true, Ordering::Relaxed);
     let stopped = table.index.search(&FileQuery::default(), &left);
     assert!(matches!(stopped, Err(EngineError::Stopped)));
+}
+
+#[test]
+fn facets_reserve_memory() {
+    let Some(table) = Table::new() else { return };
+    table.publish(1, Mode::Replace, &[(1, "a.txt"), (2, "b.txt")]);
+    let limits = seconds(30).with_pages(PagePermits::new(1_000));
+    let counts = table.index.facets(&FileQuery::default(), &limits).unwrap();
+    assert_eq!((counts.total(), counts.extensions["txt"]), (2, 2));
+    assert!(limits.take_permit().is_some());
 }
 
 #[test]
