@@ -154,6 +154,7 @@ impl RequestArguments {
             removal_limit,
             lease_seconds: settings.crawl_lease,
             lists: settings.crawl_lists(),
+            listing_bytes: CrawlOptions::LISTING_BYTES,
             of_keys,
         }
     }

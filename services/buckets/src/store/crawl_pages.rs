@@ -5,7 +5,7 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
-use super::schema::crawl_page;
+use super::schema::{crawl, crawl_page};
 
 /// Crawl id, listing id and page number.
 pub type PageKey = (i64, i64, i64);
@@ -37,6 +37,13 @@ pub fn bytes(db: &mut Db, crawl: i64) -> Result<i64, DatabaseError> {
     let all = sql::<BigInt>("coalesce(sum(length(body)), 0)");
     let own = crawl_page::table.filter(crawl_page::crawl_id.eq(crawl));
     Ok(own.select(all).first(db)?)
+}
+
+/// Total size of the pages of a key's crawls, in bytes.
+pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
+    let own = crawl::table.filter(crawl::key_id.eq(key)).select(crawl::id);
+    let own: Vec<i64> = own.load(db)?;
+    own.into_iter().try_fold(0, |sum, crawl| Ok(sum + bytes(db, crawl)?))
 }
 
 /// Deletes all pages of a crawl.

@@ -216,6 +216,7 @@ async fn crawls_of_a_key_are_bounded_and_reach_no_private_address() {
         removal_limit: Some(RemovalLimit::default()),
         lease_seconds: 30,
         lists: CrawlLists::default(),
+        listing_bytes: CrawlOptions::LISTING_BYTES,
         of_keys: KeyLimits::default(),
     };
     let id = private["id"].as_i64();
@@ -318,6 +319,7 @@ pub async fn crawl_of_key(app: &App, bucket: &PublicBucket) -> CrawlOptions {
         removal_limit: Some(RemovalLimit::default()),
         lease_seconds: 30,
         lists: CrawlLists::default(),
+        listing_bytes: CrawlOptions::LISTING_BYTES,
         of_keys: KeyLimits { allows_private: true, ..KeyLimits::default() },
     }
 }
@@ -351,10 +353,44 @@ async fn large_crawl_of_a_key_stops() {
     let mut options = crawl_of_key(&app, &bucket).await;
     options.of_keys.bytes = 100;
     let outcomes = run_one(&fixture, None, &options);
-    assert_eq!(outcomes[0].outcome, "failed: the listing's pages are too large");
+    let too_large = "failed: the stored pages of the key's crawls are too large";
+    assert_eq!(outcomes[0].outcome, too_large);
     assert_eq!(bucket.requests(), 11, "the size is checked every ten pages");
     app.refresh();
     assert_eq!(app.results("").await, 0);
+}
+
+#[actix_web::test]
+async fn stored_pages_of_all_crawls_of_a_key_are_limited_together() {
+    let (fixture, bucket) = (Fixture::new(), pages(2));
+    let app = fixture.serve("enterprise").await;
+    let mut options = crawl_of_key(&app, &bucket).await;
+    let url = format!("{}/s3/", bucket.address);
+    let second = json!({"url": url, "format": "s3", "type": "aws", "prefix": "0"});
+    assert_eq!(app.add(second.clone()).await.0, 201);
+    let other = fixture.key("other", "enterprise");
+    let added = app.send(Method::POST, "/api/v2/crawls", &other, second).await;
+    assert_eq!(added.0, 201);
+    options.of_keys.bytes = 100;
+    options.of_keys.turn = Duration::ZERO;
+    let outcome = |id| run_one(&fixture, Some(id), &options)[0].outcome.clone();
+    let outcomes = [outcome(1), outcome(2), outcome(3)];
+    let waits = "it will continue after other crawls have run";
+    let too_large = "failed: the stored pages of the key's crawls are too large";
+    assert_eq!(outcomes, [waits, too_large, waits]);
+}
+
+#[test]
+fn large_crawl_of_an_operator_stops() {
+    let (fixture, bucket) = (Fixture::new(), pages(2));
+    let request = crate::crawls::request(&bucket, "s3", "box.s3.amazonaws.com");
+    add_crawls(&fixture.context, vec![request]).unwrap();
+    let mut options = crate::crawls::options();
+    options.listing_bytes = 100;
+    let outcomes = run_one(&fixture, None, &options);
+    assert_eq!(outcomes[0].outcome, "failed: the listing's pages are too large");
+    let stored = |db: &mut database::Db| buckets::store::crawl_pages::bytes(db, 1);
+    assert_eq!(fixture.context.pools.read_blocking(stored).unwrap(), 0);
 }
 
 #[actix_web::test]

@@ -352,6 +352,7 @@ fn removal_during_a_listing_ends_it() {
         removal_limit: None,
         lease_seconds: 30,
         lists: CrawlLists::default(),
+        listing_bytes: CrawlOptions::LISTING_BYTES,
         of_keys: KeyLimits::default(),
     };
     let checkpoints = CheckpointPolicy::of(&Settings::for_tests());

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::held_crawl::HeldCrawl;
-use super::options::KeyLimits;
+use super::options::CrawlOptions;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::formats::{Bad, Defaults, Item, Sink, Taken};
@@ -31,7 +31,7 @@ pub(super) fn list_bucket(
     context: &JobContext,
     held: &mut HeldCrawl,
     remote: &RemoteOptions,
-    limits: KeyLimits,
+    options: &CrawlOptions,
 ) -> Result<Option<Refusal>, JobError> {
     let (now, crawl) = (context.clock.unix(), &mut held.crawl);
     let is_old = is_old(crawl, now);
@@ -55,8 +55,10 @@ pub(super) fn list_bucket(
     let listing = Listing::of(&crawl.url, &defaults)?;
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
     let (kind, pages) = (crawl.kind.clone(), crawl.pages);
+    let bytes = context.pools.read_blocking(|db| crawl_pages::bytes(db, crawl.id))?;
+    let begun = Instant::now();
     let mut pages =
-        Pages { context, held, limits, pages, begun: Instant::now(), refusal: None, broken: None };
+        Pages { context, held, options, pages, bytes, begun, refusal: None, broken: None };
     let read = read_pages(&listing, kind.as_deref(), &remote, from, &mut pages);
     let Pages { pages, refusal, broken, .. } = pages;
     held.crawl.pages = pages;
@@ -75,8 +77,10 @@ pub(super) fn list_bucket(
 struct Pages<'a> {
     context: &'a JobContext,
     held: &'a HeldCrawl,
-    limits: KeyLimits,
+    options: &'a CrawlOptions,
     pages: i64,
+    /// Size of the stored pages.
+    bytes: i64,
     begun: Instant,
     refusal: Option<Refusal>,
     broken: Option<String>,
@@ -84,11 +88,12 @@ struct Pages<'a> {
 
 impl Pages<'_> {
     /// Checks that the key may still crawl and hasn't used up its storage.
-    fn check_key(&self) -> Result<(), JobError> {
+    fn check_key(&self, key: i64) -> Result<(), JobError> {
         self.held.check_key()?;
-        let id = self.held.crawl.id;
-        if self.context.pools.read_blocking(|db| crawl_pages::bytes(db, id))? > self.limits.bytes {
-            return Err(JobError::Invalid("the listing's pages are too large".to_owned()));
+        let bytes = self.context.pools.read_blocking(|db| crawl_pages::bytes_of_key(db, key))?;
+        if bytes > self.options.of_keys.bytes {
+            let why = "the stored pages of the key's crawls are too large";
+            return Err(JobError::Invalid(why.to_owned()));
         }
         Ok(())
     }
@@ -104,15 +109,22 @@ impl PageSink for Pages<'_> {
             let why = format!("the listing has more than {MOST_PAGES} pages");
             return Err(JobError::Invalid(why));
         }
-        let is_of_key = self.held.crawl.key_id.is_some();
-        if is_of_key && self.pages % CHECK == 0 {
-            self.check_key()?;
+        let key = self.held.crawl.key_id;
+        if let Some(key) = key
+            && self.pages % CHECK == 0
+        {
+            self.check_key(key)?;
         }
         let (body, now) = (compressed(page)?, self.context.clock.unix());
+        self.bytes += body.len() as i64;
+        if key.is_none() && self.bytes > self.options.listing_bytes {
+            return Err(JobError::Invalid("the listing's pages are too large".to_owned()));
+        }
         let at = (self.held.crawl.listing, self.pages);
         self.held.update(|db, held| crawls::add_page(db, held, at, (&body, &place), now))?;
         self.pages += 1;
-        let is_long = is_of_key && next.is_some() && self.begun.elapsed() > self.limits.turn;
+        let is_over = || self.begun.elapsed() > self.options.of_keys.turn;
+        let is_long = key.is_some() && next.is_some() && is_over();
         if is_long { Err(JobError::TurnOver) } else { Ok(()) }
     }
 

@@ -157,7 +157,7 @@ fn run_held(
             let is_of_key = held.crawl.key_id.is_some();
             let deadline = is_of_key.then(|| Instant::now() + options.of_keys.turn);
             let remote = RemoteOptions { allows_private, deadline, ..options.remote.clone() };
-            list_bucket(context, held, &remote, options.of_keys)
+            list_bucket(context, held, &remote, options)
         }
     };
     let done = match refusal {
