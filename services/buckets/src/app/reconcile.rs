@@ -4,13 +4,15 @@
 use database::{DatabaseError, Db, Pools};
 
 use crate::engine::{Journal, Publish};
-use crate::store::{buckets, crawls, generations, load_runs, removals};
+use crate::store::load_runs::{self, LoadRun};
+use crate::store::{buckets, crawls, generations, removals};
 
-/// Updates the SQL rows after a publish or removal that was killed between its two commits.
+/// Updates the SQL rows after a publish or removal that was killed between its two commits. Only the
+/// process of a run knows its whole `report`. Others record the counts in the journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
-    report: &str,
+    report: Option<&str>,
     now: i64,
 ) -> Result<(), DatabaseError> {
     reconcile_publish(pools, journal, report, now)?;
@@ -36,14 +38,17 @@ fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseErr
 fn reconcile_publish(
     pools: &Pools,
     journal: &Journal,
-    report: &str,
+    report: Option<&str>,
     now: i64,
 ) -> Result<(), DatabaseError> {
     let Some(published) = &journal.published else {
         return Ok(());
     };
     let run = pools.read_blocking(|db| load_runs::find(db, published.run))?;
-    let Some(run) = run.filter(|run| run.state != "published") else { return Ok(()) };
+    // A server may have seen the publish before its process has recorded it.
+    let is_open = |run: &LoadRun| run.state != "published" || report.is_some();
+    let Some(run) = run.filter(is_open) else { return Ok(()) };
+    let counts = serde_json::to_string(&published.counts).map_err(DatabaseError::broken)?;
     let buckets: Vec<(u64, bool)> =
         published.buckets.iter().map(|bucket| (bucket.id, bucket.truncated)).collect();
     let complete =
@@ -53,10 +58,12 @@ fn reconcile_publish(
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Another process may have done this already, and a bucket may have been unlisted by a
         // removal since.
-        if load_runs::publish(db, published.run, report, now)? {
+        if load_runs::publish(db, published.run, report.unwrap_or(&counts), now)? {
             buckets::published(db, &buckets, published.at)?;
             buckets::replaced(db, &complete, published.at)?;
             generations::published(db, &journal.identity)?;
+        } else if let Some(report) = report {
+            load_runs::set_report(db, published.run, report)?;
         }
         Ok(())
     })
@@ -84,4 +91,31 @@ fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseE
         pools.write_blocking(|db| crawls::confirm(db, crawl, &published.confirmed, begun))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Database;
+
+    use super::*;
+    use crate::engine::PublishCounts;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn run_that_a_server_has_marked_as_published_gets_its_report() {
+        let database = Database::new();
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let run = pools.write_blocking(|db| load_runs::begin(db, 0, "replace", "{}", 1)).unwrap();
+        let counts = PublishCounts { added: 3, ..PublishCounts::default() };
+        let (buckets, confirmed) = (Vec::new(), crate::model::id_ranges::IdRanges::default());
+        let publish = Publish { run, at: 2, buckets, counts, confirmed, begun_at: 1 };
+        let journal = Journal::default().with_publish(publish);
+        let report = |known: Option<&str>| {
+            reconcile(&pools, &journal, known, 3).unwrap();
+            pools.read_blocking(|db| load_runs::find(db, run)).unwrap().unwrap().report
+        };
+        assert!(report(None).contains("\"added\":3"));
+        assert_eq!(report(Some("whole")), "whole");
+        assert_eq!(report(None), "whole");
+    }
 }

@@ -44,7 +44,7 @@ pub fn open(
         }
         opened => opened?,
     };
-    match reconcile(&pools, &index.summary().journal, "{}", clock.unix()) {
+    match reconcile(&pools, &index.summary().journal, None, clock.unix()) {
         Err(DatabaseError::Storage(cause)) => {
             log::warn!("the database cannot be reconciled with the index: {cause}");
         }

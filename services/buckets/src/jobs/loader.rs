@@ -207,7 +207,7 @@ impl Loader {
         if let Some(searched) = &self.searched {
             self.switch(searched, &named, &report, &text)?;
         } else {
-            reconcile(&context.pools, self.session.writer.journal(), &text, now)?;
+            reconcile(&context.pools, self.session.writer.journal(), Some(text.as_str()), now)?;
             self.tell_of_dead_rows();
         }
         Ok(report)

@@ -84,7 +84,7 @@ impl Session {
         }
         let session = Self { context: context.clone(), generation, index, writer, is_lost, lock };
         let (journal, now) = (session.writer.journal(), context.clock.unix());
-        reconcile(&context.pools, journal, "{}", now)?;
+        reconcile(&context.pools, journal, None, now)?;
         let open = journal.open.as_ref().map(|open| open.run);
         context.pools.write_blocking(|db| load_runs::fail_strays(db, open, now))?;
         Ok(session)

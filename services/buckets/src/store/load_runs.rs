@@ -88,6 +88,12 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
+/// Replaces the report of a run.
+pub fn set_report(db: &mut Db, id: u64, report: &str) -> Result<(), DatabaseError> {
+    diesel::update(load_run::table.find(id as i64)).set(load_run::report.eq(report)).execute(db)?;
+    Ok(())
+}
+
 /// Returns the options without the list of newer files.
 fn without_newer(options: String) -> String {
     match serde_json::from_str::<Map<String, Value>>(&options) {
@@ -99,14 +105,11 @@ fn without_newer(options: String) -> String {
     }
 }
 
-/// Returns the options and the start of each run that was published after `time`.
-pub fn published_after(db: &mut Db, time: i64) -> Result<Vec<(String, i64)>, DatabaseError> {
+/// Returns the runs that were published at `time` or later, newest first.
+pub fn published_since(db: &mut Db, time: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     let published =
-        load_run::table.filter(load_run::state.eq("published")).filter(load_run::ended_at.gt(time));
-    Ok(published
-        .select((load_run::options, load_run::started_at))
-        .order(load_run::id.desc())
-        .load(db)?)
+        load_run::table.filter(load_run::state.eq("published")).filter(load_run::ended_at.ge(time));
+    Ok(published.order(load_run::id.desc()).load(db)?)
 }
 
 /// Marks the runs of killed processes as failed. Leaves `open` alone, because it can be resumed.

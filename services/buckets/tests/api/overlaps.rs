@@ -83,6 +83,22 @@ fn listing_changes_no_file_that_a_newer_run_has_listed() {
 }
 
 #[test]
+fn listing_keeps_files_added_in_the_second_in_which_it_began() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "deleted.txt", 1, 1)]);
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    assert!(!fixture.crawl(None).unwrap()[0].complete);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    fixture.append(&[&line(BOX, "newer.txt", 1, 1)]);
+    let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
+    assert_eq!((long.outcome.as_str(), long.complete), ("200 new, 0 changed, 1 gone", true));
+    assert!(fixture.sizes().contains_key("newer.txt"));
+}
+
+#[test]
 fn listing_changes_no_file_after_a_rebuild() {
     let (fixture, _bucket) = overlapped_listing();
     rebuild(&fixture.context).unwrap();

@@ -75,12 +75,12 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
             let times = buckets::publish_times(db, &crawl.bucket)?;
             Ok((times, crawls::begun(db, crawl.id)?, generations::read(db)?.generation))
         })?;
-    let is_newer = |at: Option<i64>| at.is_some_and(|at| at > crawl.begun_at);
-    if is_newer(times.replaced) {
+    if times.replaced.is_some_and(|at| at > crawl.begun_at) {
         let why = "another run has loaded the bucket since its listing started";
         return Err(JobError::Invalid(why.to_owned()));
     }
-    if !is_newer(times.listed) {
+    // Files added in the second in which the listing began may be newer, too.
+    if times.listed.is_none_or(|at| at < crawl.begun_at) {
         return Ok(Chosen { mode: Mode::Replace, newer: None, is_incomplete: false });
     }
     let begun = begun.filter(|begun| begun.generation == i64::from(current));
@@ -100,11 +100,15 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
 /// Returns `true` if a run that may be of the bucket was published after the listing of the crawl began,
 /// but began before it. Files that it added count as newer than the listing, although they are not.
 fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
-    for (options, started_at) in load_runs::published_after(db, crawl.begun_at)? {
-        let Ok(options) = serde_json::from_str::<LoadOptions>(&options) else { continue };
+    for run in load_runs::published_since(db, crawl.begun_at)? {
+        // A run that was published in that second may be older than the listing.
+        if run.ended_at.is_none_or(|at| at <= crawl.begun_at) {
+            continue;
+        }
+        let Ok(options) = serde_json::from_str::<LoadOptions>(&run.options) else { continue };
         for source in options.sources {
             let is_older = match source.stored {
-                None => started_at <= crawl.begun_at,
+                None => run.started_at <= crawl.begun_at,
                 Some(listing) => {
                     listing.crawl != crawl.id
                         && listing.begun_at <= crawl.begun_at
