@@ -50,7 +50,7 @@ fn run(
 
 /// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
 /// index is locked. It returns the mode of the run, and the files that are newer than the pages, if
-/// there are any.
+/// there are any, or `None` if nothing is left to load.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -59,10 +59,10 @@ pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
-    check: impl FnOnce() -> Result<(Mode, Option<NewerFiles>), JobError>,
-) -> Result<Report, JobError> {
+    check: impl FnOnce() -> Result<Option<(Mode, Option<NewerFiles>)>, JobError>,
+) -> Result<Option<Report>, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
-    let (mode, newer) = check()?;
+    let Some((mode, newer)) = check()? else { return Ok(None) };
     let options = LoadOptions { mode, newer, ..options.clone() };
     if let Some(open) = &session.writer.journal().open
         && !is_of_crawl(context, open.run)?
@@ -71,7 +71,7 @@ pub(super) fn load_stored(
         return Err(JobError::Stopped(open.run));
     }
     apply_pending_removals(&mut session)?;
-    run(session, &options, checkpoints)
+    run(session, &options, checkpoints).map(Some)
 }
 
 /// Returns `true` if a run loads pages stored by a crawl. Such runs can be restarted from scratch.

@@ -98,6 +98,33 @@ fn listing_keeps_files_added_in_the_second_in_which_it_began() {
     assert!(fixture.sizes().contains_key("newer.txt"));
 }
 
+/// Runs a crawl, and then again as if it had been killed after the publish and before the record.
+#[track_caller]
+fn run_killed_before_record(report: &str) {
+    let fixture = Fixture::new();
+    let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    assert!(fixture.crawl(None).unwrap()[0].complete);
+    let crawl = "UPDATE crawl SET pages = 1, is_listed = TRUE, due_at = 0, begun_at = begun_at - 5";
+    assert_eq!(fixture.changed_rows(crawl), 1);
+    assert_eq!(fixture.changed_rows(&format!("UPDATE load_run SET {report}")), 1);
+    let before = bucket.requests();
+    let [again] = &fixture.crawl(None).unwrap()[..] else { panic!() };
+    assert_eq!((again.outcome.as_str(), again.complete), ("3 new, 0 changed, 0 gone", true));
+    assert_eq!((bucket.requests(), fixture.crawls()[0].pages), (before, 0));
+    assert_eq!(fixture.changed_rows("UPDATE load_run SET mode = mode"), 1, "a second run");
+}
+
+#[test]
+fn crawl_killed_after_its_publish_is_recorded_as_done() {
+    run_killed_before_record("mode = mode");
+}
+
+#[test]
+fn crawl_killed_between_the_commits_of_its_publish_is_recorded_as_done() {
+    run_killed_before_record("state = 'running', report = '{}', ended_at = NULL");
+}
+
 #[test]
 fn listing_changes_no_file_after_a_rebuild() {
     let (fixture, _bucket) = overlapped_listing();

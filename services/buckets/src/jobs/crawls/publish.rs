@@ -7,19 +7,20 @@ use database::{DatabaseError, Db};
 
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
-use crate::engine::{EngineError, Mode, NewerFiles};
+use crate::engine::{EngineError, Mode, NewerFiles, PublishCounts};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::load::load_stored;
 use crate::jobs::max_errors::MaxErrors;
 use crate::jobs::options::{CheckpointPolicy, LoadOptions};
 use crate::jobs::remote::RemoteOptions;
-use crate::jobs::report::Report;
+use crate::jobs::report::{Report, Tally};
 use crate::jobs::sources::Source;
 use crate::jobs::stored_listing::StoredListing;
 use crate::model::id_ranges::IdRanges;
 use crate::store::crawls::{self, Crawl};
-use crate::store::{buckets, crawl_confirmations, generations, load_runs};
+use crate::store::load_runs::{self, LoadRun};
+use crate::store::{buckets, crawl_confirmations, generations};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -42,13 +43,18 @@ pub(super) fn publish(
     checkpoints: CheckpointPolicy,
 ) -> Result<(Report, bool), JobError> {
     let options = load_options(held, options);
-    let is_incomplete = Cell::new(false);
-    let load = || {
-        load_stored(context, &options, checkpoints, || {
+    let (is_incomplete, earlier) = (Cell::new(false), Cell::new(None));
+    let load = || -> Result<Report, JobError> {
+        let loaded = load_stored(context, &options, checkpoints, || {
+            if let Some(report) = published_before(context, &held.crawl)? {
+                earlier.set(Some(report));
+                return Ok(None);
+            }
             let chosen = newer_files(context, held)?;
             is_incomplete.set(chosen.is_incomplete);
-            Ok((chosen.mode, chosen.newer))
-        })
+            Ok(Some((chosen.mode, chosen.newer)))
+        })?;
+        Ok(loaded.or_else(|| earlier.take()).unwrap_or_default())
     };
     for _ in 1..ATTEMPTS {
         match load() {
@@ -57,6 +63,30 @@ pub(super) fn publish(
         }
     }
     load().map(|report| (report, is_incomplete.get()))
+}
+
+/// Returns the report of the run that published the pages, if its process was killed before it recorded
+/// the outcome of the crawl.
+fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report>, JobError> {
+    let runs = context.pools.read_blocking(|db| load_runs::published_since(db, crawl.begun_at))?;
+    let is_own = |source: &Source| {
+        let stored = source.stored.as_ref();
+        stored.is_some_and(|own| (own.crawl, own.listing) == (crawl.id, crawl.listing))
+    };
+    let has_own = |run: &LoadRun| {
+        let options = serde_json::from_str::<LoadOptions>(&run.options);
+        options.is_ok_and(|options| options.sources.iter().any(is_own))
+    };
+    let report = |run: LoadRun| {
+        serde_json::from_str(&run.report).unwrap_or_else(|_| {
+            // The process was killed before it recorded its report. Another one has recorded the counts.
+            let counts: PublishCounts = serde_json::from_str(&run.report).unwrap_or_default();
+            let tally =
+                Tally { incomplete: crawl.broken.iter().cloned().collect(), ..Tally::default() };
+            Report { run: Some(run.id as u64), counts, tally, ..Report::default() }
+        })
+    };
+    Ok(runs.into_iter().find(has_own).map(report))
 }
 
 /// Checks that the pages may be published: this process holds the crawl, its key is live, and no
