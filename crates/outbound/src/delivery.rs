@@ -61,6 +61,14 @@ pub enum DeliveryError {
     /// It is too early to deliver the message. This doesn't count as an attempt.
     #[error("{0}")]
     Early(String),
+    /// The message can be delivered after `wait`. This doesn't count as an attempt.
+    #[error("{why}")]
+    Postponed {
+        /// The reason.
+        why: String,
+        /// Time until the next attempt.
+        wait: Duration,
+    },
     /// The receiver no longer wants the message. This isn't an error.
     #[error("{0}")]
     Unwanted(String),
@@ -80,6 +88,11 @@ impl DeliveryError {
     /// The message can't be delivered yet.
     pub fn early(why: &str) -> Self {
         Self::Early(why.to_owned())
+    }
+
+    /// The message can be delivered after `wait`.
+    pub fn postponed(why: &str, wait: Duration) -> Self {
+        Self::Postponed { why: why.to_owned(), wait }
     }
 
     /// The message is dropped, which is not an error.
@@ -131,6 +144,7 @@ impl Failure {
             DeliveryError::Temporary(_) => (retry_after(failed), true),
             DeliveryError::Permanent(_) => (None, true),
             DeliveryError::Early(_) => (Some(Duration::from_secs(PUT_OFF)), false),
+            DeliveryError::Postponed { wait, .. } => (Some(*wait), false),
             DeliveryError::Unwanted(_) => (None, false),
         };
         Self { retry, counts, why: error.to_string().chars().take(LONGEST_REASON).collect() }

@@ -245,6 +245,14 @@ impl Snapshot {
         self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
     }
 
+    /// Returns the ids of the buckets that were first indexed after `since` and not after `until`, in
+    /// ascending order.
+    pub fn indexed_between(&self, since: i64, until: i64) -> Vec<u64> {
+        let is_between =
+            |bucket: &&Bucket| bucket.first_indexed.is_some_and(|at| at > since && at <= until);
+        self.buckets.iter().filter(is_between).map(|bucket| bucket.id).collect()
+    }
+
     /// Returns the number of visible files in a bucket.
     pub fn file_count(&self, id: u64) -> u64 {
         let hidden = self.hidden.get(&id).copied().unwrap_or(0);

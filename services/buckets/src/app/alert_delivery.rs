@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use database::{DatabaseError, Db, off_worker};
 use outbound::{
@@ -9,7 +10,8 @@ use outbound::{
     WebhookSecret, WebhookSender,
 };
 
-use super::files::record;
+use super::alerts::saved_search;
+use super::files::{first_delayed, record};
 use super::snapshot::newest;
 use crate::engine::{EngineError, Limits};
 use crate::model::file_query::{FileQuery, Position, SortKey};
@@ -172,6 +174,27 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
+/// Returns for how long the package does not show a bucket with files of the message yet, or `None` if it
+/// shows all.
+fn delay(
+    snapshot: &Snapshot,
+    package: &Package,
+    alert: &Alert,
+    message: &AlertMessage,
+    now: i64,
+) -> Result<Option<Duration>, EngineError> {
+    let Some(since) = package.hidden_since(now) else { return Ok(None) };
+    let Ok(search) = saved_search(&alert.query) else { return Ok(None) };
+    // Buckets that later runs have added do not matter.
+    let times = (now, message.published_at);
+    let query = first_delayed(&search, package, snapshot, message.after_id as u64, times);
+    let Some(query) = query else { return Ok(None) };
+    let found = snapshot.index.search(&query, &Limits::none())?;
+    let bucket = found.rows.first().and_then(|row| snapshot.bucket(row.bucket));
+    let first = bucket.and_then(|bucket| bucket.first_indexed);
+    Ok(first.map(|first| Duration::from_secs(first.saturating_sub(since).max(1) as u64)))
+}
+
 /// Returns the body of a message. Named files that have since been removed are omitted and not
 /// counted.
 fn body(
@@ -185,9 +208,14 @@ fn body(
     let ids = alert_messages::ids_of(&message.files);
     // A rebuild renumbers the files, so older ids mean nothing here.
     let is_current = message.generation == i64::from(snapshot.generation);
+    let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
+    if is_current
+        && let Some(wait) = delay(snapshot, package, alert, message, now).map_err(failed)?
+    {
+        return Err(DeliveryError::postponed("the package does not show all its files yet", wait));
+    }
     let files = match is_current {
-        true => rows(snapshot, package, &ids, now)
-            .map_err(|error| DeliveryError::Temporary(error.to_string()))?,
+        true => rows(snapshot, package, &ids, now).map_err(failed)?,
         false => Vec::new(),
     };
     if is_current && files.is_empty() && ids.len() as i64 == message.count {

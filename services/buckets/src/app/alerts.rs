@@ -6,7 +6,7 @@ use outbound::{WebhookSecret, web_url};
 use shell::Fault;
 use shell::params::{Input, read_validated};
 
-use super::files::{Extent, record, run_prepared};
+use super::files::{Extent, first_delayed, record, run_prepared};
 use super::search::search;
 use super::snapshot::newest;
 use crate::engine::GramCondition;
@@ -243,8 +243,16 @@ pub async fn get_alert_files(
     }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let request = saved_search(&alert.query)?;
+    // If a delay ends meanwhile, its files are returned by a later request.
+    let now = state.clock().unix();
     let run = async |snapshot: &Snapshot, query: FileQuery| {
         let from = start(snapshot, after, alert.since())?;
+        let package = snapshot.package(plan_of(key));
+        let first = match first_delayed(&request, &package, snapshot, from, (now, i64::MAX)) {
+            Some(query) => search(state, snapshot, &key.owner, query).await?.0.rows.pop(),
+            None => None,
+        };
+        let shown = first.map_or(u64::MAX, |row| row.id - 1);
         let query = FileQuery {
             order: Order::Index,
             descending: false,
@@ -253,15 +261,16 @@ pub async fn get_alert_files(
             ..query
         };
         let (found, permit) = search(state, snapshot, &key.owner, query).await?;
-        Ok::<_, Error>((from, found, permit))
+        Ok::<_, Error>((from, shown, found, permit))
     };
     let caller = (key.owner.as_str(), plan_of(key));
-    let (prepared, (from, found, permit)) =
+    let (prepared, (from, shown, found, permit)) =
         run_prepared(state, caller, &request, Extent::Page, run).await?;
     let end = end_of(&prepared.snapshot);
     // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
     // returns their files. The snapshot may also be behind the server that returned the cursor.
-    let last = from.max(end.id as u64);
+    // Files in buckets that the package does not show yet are returned later, too, with all after them.
+    let last = from.max(end.id as u64).min(shown);
     let more = found.next.filter(|next| next.id <= last);
     let next = more.map_or(last, |next| next.id);
     let rows = found.rows.into_iter().filter(|row| row.id <= last);

@@ -8,7 +8,7 @@ use super::search::search;
 use super::snapshot::newest;
 use crate::error::Error;
 use crate::metrics;
-use crate::model::file_query::{FileQuery, FileRow, Found, Position, SortKey};
+use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 use crate::model::package::{Capability, Package};
 use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
@@ -119,18 +119,9 @@ fn query(
     now: i64,
     extent: Extent,
 ) -> Result<FileQuery, Error> {
-    let mut query = search.query.clone();
-    if !search.echo.buckets.is_empty() {
-        query.buckets = Some(snapshot.bucket_ids(&search.echo.buckets));
-    }
-    query.excluded_buckets = snapshot.bucket_ids(&search.echo.excluded_buckets);
-    if let Some(since) = package.hidden_since(now) {
-        query.excluded_buckets.extend(snapshot.indexed_after(since));
-    }
-    query.excluded_buckets.extend(&snapshot.takedowns.buckets);
-    query.excluded_buckets.sort_unstable();
-    query.excluded_buckets.dedup();
-    query.hidden = snapshot.takedowns.paths.clone();
+    let since = package.hidden_since(now);
+    let delayed = since.map_or(Vec::new(), |since| snapshot.indexed_after(since));
+    let mut query = conditions(search, snapshot, delayed);
     if search.scrolling {
         query.position = Position::After(first_key(search.query.descending));
         if let Some(scroll) = &search.scroll {
@@ -150,6 +141,41 @@ fn query(
         query.position = Position::Offset(0);
     }
     Ok(query)
+}
+
+/// Builds a search without a page, which also excludes these buckets.
+fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> FileQuery {
+    let mut query = search.query.clone();
+    if !search.echo.buckets.is_empty() {
+        query.buckets = Some(snapshot.bucket_ids(&search.echo.buckets));
+    }
+    query.excluded_buckets = excluded;
+    query.excluded_buckets.extend(snapshot.bucket_ids(&search.echo.excluded_buckets));
+    query.excluded_buckets.extend(&snapshot.takedowns.buckets);
+    query.excluded_buckets.sort_unstable();
+    query.excluded_buckets.dedup();
+    query.hidden = snapshot.takedowns.paths.clone();
+    query
+}
+
+/// Builds a search for the first file after an id in the buckets that were first indexed by `until` and
+/// that the package does not show yet. Returns `None` if there are no such buckets.
+pub(super) fn first_delayed(
+    search: &FileSearch,
+    package: &Package,
+    snapshot: &Snapshot,
+    after: u64,
+    (now, until): (i64, i64),
+) -> Option<FileQuery> {
+    let mut delayed = snapshot.indexed_between(package.hidden_since(now)?, until);
+    let query = conditions(search, snapshot, Vec::new());
+    if let Some(wanted) = &query.buckets {
+        delayed.retain(|id| wanted.binary_search(id).is_ok());
+    }
+    let position = Position::After(SortKey { value: 0, id: after });
+    let (order, descending, limit) = (Order::Index, false, 1);
+    let query = FileQuery { order, descending, position, limit, ..query };
+    (!delayed.is_empty()).then(|| FileQuery { buckets: Some(delayed), ..query })
 }
 
 /// A sort key ahead of every file's.

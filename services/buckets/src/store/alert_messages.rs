@@ -226,8 +226,12 @@ pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the messages that haven't been delivered yet.
-pub fn waiting(db: &mut Db) -> Result<i64, DatabaseError> {
-    let waiting = alert_message::table.filter(alert_message::over_at.is_null());
+/// Counts the messages that haven't been delivered yet. Leaves out those whose files the package shows
+/// only after more than a day.
+pub fn waiting(db: &mut Db, now: i64) -> Result<i64, DatabaseError> {
+    let soon = alert_message::next_try.le(now + 86_400);
+    let waiting = alert_message::table
+        .filter(alert_message::over_at.is_null())
+        .filter(alert_message::next_try.is_null().or(soon));
     Ok(waiting.count().get_result(db)?)
 }

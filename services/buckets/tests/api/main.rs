@@ -3,6 +3,7 @@
 
 mod account;
 mod alert_changes;
+mod alert_delays;
 mod alerts;
 mod app;
 mod audit;

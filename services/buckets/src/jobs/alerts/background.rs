@@ -60,6 +60,6 @@ fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     if context.pools.read_blocking(|db| alert_messages::has_over(db, now - KEPT))? {
         context.pools.write_blocking(|db| alert_messages::tidy(db, now - KEPT))?;
     }
-    metrics::alerting(context.pools.read_blocking(alert_messages::waiting)?);
+    metrics::alerting(context.pools.read_blocking(|db| alert_messages::waiting(db, now))?);
     Ok(())
 }

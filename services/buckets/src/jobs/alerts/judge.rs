@@ -147,8 +147,6 @@ struct Comparison {
     /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
     /// packages are compared once.
     groups: Vec<Vec<AlertVersion>>,
-    /// For each package, the latest time at which the buckets that it shows were first indexed.
-    since: Vec<Option<i64>>,
     buckets: HashMap<u64, Bucket>,
 }
 
@@ -193,14 +191,13 @@ impl Comparison {
                 }
                 query.excluded_buckets = bucket_ids(db, &saved.echo.excluded_buckets)?;
                 // We only save alerts that have a lookup key. One without a key would never match.
-                matcher.add(Watched { query, package, after: after as u64 });
+                matcher.add(Watched { query, after: after as u64 });
                 known.insert(search, groups.len());
                 groups.push(vec![version]);
             }
             Ok(())
         })?;
-        let since = packages.iter().map(|package| package.hidden_since(now)).collect();
-        Ok(Self { matcher, groups, since, buckets: HashMap::new() })
+        Ok(Self { matcher, groups, buckets: HashMap::new() })
     }
 
     /// Returns the hits of each alert.
@@ -235,15 +232,13 @@ impl Comparison {
         let next = found.next.map_or(end, |next| end.min(next.id as i64));
         let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
         self.learn_buckets(context, found.rows.iter().map(|row| row.bucket).collect())?;
-        let now = context.clock.unix();
         for row in &found.rows {
             let Some(bucket) = self.buckets.get(&row.bucket) else { continue };
             if bucket.hidden_at.is_some() || takedowns.hides(row.bucket, &row.path) {
                 continue;
             }
-            let first = bucket.first_indexed.unwrap_or(now);
-            let visible = |package: usize| self.since[package].is_none_or(|since| first <= since);
-            self.matcher.matching(row, bucket.kind.code(), visible, |entry| {
+            // If a package does not show the bucket yet, the message is sent later.
+            self.matcher.matching(row, bucket.kind.code(), |entry| {
                 let hits = hits.entry(entry).or_default();
                 hits.count += 1;
                 if hits.first.len() < MOST_NAMED {

@@ -19,8 +19,6 @@ const MOST_COMPILED: usize = 64 << 20;
 pub(super) struct Watched {
     /// The query. Buckets are already resolved to ids.
     pub(super) query: FileQuery,
-    /// Index of the package in the caller's list of packages.
-    pub(super) package: usize,
     /// Only compare files with a higher id.
     pub(super) after: u64,
 }
@@ -127,15 +125,8 @@ impl Matcher {
         }
     }
 
-    /// Calls `each` for every alert that matches a file. `visible` decides whether a package can
-    /// see the file's bucket.
-    pub(super) fn matching(
-        &mut self,
-        row: &FileRow,
-        kind: u64,
-        visible: impl Fn(usize) -> bool,
-        mut each: impl FnMut(usize),
-    ) {
+    /// Calls `each` for every alert that matches a file.
+    pub(super) fn matching(&mut self, row: &FileRow, kind: u64, mut each: impl FnMut(usize)) {
         let name = path::file_name(&row.path);
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
@@ -153,10 +144,7 @@ impl Matcher {
             }
             let full = self.entries[at].watched.query.full_path;
             let (text, looked) = if full { (&*row.path, &pathed) } else { (name, &named) };
-            if self.passes_filters(at, row, kind, &extensions)
-                && visible(self.entries[at].watched.package)
-                && self.has_text(at, text, looked)
-            {
+            if self.passes_filters(at, row, kind, &extensions) && self.has_text(at, text, looked) {
                 each(at);
             }
         }
