@@ -50,6 +50,17 @@ fn overlapped_listing() -> (Fixture, PublicBucket) {
     overlapped_listing_without(&["deleted.txt"])
 }
 
+/// Adds a crawl and stores the first of its two pages.
+fn begun_listing(fixture: &Fixture) -> PublicBucket {
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
+    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
+    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
+    assert!(!fixture.crawl(None).unwrap()[0].complete);
+    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    bucket
+}
+
 /// Like [`overlapped_listing`], but the listing lacks these old files.
 fn overlapped_listing_without(deleted: &[&str]) -> (Fixture, PublicBucket) {
     let fixture = Fixture::new();
@@ -57,12 +68,7 @@ fn overlapped_listing_without(deleted: &[&str]) -> (Fixture, PublicBucket) {
     let old: Vec<String> = paths.iter().map(|path| line(BOX, path, 1, 1)).collect();
     fixture.load_lines(&old.iter().map(String::as_str).collect::<Vec<_>>());
     fixture.clock.advance(10);
-    let bucket =
-        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
-    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
-    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
-    assert!(!fixture.crawl(None).unwrap()[0].complete);
-    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let bucket = begun_listing(&fixture);
     fixture.clock.advance(60);
     fixture.append(&[&line(BOX, "00001.txt", 999, 999), &line(BOX, "confirmed.txt", 1, 1)]);
     (fixture, bucket)
@@ -86,12 +92,7 @@ fn listing_changes_no_file_that_a_newer_run_has_listed() {
 fn listing_keeps_files_added_in_the_second_in_which_it_began() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "deleted.txt", 1, 1)]);
-    let bucket =
-        PublicBucket::start(Behaviour { keys: keys(2 * PAGE).into(), ..Behaviour::default() });
-    add_crawls(&fixture.context, vec![request(&bucket, "s3", BOX)]).unwrap();
-    bucket.behaviour.broken_from.store(2, Ordering::Relaxed);
-    assert!(!fixture.crawl(None).unwrap()[0].complete);
-    bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
+    let _bucket = begun_listing(&fixture);
     fixture.append(&[&line(BOX, "newer.txt", 1, 1)]);
     let [long] = &fixture.crawl(Some(1)).unwrap()[..] else { panic!() };
     assert_eq!((long.outcome.as_str(), long.complete), ("200 new, 0 changed, 1 gone", true));
