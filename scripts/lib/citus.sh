@@ -1,8 +1,12 @@
-# A temporary Citus cluster of a coordinator and two workers for tests; sourced by scripts/clients.d/citus.
+# A temporary Citus cluster of a coordinator and two workers for tests; sourced by scripts/clients.d/citus
+# and scripts/bench.d/citus.
 #
 # find_citus FOLDERVAR   sets FOLDERVAR to the folder of the PostgreSQL programs with Citus. Builds Citus if
 #                        CITUS_SOURCE names its archive; fails without either
-# start_citus BIN        starts the cluster and sets CITUS_COORDINATOR and CITUS_WORKERS (URLs)
+# start_citus BIN        starts the cluster and sets CITUS_COORDINATOR and CITUS_WORKERS (URLs). POSTGRES_OPTIONS can have
+#                        more options for the servers
+# citus_database NAME    creates a database on all servers and sets CITUS_URL
+# citus_sql N NAME SQL   runs a statement on server N (0: the coordinator)
 # citus_server BIN N     starts server N again after it was killed
 # stop_citus             stops it and removes its data
 
@@ -48,7 +52,7 @@ citus_server() {
     (cd / && as_postgres "$1/pg_ctl" --pgdata="$data" --wait --silent --log="$CITUS_WORK/log$2" \
         --options="-p ${CITUS_PORTS[$2]} -c listen_addresses=127.0.0.1 -c unix_socket_directories=$CITUS_WORK \
         -c shared_preload_libraries=citus -c max_connections=200 -c max_prepared_transactions=200 \
-        -c wal_level=logical -c fsync=off -c full_page_writes=off" start >/dev/null)
+        -c wal_level=logical -c fsync=off -c full_page_writes=off ${POSTGRES_OPTIONS:-}" start >/dev/null)
 }
 
 start_citus() {
@@ -68,6 +72,23 @@ start_citus() {
     for n in 1 2; do
         CITUS_WORKERS+="${CITUS_WORKERS:+,}postgres://$user@127.0.0.1:${CITUS_PORTS[n]}/postgres"
     done
+}
+
+citus_sql() {
+    "$CITUS_BIN/psql" -qAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "${CITUS_PORTS[$1]}" -U quintet "$2" -c "$3"
+}
+
+citus_database() {
+    local n
+    for n in 0 1 2; do
+        citus_sql "$n" postgres "CREATE DATABASE $1" || return 1
+        citus_sql "$n" "$1" 'CREATE EXTENSION citus' || return 1
+    done
+    citus_sql 0 "$1" "SELECT citus_set_coordinator_host('127.0.0.1', ${CITUS_PORTS[0]})" >/dev/null || return 1
+    for n in 1 2; do
+        citus_sql 0 "$1" "SELECT citus_add_node('127.0.0.1', ${CITUS_PORTS[n]})" >/dev/null || return 1
+    done
+    CITUS_URL="postgres://quintet@127.0.0.1:${CITUS_PORTS[0]}/$1"
 }
 
 kill_citus_server() {

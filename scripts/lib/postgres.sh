@@ -2,7 +2,7 @@
 #
 # find_postgres FOLDERVAR   sets FOLDERVAR to the folder of initdb and postgres, and installs
 #                           Debian's package if possible; fails without a server
-# start_postgres WORK       starts a cluster below WORK and sets POSTGRES_URL
+# start_postgres BIN        starts a server and sets POSTGRES_URL. POSTGRES_OPTIONS can have more options for it
 # stop_postgres             stops it
 
 postgres_folder() {
@@ -69,7 +69,7 @@ start_postgres() {
     (cd "$POSTGRES_WORK" && as_postgres "$bin/pg_ctl" --pgdata="$POSTGRES_WORK/data" --wait --silent \
         --log="$POSTGRES_WORK/run/log" --options="-p $port -c listen_addresses=127.0.0.1 \
         -c unix_socket_directories=$POSTGRES_WORK/run -c fsync=off -c full_page_writes=off \
-        -c synchronous_commit=off -c max_connections=400" start >/dev/null) || {
+        -c synchronous_commit=off -c max_connections=400 ${POSTGRES_OPTIONS:-}" start >/dev/null) || {
         cat "$POSTGRES_WORK/run/log" >&2
         return 1
     }
