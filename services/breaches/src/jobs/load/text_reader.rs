@@ -9,7 +9,7 @@ use std::io::{self, BufRead};
 use super::at_signs::signs;
 use super::each::Each;
 use super::skip_reason::SkipReason;
-use super::text_secrets;
+use super::text_secrets::{self, is_inside};
 use crate::model::loaded_address::{self, is_word};
 use crate::model::website;
 
@@ -58,11 +58,6 @@ fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns `true` if a byte could be part of an address, or of an escape in one.
-pub fn is_inside(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
-}
-
 /// Finds a safe place to split: right after the last byte that can't be in an address. If the whole
 /// piece could be one and is too long, we split it anyway, leaving enough for the longest possible
 /// domain.
@@ -97,8 +92,10 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     {
         domain = None;
     }
-    let follows_address = floor > 0 && text_secrets::follows_address(&piece[floor..at]);
-    if follows_address || text_secrets::has_label(before) {
+    let is_after_address = floor > 0 && floor >= start;
+    if (is_after_address && text_secrets::follows_address(before))
+        || text_secrets::has_label(before)
+    {
         domain = None;
     }
     let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
@@ -420,7 +417,16 @@ mod tests {
             let text = format!("{start}p@ss.word");
             assert_eq!(all(text.as_bytes()), [Err(SkipReason::Fragment)], "{text}");
         }
-        for start in ["Login: ", "compass: ", "Password:\n", "Lost your password? Ask: "] {
+        for start in [
+            "Login: ",
+            "compass: ",
+            "Secretary: ",
+            "Password:\n",
+            "Lost your password? Ask: ",
+            "Password: x, Email: ",
+            "EMAIL:PASS = ",
+            "Username / Password: ",
+        ] {
             let text = format!("{start}ada@corp.example");
             assert_eq!(all(text.as_bytes()), [Ok("ada@corp.example".to_owned())], "{text}");
         }
@@ -433,7 +439,7 @@ mod tests {
             let expected = [first.clone(), Err(SkipReason::Fragment)];
             assert_eq!(all(text.as_bytes()), expected, "{text}");
         }
-        for separator in [",", ": ", ":x,", " -- "] {
+        for separator in [",", ": ", ":x,", " -- ", ":x\\n", ":x%0D%0A"] {
             let text = format!("ada@corp.example{separator}bob@b.example");
             assert_eq!(all(text.as_bytes()), [first.clone(), second.clone()], "{text}");
         }

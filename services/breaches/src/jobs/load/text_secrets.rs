@@ -1,26 +1,46 @@
 //! Recognizes secrets in a text that look like addresses.
 
-use super::csv_columns;
-use super::text_reader::is_inside;
+use super::csv_columns::{self, ADDRESS_TITLES};
+
+/// Returns `true` if a byte could be part of an address, or of an escape in one.
+pub fn is_inside(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
+}
 
 /// Returns `true` if the text between an address and the next `@` is part of a secret, as in
 /// `address:secret` and `address----secret`.
 pub fn follows_address(text: &[u8]) -> bool {
+    const ESCAPED_LINE_ENDS: [&[u8]; 6] = [b"\\n", b"\\r", b"%0a", b"%0A", b"%0d", b"%0D"];
     let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
-    (text.starts_with(b":") || text.starts_with(b"--")) && !text.iter().any(is_end)
+    (text.starts_with(b":") || text.starts_with(b"--"))
+        && !text.iter().any(is_end)
+        && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
 }
 
 /// Returns `true` if the last word of a text comes after the label of a secret, as in
-/// `Password: secret`.
+/// `Password: secret`. The label of a whole login, as in `Email:Password: address:secret`, does not
+/// count.
 pub fn has_label(text: &[u8]) -> bool {
     let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let is_gap = |byte: &u8| b" \t\"'".contains(byte);
     let before = without_end(&text[..word], is_gap);
     let Some((b':' | b'=', before)) = before.split_last() else { return false };
-    let label = without_end(before, is_gap);
-    let start = label.iter().rposition(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-    let label = &label[start.map_or(0, |place| place + 1)..];
-    std::str::from_utf8(label).is_ok_and(csv_columns::is_secret)
+    let (before, label) = split_word(without_end(before, is_gap));
+    if !std::str::from_utf8(label).is_ok_and(csv_columns::is_secret) {
+        return false;
+    }
+    let Some((b':' | b'/' | b'|', before)) = without_end(before, is_gap).split_last() else {
+        return true;
+    };
+    let (_, first) = split_word(without_end(before, is_gap));
+    !ADDRESS_TITLES.iter().any(|title| first.eq_ignore_ascii_case(title.as_bytes()))
+}
+
+/// Splits a text before its last word.
+fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let start = text.iter().rposition(|byte| !is_inside(byte)).map_or(0, |place| place + 1);
+    text.split_at(start)
 }
 
 fn without_end(text: &[u8], is_end: impl Fn(&u8) -> bool) -> &[u8] {
