@@ -25,7 +25,8 @@ const MIN_ODD: i64 = 10;
 const ENTRY: usize = 32;
 
 /// Checks a load's first rows, and that no file is rejected entirely. Once these rows have been
-/// checked, the check starts over at the next file, which may be of another kind.
+/// checked, the check starts over at the next file, which may be of another kind. If the first rows
+/// include the start of a later file, the check starts over within that file.
 pub struct SanityCheck {
     unchecked: bool,
     /// The sorter's memory.
@@ -35,6 +36,8 @@ pub struct SanityCheck {
     before: Counts,
     /// Where these rows start, as part of an error message. Empty at the start of the load.
     start: String,
+    /// `start` for the rest of the current file, if these rows include earlier files.
+    rest: Option<String>,
     /// Number of further bytes of addresses that we may look at before we have to decide. This
     /// avoids writing any of them to a temporary file.
     room: usize,
@@ -69,6 +72,7 @@ impl SanityCheck {
             judged: unchecked,
             before: Counts::default(),
             start: String::new(),
+            rest: None,
             room: budget.in_memory() / 4,
             odd: 0,
             without_top: 0,
@@ -90,13 +94,18 @@ impl SanityCheck {
 
     /// Starts a file.
     pub fn begin_file(&mut self, path: &Path, tally: &Tally) {
-        if self.judged && !self.unchecked {
-            *self = Self {
-                before: tally.counts,
-                start: format!(" from {}", path.display()),
-                advice: self.advice,
-                ..Self::new(false, self.budget)
-            };
+        let start = format!(" from {}", path.display());
+        if self.judged {
+            self.start_over(start, tally);
+        } else if tally.counts.read > 0 {
+            self.rest = Some(start);
+        }
+    }
+
+    fn start_over(&mut self, start: String, tally: &Tally) {
+        if !self.unchecked {
+            let fresh = Self::new(false, self.budget);
+            *self = Self { before: tally.counts, start, advice: self.advice, ..fresh };
         }
     }
 
@@ -132,7 +141,11 @@ impl SanityCheck {
         if self.judged || (self.counts(tally).read < FIRST && self.room > 0) {
             return Ok(());
         }
-        self.decide(tally)
+        self.decide(tally)?;
+        if let Some(start) = self.rest.take() {
+            self.start_over(start, tally);
+        }
+        Ok(())
     }
 
     /// Checks a file once all of it has been read. `before` has the counts at the time it was
