@@ -26,7 +26,8 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Error message to store with the job, without anything from the input file.
+    /// Error message to store with the job. It contains no cells, columns or tables of the input
+    /// file.
     pub fn for_record(&self) -> String {
         if let Self::File { what, error } = self
             && let Some(missing) = error.get_ref().and_then(|cause| cause.downcast_ref())

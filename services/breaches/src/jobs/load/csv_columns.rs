@@ -1,5 +1,6 @@
 //! Finds the right columns in CSV files.
 
+use std::cell::Cell;
 use std::io::{self, BufRead};
 
 use super::csv_records::{Record, Records};
@@ -73,6 +74,8 @@ pub fn is_secret(title: &str) -> bool {
     let title = title.to_lowercase();
     let mut words = title.split(|c: char| !c.is_alphanumeric());
     let joined: String = title.chars().filter(|c| c.is_alphanumeric()).collect();
+    // A secretary is not a secret.
+    let joined = joined.replace("secretar", "");
     words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
 
@@ -85,22 +88,43 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Maximum number of cells in a row, if a column of secrets precedes the column that we read. A
+/// Limits the number of cells in a row if a column of secrets precedes the column that we read. A
 /// delimiter in a secret without quotes moves the rest of the secret into the next column.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Width(Option<usize>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Width {
+    /// Number of columns, and number of those up to the one that we read. `None` if there is no
+    /// limit.
+    limit: Option<(usize, usize)>,
+    /// Whether rows end in a delimiter, unlike the header. The first row decides.
+    ends_in_delimiter: Cell<Option<bool>>,
+}
 
 impl Width {
     /// For the rows below a header, if we read the column at `place`.
     pub fn of(header: &Record, place: usize) -> Self {
         let has_secrets = |title: &[u8]| is_secret(&String::from_utf8_lossy(title));
         let is_limited = header.iter().take(place).any(has_secrets);
-        Self(is_limited.then(|| header.iter().count()))
+        let limit = is_limited.then(|| (header.iter().count(), place + 1));
+        Self { limit, ..Self::default() }
     }
 
     /// Returns `false` if the cells of a row may be shifted.
-    pub fn fits(self, row: &Record) -> bool {
-        self.0.is_none_or(|cells| row.iter().count() <= cells)
+    ///
+    /// Cells after the column that we read may have been split at commas without quotes, as in
+    /// `Main Street 1, Springfield`. Such a comma is followed by a blank.
+    pub fn fits(&self, row: &Record) -> bool {
+        let Some((columns, read)) = self.limit else { return true };
+        let mut cells = row.iter().count();
+        let is_open = row.iter().last().is_some_and(<[u8]>::is_empty);
+        let ends = self.ends_in_delimiter.get().unwrap_or(is_open && cells == columns + 1);
+        self.ends_in_delimiter.set(Some(ends));
+        cells -= usize::from(ends && is_open);
+        let is_part = |cell: &&[u8]| cell.starts_with(b" ");
+        let parts = match row.iter().take(read).any(|cell| is_part(&cell)) {
+            true => 0,
+            false => row.iter().skip(read).filter(is_part).count(),
+        };
+        cells <= columns + parts
     }
 }
 
@@ -188,7 +212,9 @@ mod tests {
         ] {
             assert!(is_secret(title), "{title}");
         }
-        for title in ["Web Site", "url", "passenger email", "compass", "email", "spin rate", ""] {
+        for title in
+            ["Web Site", "url", "passenger email", "compass", "email", "spin rate", "secretary", ""]
+        {
             assert!(!is_secret(title), "{title}");
         }
     }

@@ -1,65 +1,69 @@
-//! The error for CSV files that don't have the right column.
+//! The error for CSV files and SQL dumps that don't have the right column.
 
 use std::fmt;
 use std::io;
 
-/// Maximum number of columns to list, and of characters per name.
-const LISTED: (usize, usize) = (40, 32);
-
-/// The first row doesn't have the column we're looking for.
+/// The file doesn't have the column we're looking for.
 #[derive(Debug)]
 pub struct MissingColumn {
     /// Error message without anything from the file.
     what: String,
-    /// Advice for the operator, appended to the message.
-    hint: &'static str,
-    /// Column names. Empty if the first row isn't a header.
-    seen: Vec<String>,
-    columns: usize,
+    /// Details and advice for the operator, appended to the message.
+    more: String,
 }
 
 impl MissingColumn {
     /// The column requested by the operator, or the address column, is missing.
-    pub fn of<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, wanted: &str) -> Self {
-        Self::new(first, format!("the CSV file does not have a column {wanted}"), "")
+    pub fn of<'c>(first: impl Iterator<Item = &'c [u8]>, wanted: &str) -> Self {
+        Self::of_csv(first, format!("the CSV file does not have a column {wanted}"), "")
     }
 
     /// There is no column that we recognize as the website column.
-    pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
+    pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]>) -> Self {
         let hint = ". --website-column names the website column; a file without a header needs it \
                     unless one column contains URLs with ://. Lines such as \
                     https://shop/login:address:secret need --format ulp";
-        Self::new(first, "the CSV file does not have a known website column".to_owned(), hint)
+        Self::of_csv(first, "the CSV file does not have a known website column".to_owned(), hint)
     }
 
     /// The file doesn't have a header, and its URL column might contain passwords.
-    pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]> + Clone) -> Self {
+    pub fn ambiguous_websites<'c>(first: impl Iterator<Item = &'c [u8]>) -> Self {
         let hint = ". --website-column names the website column";
         let what = "the columns of the CSV file may contain websites or passwords".to_owned();
-        Self::new(first, what, hint)
+        Self::of_csv(first, what, hint)
     }
 
     /// The column at this index (from 0) contains secrets.
-    pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]> + Clone, place: usize) -> Self {
+    pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]>, place: usize) -> Self {
         let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
-        Self::new(first, what, "")
+        Self::of_csv(first, what, "")
     }
 
-    fn new<'c>(
-        first: impl Iterator<Item = &'c [u8]> + Clone,
-        what: String,
-        hint: &'static str,
-    ) -> Self {
-        let visible = |c: char| if c.is_control() { ' ' } else { c };
-        let shown = |cell: &[u8]| {
-            let name = String::from_utf8_lossy(cell);
-            name.trim().chars().take(LISTED.1).map(visible).collect()
+    /// No table of a dump has the column. The list of tables is shown to the operator.
+    pub fn of_tables(tables: &[String], wanted: &str) -> Self {
+        let what = format!("no INSERT or COPY statement has a column {wanted}");
+        let tables = tables.join(", ");
+        let more =
+            format!("; the tables are {tables}. --column names it, as in --column users.email");
+        Self { what, more }
+    }
+
+    /// Only counts the cells of the first row. Without a header, they may be secrets.
+    fn of_csv<'c>(first: impl Iterator<Item = &'c [u8]>, what: String, hint: &str) -> Self {
+        let columns = first.count();
+        // A single column suggests that the delimiter is wrong.
+        let more = if columns == 1 {
+            format!(
+                "; its first row has 1 column{hint}. --delimiter sets the column separator; lines \
+                 such as https://shop/login:address:secret need stealer-logs load --format ulp"
+            )
+        } else {
+            format!(
+                "; its first row has {columns} columns{hint}. A column can also be given by \
+                 number; --delimiter sets the separator"
+            )
         };
-        // Never show the contents of data rows, such as `name:secret` or a URL.
-        let is_data = first.clone().any(|cell| cell.contains(&b'@') || cell.contains(&b':'));
-        let listed = if is_data { 0 } else { LISTED.0 };
-        let names = first.clone().take(listed).map(shown).collect();
-        Self { what, hint, seen: names, columns: first.count() }
+        Self { what, more }
     }
 
     /// Message to store with the job, without anything from the file.
@@ -70,25 +74,8 @@ impl MissingColumn {
 
 impl fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, hint, columns, .. } = self;
-        if self.seen.is_empty() {
-            let plural = if *columns == 1 { "column" } else { "columns" };
-            write!(f, "{what}; its first row has {columns} {plural} and no names{hint}")?;
-            // A single column suggests that the delimiter is wrong.
-            return match columns {
-                1 => write!(
-                    f,
-                    ". --delimiter sets the column separator; lines such as \
-                     https://shop/login:address:secret need stealer-logs load --format ulp"
-                ),
-                _ => Ok(()),
-            };
-        }
-        write!(f, "{what}; its first row has")?;
-        for (place, name) in (1..).zip(&self.seen) {
-            write!(f, "{} {place} {name}", if place == 1 { "" } else { "," })?;
-        }
-        write!(f, "{hint}. A column can also be given by number; --delimiter sets the separator")
+        let Self { what, more } = self;
+        write!(f, "{what}{more}")
     }
 }
 

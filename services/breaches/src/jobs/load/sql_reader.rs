@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::csv_columns;
 use super::each::Each;
 use super::input::MAX_LINE;
+use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use super::sql_columns::{Columns, Tables};
 use super::sql_tokens::{MAX_VALUE, Token, Tokens};
@@ -32,14 +33,10 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
         return Ok(());
     }
     let wanted = column.unwrap_or("of addresses");
-    Err(io::Error::other(match dump.listed.as_slice() {
-        [] => "the file has no INSERT or COPY statement that names its columns".to_owned(),
-        listed => format!(
-            "no INSERT or COPY statement has a column {wanted}; the tables are {}. --column names \
-             it, as in --column users.email",
-            listed.join(", ")
-        ),
-    }))
+    Err(match dump.listed.as_slice() {
+        [] => io::Error::other("the file has no INSERT or COPY statement that names its columns"),
+        listed => MissingColumn::of_tables(listed, wanted).into(),
+    })
 }
 
 struct Dump<R> {
@@ -130,6 +127,16 @@ impl<R: BufRead> Dump<R> {
         Ok((name, next))
     }
 
+    /// Reads a table and its columns. Also returns whether they are listed, and the next token.
+    fn table_and_columns(&mut self) -> io::Result<(String, Vec<String>, bool, Option<Token>)> {
+        let (table, next) = self.table()?;
+        if matches!(next, Some(Token::Symbol(b'('))) {
+            return Ok((table, self.names()?, true, self.tokens.next()?));
+        }
+        let columns = self.tables.columns(&table);
+        Ok((table, columns, false, next))
+    }
+
     /// Reads a list of names up to the closing parenthesis.
     fn names(&mut self) -> io::Result<Vec<String>> {
         let mut names = Columns::default();
@@ -211,16 +218,12 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads the rows of an INSERT statement.
     fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
-        let (table, mut next) = self.table()?;
-        let mut columns = self.tables.columns(&table);
-        if matches!(next, Some(Token::Symbol(b'('))) {
-            columns = self.names()?;
-            next = self.tokens.next()?;
-        }
+        let (table, columns, is_listed, mut next) = self.table_and_columns()?;
         if next.is_none() {
             return Err(incomplete("the last INSERT ends before its rows"));
         }
         let place = self.place(&table, &columns)?;
+        let width = is_listed.then_some(columns.len());
         // The rows come after VALUES and stop at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
@@ -228,7 +231,7 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
                 // OVERRIDING SYSTEM VALUE
                 Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
-                Some(Token::Symbol(b'(')) if is_values => self.row(place, each)?,
+                Some(Token::Symbol(b'(')) if is_values => self.row(place, width, each)?,
                 Some(Token::Symbol(b',')) if is_values => {}
                 None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
                 _ => break,
@@ -241,8 +244,9 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads a row's values up to the closing parenthesis.
-    fn row(&mut self, place: usize, each: Each<'_>) -> io::Result<()> {
+    /// Reads a row's values up to the closing parenthesis. With more or fewer values than columns,
+    /// a quote may be missing or a comma too many, so the value could be another column's.
+    fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
         // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
@@ -264,6 +268,9 @@ impl<R: BufRead> Dump<R> {
                 break;
             }
         }
+        if width.is_some_and(|width| width != current + 1) {
+            return each(line, Err(SkipReason::Column));
+        }
         match value {
             Some(Token::Text(text)) if text.len() >= MAX_VALUE => {
                 each(line, Err(SkipReason::TooLong))
@@ -277,12 +284,7 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads the rows of `COPY table (columns) FROM stdin;`.
     fn copy(&mut self, each: Each<'_>) -> io::Result<()> {
-        let (table, mut next) = self.table()?;
-        let mut columns = self.tables.columns(&table);
-        if matches!(next, Some(Token::Symbol(b'('))) {
-            columns = self.names()?;
-            next = self.tokens.next()?;
-        }
+        let (table, columns, _, mut next) = self.table_and_columns()?;
         let mut is_input = false;
         loop {
             match next {
@@ -363,6 +365,15 @@ mod tests {
         let secret = all("INSERT INTO t (password) VALUES ('x');", Some("password")).unwrap_err();
         assert!(secret.contains("secrets"), "{secret}");
         assert!(all("a@b.example\n", None).unwrap_err().contains("no INSERT or COPY"));
+    }
+
+    #[test]
+    fn row_with_more_or_fewer_values_than_columns_is_skipped() {
+        let dump = "INSERT INTO t (id, email) VALUES (1,'x','a@b.example'),\n(2,'a@b.example','x'),\n\
+            (3),\n(4,NULL,'x'),\n(concat(5,''),'c@d.example');\n";
+        let skipped = (1..5).map(|line| (line, Err(SkipReason::Column)));
+        let expected: Found = skipped.chain([address(5, "c@d.example")]).collect();
+        assert_eq!(all(dump, None).unwrap(), expected);
     }
 
     #[test]
@@ -457,20 +468,14 @@ mod tests {
             (format!("{insert} ('a@b.example'),\n('c@d.ex"), "starts at line 2 is not closed"),
             (format!("{insert} ('a@b.example'); /* x"), "comment that starts at line 1"),
             (format!("{copy}\na@b.example\n"), "does not end with \\.; the dump is incomplete"),
-            (
-                format!("{copy}\na@b.example\nc@d.ex"),
-                "does not end with \\.; the dump is incomplete",
-            ),
+            (format!("{copy}\na@b.example\nc@d.ex"), "does not end with \\.; the dump is"),
             (format!("{one};\nCREATE TABLE u (id int,"), "the last CREATE statement is not closed"),
             (format!("{one};\nINSERT INTO u (id, na"), "the last list of columns is not closed"),
             (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
             (format!("{one};\nINSERT INTO"), "the last INSERT ends before its rows"),
             (format!("{one};\nINSERT INTO t (email)"), "the last INSERT ends before its rows"),
             (format!("{one};\nCOPY t (email) FROM st"), "the last COPY statement does not end"),
-            (
-                format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"),
-                "bracket that starts at line 3",
-            ),
+            (format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"), "that starts at line 3"),
         ] {
             let mut found = Vec::new();
             let refused = read(dump.as_bytes(), None, &mut |_, text| {
