@@ -87,6 +87,11 @@ impl Snapshot {
 }
 
 impl Snapshot {
+    /// Returns `true` if the catalogue and the opt-outs are those of another snapshot.
+    pub fn has_same_data(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.answers, &other.answers) && Arc::ptr_eq(&self.opt_outs, &other.opt_outs)
+    }
+
     /// Checks whether the owner of an account had all their data removed. The account shouldn't
     /// have a row in that case.
     ///

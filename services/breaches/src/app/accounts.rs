@@ -126,7 +126,8 @@ pub async fn breached_range(
 const PREFIXES_AT_ONCE: usize = 25;
 
 /// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory
-/// at a time.
+/// at a time. Each piece is based on the latest snapshot, so a client that reads slowly doesn't get
+/// what was removed in the meantime.
 ///
 /// # Errors
 /// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
@@ -135,14 +136,11 @@ pub async fn breached_ranges(
     request: KeyedRequest,
     prefixes: Result<Vec<EmailPrefix>, Error>,
 ) -> Result<impl Stream<Item = Result<Bytes, Error>> + use<>, Error> {
-    let run = run_keyed(state, request, move |_, context, caller| {
-        // The view is valid only within this transaction.
-        Ok((RequestContext { view: None, ..context.clone() }, caller.clone(), prefixes?))
-    });
-    let (context, caller, prefixes) = run.await?;
+    let run = run_keyed(state, request, move |_, _, caller| Ok((caller.clone(), prefixes?)));
+    let (caller, prefixes) = run.await?;
     let state = state.clone();
     Ok(stream::unfold(0, move |at| {
-        let (context, caller) = (context.clone(), caller.clone());
+        let (context, caller) = (RequestContext::new(&state), caller.clone());
         let (all, end) = (prefixes.len(), (at + PREFIXES_AT_ONCE).min(prefixes.len()));
         let part = prefixes.get(at..end).unwrap_or_default().to_vec();
         let pools = state.pools().clone();

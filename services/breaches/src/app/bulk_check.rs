@@ -44,7 +44,7 @@ struct Wanted {
 
 /// The result for one address.
 struct Entry {
-    email: String,
+    wanted: Wanted,
     result: Result<Shown, ErrorBody>,
 }
 
@@ -56,8 +56,9 @@ struct Shown {
 
 /// Checks a list of addresses and streams a JSON array in request order.
 ///
-/// Only one batch of accounts and one piece of output are in memory at a time. Dropping the stream
-/// stops the lookups.
+/// Only one batch of accounts and one piece of output are in memory at a time. Each piece is based on
+/// the latest snapshot, so a client that reads slowly doesn't get what was removed in the meantime.
+/// Dropping the stream stops the lookups.
 ///
 /// # Errors
 /// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
@@ -161,6 +162,14 @@ struct Check {
 impl Check {
     async fn next_piece(mut self) -> Result<Option<(Bytes, Self)>, Error> {
         let mut piece = Vec::new();
+        let snapshot = self.context.state.snapshot();
+        if !snapshot.has_same_data(&self.context.snapshot) {
+            self.context.snapshot = snapshot;
+            // Look up again what was found but not written.
+            let unwritten = self.found.by_ref().map(|entry| entry.wanted);
+            let wanted: Vec<Wanted> = unwritten.chain(self.wanted.by_ref()).collect();
+            self.wanted = wanted.into_iter();
+        }
         while !self.is_complete && piece.len() < PIECE {
             if let Some(entry) = self.found.next() {
                 piece.push(if self.is_open { b',' } else { b'[' });
@@ -209,7 +218,7 @@ impl Check {
 
     fn write(&self, entry: &Entry, piece: &mut Vec<u8>) -> serde_json::Result<()> {
         piece.extend_from_slice(br#"{"email":"#);
-        serde_json::to_writer(&mut *piece, &entry.email)?;
+        serde_json::to_writer(&mut *piece, &entry.wanted.email)?;
         match &entry.result {
             Ok(Shown { breaches, limited }) => {
                 let answers = &self.context.snapshot.answers;
@@ -245,15 +254,14 @@ fn entry(
     wanted: Wanted,
     coverage: Coverage,
 ) -> Result<Entry, Error> {
-    let Wanted { email, address } = wanted;
     let (refusal, shown): (_, fn(&Breach) -> bool) = match coverage {
-        Coverage::Nothing(error) => return Ok(Entry { email, result: Err(error) }),
+        Coverage::Nothing(error) => return Ok(Entry { wanted, result: Err(error) }),
         Coverage::Full => (None, Breach::shown_for_domain),
         Coverage::Limited(error) => (Some(error), Breach::shown_without_subscription),
     };
     let own = |row: &&AccountRow| {
         let matches = |address| address_text::matches(&row.local, &row.domain, address);
-        address.as_ref().is_some_and(matches)
+        wanted.address.as_ref().is_some_and(matches)
     };
     let mut breaches = Vec::new();
     let mut any_shown = false;
@@ -270,5 +278,5 @@ fn entry(
         Some(error) if !any_shown => Err(error),
         _ => Ok(Shown { breaches, limited }),
     };
-    Ok(Entry { email, result })
+    Ok(Entry { wanted, result })
 }

@@ -1,5 +1,6 @@
 //! Operation 2: search by hash prefix.
 
+use breaches::jobs::AccountsOptions;
 use diesel::RunQueryDsl;
 use domain::Sha1Digest;
 use serde_json::{Value, json};
@@ -139,6 +140,44 @@ async fn ranges_are_answered_together_and_cost_as_much_as_single_ones() {
     assert_eq!(post(429).await, 429);
     assert_eq!(post(428).await, 200);
     assert_eq!(post(1).await, 429);
+}
+
+#[actix_web::test]
+async fn slow_client_gets_no_ranges_with_a_breach_that_was_hidden_since_its_request() {
+    let app = App::start().await;
+    // Too many and too long for the buffers of a connection.
+    let names: Vec<String> = (0..400).map(|n| format!("Breach-{n:0>50}")).collect();
+    let entries = names.iter().map(|name| {
+        let mut entry = entry(name);
+        entry["Domain"] = json!("");
+        entry
+    });
+    app.import(&entries.collect()).await;
+    let addresses: Vec<String> = (0..1_000).map(|n| format!("user{n}@example.com")).collect();
+    app.folder.write("addresses.txt", addresses.join("\n"));
+    let manifest: String = names.iter().map(|name| format!("{name}\taddresses.txt\n")).collect();
+    let manifest = Some(app.folder.write("manifest.txt", manifest));
+    let options = AccountsOptions { manifest, ..AccountsOptions::default() };
+    breaches::jobs::load_accounts(&app.context, &options).unwrap();
+    app.state.reload().await.unwrap();
+    let key = app.subscriber("owner@example.org", "highrpm12000").await;
+    let prefixes: Vec<_> = addresses.iter().map(|address| sha1(address)[..6].to_owned()).collect();
+    let request = app.server.post(RANGES).header("user-agent", "tests");
+    let request = request.header("breach-api-key", &key).header("accept-encoding", "identity");
+    let body = json!({ "prefixes": prefixes }).to_string();
+    let mut response = request.body(body).send().await.unwrap();
+    let mut text = response.chunk().await.unwrap().unwrap().to_vec();
+    app.set_breach(&names[0], |breach| breach.active = false).await;
+    app.state.reload().await.unwrap();
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        text.extend_from_slice(&chunk);
+    }
+    // Two entries, so at least one of them is whole.
+    let text = String::from_utf8(text).unwrap();
+    let (start, end) = (&text[..60_000], &text[text.len() - 60_000..]);
+    assert!(start.contains(&names[0]) && start.contains(&names[1]));
+    assert!(!end.contains(&names[0]) && end.contains(&names[1]));
+    assert!(text.ends_with("}]}"));
 }
 
 #[actix_web::test]
