@@ -24,6 +24,9 @@ use crate::store::{admin_events, breaches, domain_inheritance, turns};
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 /// Token length in characters.
 const LENGTH: usize = 24;
+/// How many inherited subdomains to count in the request that verifies their parent. There may be
+/// thousands, so the others are counted in the background.
+const COUNTED_AT_ONCE: usize = 20;
 
 /// Generates a random token of 24 characters from `[a-z0-9]`.
 pub fn new_code() -> Result<String, OperatorError> {
@@ -132,15 +135,12 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts inherited subdomains. A subdomain that can't be counted stays verified, and the next
-/// catalogue change triggers another attempt.
+/// Counts the first inherited subdomains. The others, and those that can't be counted, are verified
+/// without a size until the background work counts them.
 pub async fn count_added(state: &State, added: Vec<String>) {
-    for domain in added {
+    for domain in added.into_iter().take(COUNTED_AT_ONCE) {
         if let Err(error) = count_one(state, domain).await {
-            log::warn!(
-                "a subdomain could not be counted and will be retried after the next change: \
-                 {error}"
-            );
+            log::warn!("a subdomain could not be counted and will be retried: {error}");
         }
     }
 }

@@ -128,6 +128,16 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
+/// Lists the names of verified domains that have not been counted, without duplicates.
+pub fn uncounted_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
+    Ok(domain_control::table
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(domain_control::size_now.is_null())
+        .select(domain_control::domain)
+        .distinct()
+        .load(db)?)
+}
+
 /// Finds which of these domains are verified for anyone.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();

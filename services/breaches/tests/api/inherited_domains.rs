@@ -206,6 +206,24 @@ async fn pending_domains_are_limited_to_1000() {
 }
 
 #[actix_web::test]
+async fn subdomains_that_are_too_many_for_a_request_are_counted_in_the_background() {
+    let app = App::with_peers(peers()).await;
+    app.import(&serde_json::json!([entry("Alpha")])).await;
+    let lines: String = (0..30).map(|n| format!("a@sub{n}.corp.example\n")).collect();
+    app.load("Alpha", &lines).await;
+    let key = subscriber(&app).await;
+    prove(&app, &key, "corp.example").await;
+    let sizes = async || {
+        let all = app.change(|db| domain_controls::all(db, 1)).await;
+        let counted: Vec<i64> = all.iter().filter_map(|control| control.size_now).collect();
+        (all.len(), counted.len(), counted.iter().sum::<i64>())
+    };
+    assert_eq!(sizes().await, (31, 21, 20));
+    breaches::jobs::count_new_domains(&app.state).await.unwrap();
+    assert_eq!(sizes().await, (31, 31, 30));
+}
+
+#[actix_web::test]
 async fn bulk_check_counts_an_inherited_domain_that_was_not_counted() {
     let app = App::start().await;
     app.import(&serde_json::json!([entry("Alpha")])).await;

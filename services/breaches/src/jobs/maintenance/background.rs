@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use database::{DatabaseError, Db};
 
-use super::domain_counts::recount_domains;
+use super::domain_counts::{count_new_domains, recount_domains};
 use super::purge::resume_purge;
 use crate::app;
 use crate::jobs::context::JobContext;
@@ -34,6 +34,7 @@ pub async fn maintain(state: State) {
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
     let purges = PurgeThread::default();
     let (mut cleared, mut clear_at) = (None, 0);
+    let (mut count_at, mut count_wait) = (0, RETRY_SECONDS.0);
     loop {
         tokio::time::sleep(pause).await;
         purges.start(&state);
@@ -52,6 +53,18 @@ pub async fn maintain(state: State) {
                 Ok(()) => pasted = pastes,
                 Err(error) => log::warn!("notices about pastes could not be posted: {error}"),
             }
+        }
+        if now >= count_at {
+            match count_new_domains(&state).await {
+                Ok(()) => count_wait = RETRY_SECONDS.0,
+                Err(error) => {
+                    count_wait = (count_wait * 2).min(RETRY_SECONDS.1);
+                    log::warn!(
+                        "some new domains could not be counted, retrying in {count_wait} s: {error}"
+                    );
+                }
+            }
+            count_at = now + count_wait;
         }
         if counted != Some(version) && now >= retry_at {
             match recount_domains(&state, version).await {

@@ -1,4 +1,5 @@
-//! Recounts verified domains when the catalogue has changed. One replica at a time does this.
+//! Counts new subdomains, and recounts verified domains when the catalogue has changed. One replica
+//! at a time does this.
 
 use database::{DatabaseError, Db};
 
@@ -41,6 +42,26 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     match done {
         Ok(()) => Ok(finished?),
         Err(Stop::LeaseLost) => Ok(false),
+        Err(Stop::Failed(error)) => Err(error),
+    }
+}
+
+/// Counts verified domains that have not been counted yet. These are inherited subdomains that were
+/// too many for the request, or whose count failed. Does nothing if another replica is counting.
+///
+/// # Errors
+/// Returns the first failure, like [`recount_domains`].
+pub async fn count_new_domains(state: &State) -> Result<(), Error> {
+    let domains = state.pools().read(domain_controls::uncounted_names).await?;
+    if domains.is_empty() {
+        return Ok(());
+    }
+    let Some(round) = LeasedRound::begin(state, LEASE).await? else { return Ok(()) };
+    let mut round = Round { state: state.clone(), round };
+    let done = round.count_new(domains).await;
+    round.round.end(|_| Ok(())).await?;
+    match done {
+        Ok(()) | Err(Stop::LeaseLost) => Ok(()),
         Err(Stop::Failed(error)) => Err(error),
     }
 }
@@ -96,10 +117,23 @@ impl Round {
     async fn add_subdomains(&mut self, subscriber: i64, root: String) -> Result<(), Stop> {
         let add = move |db: &mut Db, now| app::add_subdomains(db, subscriber, &root, now);
         for added in self.round.write(add).await? {
-            let name = added.clone();
-            let count = self.round.read(move |db| app::count_now(db, &name)).await?;
-            self.round.write(move |db, now| app::note_count(db, &added, &count, now)).await?;
+            self.count_one(added).await?;
         }
         Ok(())
+    }
+
+    async fn count_new(&mut self, domains: Vec<String>) -> Result<(), Stop> {
+        let mut failures = Failures::default();
+        for domain in domains {
+            failures.note(self.count_one(domain).await)?;
+        }
+        failures.result()
+    }
+
+    /// Counts a domain for the first time, which posts no notices.
+    async fn count_one(&mut self, domain: String) -> Result<(), Stop> {
+        let name = domain.clone();
+        let count = self.round.read(move |db| app::count_now(db, &name)).await?;
+        self.round.write(move |db, now| app::note_count(db, &domain, &count, now)).await
     }
 }

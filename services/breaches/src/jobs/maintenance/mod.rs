@@ -16,7 +16,7 @@ pub use background::maintain;
 pub use clean::{Cleaned, clean};
 pub use cluster_watch::watch_cluster;
 pub use doctor::{Findings, examine};
-pub use domain_counts::recount_domains;
+pub use domain_counts::{count_new_domains, recount_domains};
 pub use measurements::{measure_accounts, measure_queues, measure_regularly};
 pub use monthly_reports::{MonthlyMails, Pass, write_monthly_mails};
 pub use purge::{resume_purge, retire};
