@@ -18,15 +18,19 @@ pub struct Worker {
     pub is_up: bool,
 }
 
-/// Pings every server.
+/// Pings every server. A server that was disabled does not get a ping. It counts as down as long as
+/// it has accounts.
 pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
     Ok(diesel::sql_query(
         "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \
-         bool_and(answer.success) AS is_up FROM run_command_on_workers('SELECT 1') AS answer \
-         JOIN pg_dist_node AS node USING (nodename, nodeport) \
+         coalesce(bool_and(answer.success), FALSE) AS is_up FROM pg_dist_node AS node \
+         LEFT JOIN run_command_on_workers('SELECT 1') AS answer \
+         ON answer.nodename = node.nodename AND answer.nodeport = node.nodeport \
          LEFT JOIN pg_dist_placement AS part ON part.groupid = node.groupid AND part.shardid IN \
          (SELECT shardid FROM pg_dist_shard WHERE logicalrelid = 'account'::REGCLASS) \
-         GROUP BY 1 ORDER BY 1",
+         WHERE node.groupid > 0 AND node.noderole = 'primary' \
+         GROUP BY node.nodename, node.nodeport, node.isactive \
+         HAVING node.isactive OR count(part.shardid) > 0 ORDER BY 1",
     )
     .load(db)?)
 }

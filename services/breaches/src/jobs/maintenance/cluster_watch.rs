@@ -23,10 +23,11 @@ static MISSING: LazyLock<Gauge> = LazyLock::new(|| {
 
 /// Runs forever, or not at all if everything is on one server.
 pub async fn watch_cluster(state: State) {
-    let mut missing = None;
+    let (mut missing, mut is_failing) = (None, false);
     while state.layout().is_distributed() {
         match state.pools().read(cluster::workers).await {
             Ok(workers) => {
+                is_failing = false;
                 note(&workers);
                 let now = unreachable(&workers);
                 match &now {
@@ -37,7 +38,12 @@ pub async fn watch_cluster(state: State) {
                 state.set_missing(now.clone());
                 missing = now;
             }
-            Err(error) => log::debug!("the database servers could not be counted: {error}"),
+            // The metrics and `/readyz` still show the last state.
+            Err(error) if !is_failing => {
+                is_failing = true;
+                log::warn!("the servers of the database cannot be checked: {error}");
+            }
+            Err(_) => {}
         }
         tokio::time::sleep(EVERY).await;
     }
