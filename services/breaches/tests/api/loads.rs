@@ -197,6 +197,20 @@ async fn unknown_breach_missing_file_and_missing_column_are_refused() {
 }
 
 #[actix_web::test]
+async fn record_of_a_failed_load_names_no_tables_of_the_dump() {
+    let app = with_alpha().await;
+    let dump = "INSERT INTO members (id, handle) VALUES (1, 'x');";
+    let options = options(&app, "a.sql", dump, Format::Sql(None));
+    let error = breaches::jobs::load_accounts(&app.context, &options).unwrap_err().to_string();
+    assert!(
+        error.contains("a column of addresses; the tables are members (id handle)."),
+        "{error}"
+    );
+    let failed = app.change(breaches::store::jobs::all).await.remove(0).error.unwrap();
+    assert!(failed.ends_with("no INSERT or COPY statement has a column of addresses"), "{failed}");
+}
+
+#[actix_web::test]
 async fn load_activates_a_breach_and_keeps_its_count_on_request() {
     let app = with_alpha().await;
     app.set_breach("Alpha", |breach| breach.active = false).await;
