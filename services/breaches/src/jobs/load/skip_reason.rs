@@ -17,7 +17,7 @@ pub enum SkipReason {
     TextAfterQuote,
     /// Invalid UTF-8.
     Encoding,
-    /// The row doesn't have the column.
+    /// The row doesn't have the column, or its cells may be shifted.
     Column,
     /// Not a website's domain.
     Website,
