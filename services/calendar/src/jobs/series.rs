@@ -7,7 +7,7 @@ use crate::app::series::expand;
 use crate::app::series_extension::extend;
 use crate::model::series::Series;
 use crate::state::{Site, State};
-use crate::store::{series, sql, transfer};
+use crate::store::{series_due, sql, transfer};
 
 /// Creates the events that are due, in one transaction per series. Several replicas may do this:
 /// they take turns, and each only creates what is still missing. A failure is logged, and the next
@@ -54,7 +54,7 @@ pub async fn review_series(state: &State) -> bool {
         }
         let make_due = move |db: &mut Db| {
             sql::one_writer(db)?;
-            found.iter().try_for_each(|id| series::make_due(db, *id, now.as_second()))
+            found.iter().try_for_each(|id| series_due::make_due(db, *id, now.as_second()))
         };
         if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, make_due).await {
             log::warn!("cannot make series due: {error}");
@@ -71,7 +71,7 @@ fn lacking_events(
     last: i64,
     now: Timestamp,
 ) -> Result<(Vec<i64>, Option<i64>), DatabaseError> {
-    let some = series::due_later(db, now.as_second(), (last, AT_ONCE))?;
+    let some = series_due::due_later(db, now.as_second(), (last, AT_ONCE))?;
     let lacks = |one: &&Series| {
         let expansion = expand(site, one, now);
         expansion.is_some_and(|all| all.occurrences.iter().any(|(at, ..)| *at > one.made_until))
@@ -88,7 +88,7 @@ fn extend_next(db: &mut Db, site: &Site, now: Timestamp) -> Result<Option<usize>
     if transfer::unfinished(db)?.is_some() {
         return Ok(None);
     }
-    match series::due(db, now.as_second(), 1)?.pop() {
+    match series_due::due(db, now.as_second(), 1)?.pop() {
         Some(id) => extend(db, site, id, now).map(Some),
         None => Ok(None),
     }

@@ -25,6 +25,7 @@ pub(crate) mod remote_calendars;
 pub(crate) mod remote_images;
 mod schema;
 pub(crate) mod series;
+pub(crate) mod series_due;
 pub(crate) mod series_names;
 pub(crate) mod series_origins;
 pub(crate) mod series_revisions;

@@ -375,32 +375,6 @@ pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Returns up to `most` ids of series that need more events.
-pub fn due(db: &mut Db, now: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
-    let mut sql = Sql::new(db, "select id from series where due_utc <= ");
-    sql.value(now).push(" order by due_utc, id limit ").value(most);
-    sql.load_ids(db)
-}
-
-/// Returns up to `most` series whose next events are due later than `now`, ordered by id, from the
-/// one after `last`.
-pub fn due_later(
-    db: &mut Db,
-    now: i64,
-    (last, most): (i64, i64),
-) -> Result<Vec<Series>, DatabaseError> {
-    let later = series::table.filter(series::due_utc.gt(now).and(series::id.gt(last)));
-    let rows: Vec<Row> = later.select(Row::as_select()).order(series::id).limit(most).load(db)?;
-    Ok(rows.into_iter().map(Series::from).collect())
-}
-
-/// Makes a series due at the latest now.
-pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
-    let later = series::table.filter(series::id.eq(id).and(series::due_utc.gt(now)));
-    diesel::update(later).set(series::due_utc.eq(now)).execute(db)?;
-    Ok(())
-}
-
 /// The event data that feeds and pages need for a series.
 #[derive(QueryableByName)]
 pub struct Dated {
