@@ -6,21 +6,22 @@ use database::{DatabaseError, Db};
 
 use crate::model::event::Event;
 use crate::model::linked::Kind;
-use crate::model::role::{self, Actor};
+use crate::model::role::{self, Actor, User};
 use crate::model::term::Taxonomy;
-use crate::store::{events, images, linked_posts, series, terms, users};
+use crate::store::series::{self, Visibility};
+use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
 /// Looks up the rows and returns those that exist. Events and images that the caller may not read
-/// count as missing.
+/// count as missing, and so do series of such events.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
     Ok(Known {
         users: existing(db, users, users::exists)?,
         events: readable_events(db, events, actor)?,
-        series: existing(db, series, series::exists)?,
+        series: existing(db, series, |db, id| is_shown(db, id, actor))?,
         images: existing(db, images, |db, id| images::is_shown(db, id, actor))?,
         venues: linked(db, Kind::Venue, venues)?,
         organizers: linked(db, Kind::Organizer, organizers)?,
@@ -43,6 +44,18 @@ fn existing(
         }
     }
     Ok(found)
+}
+
+/// Returns whether the caller may see any event of a series. Otherwise the caller must not find out
+/// that the series exists.
+fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseError> {
+    let is_shown = |events: &Visibility| {
+        let (status, author) = (events.status(), events.author);
+        let edits = |user: &User| role::may_edit(user, &status, None, author);
+        role::may_read(actor, &status, author)
+            && (events.is_listed == 1 || actor.as_ref().is_some_and(edits))
+    };
+    Ok(series::visibilities(db, series)?.iter().any(is_shown))
 }
 
 /// Looks up the events that the caller may read. An event's links and terms would reveal as much as

@@ -175,10 +175,6 @@ pub fn find(db: &mut Db, id: i64) -> Result<Option<Series>, DatabaseError> {
     Ok(row.map(|row: Row| row.into()))
 }
 
-pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
-    Ok(find(db, id)?.is_some())
-}
-
 pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseError> {
     let found = series::table.filter(series::uid.eq(uid));
     let row = found.select(Row::as_select()).first(db).optional()?;
@@ -409,6 +405,34 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
          from series_events m join events e on e.id = m.event_id where m.series_id = ";
     let mut sql = Sql::new(db, text);
     sql.value(id).push(" order by m.occurrence");
+    sql.load(db)
+}
+
+/// Values that decide who sees some events of a series in lists.
+#[derive(QueryableByName)]
+pub struct Visibility {
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = BigInt)]
+    pub author: i64,
+    /// 1 if lists have the events.
+    #[diesel(sql_type = BigInt)]
+    pub is_listed: i64,
+}
+
+impl Visibility {
+    pub fn status(&self) -> Status {
+        Status::stored(self.status.clone())
+    }
+}
+
+/// Returns the different visibilities of the events in a series.
+pub fn visibilities(db: &mut Db, id: i64) -> Result<Vec<Visibility>, DatabaseError> {
+    let text = "select distinct e.status as status, e.author_id as author, \
+         cast(case when e.listed then 1 else 0 end as bigint) as is_listed \
+         from series_events m join events e on e.id = m.event_id where m.series_id = ";
+    let mut sql = Sql::new(db, text);
+    sql.value(id);
     sql.load(db)
 }
 

@@ -118,3 +118,21 @@ async fn images_are_described_to_those_who_may_see_them() {
     app.make("/venues", json!({"venue": "Hall", "image": image})).await;
     seen([200, 200, 200, 200]).await;
 }
+
+#[actix_web::test]
+async fn series_of_hidden_events_is_unknown_unless_the_caller_may_read_one() {
+    let app = App::new().await;
+    let rule = json!({"rrule": "FREQ=WEEKLY", "count": 2});
+    let id = app.event_as("author", json!({"status": "draft", "recurrence": rule})).await;
+    let event = app.get_as("author", &format!("/events/{id}")).await.expect(200);
+    let path = format!("/events?series={}", event.json["series"]["id"]);
+    for who in ["", "reader", "contributor", "author2"] {
+        let unknown = app.get_as(who, "/events?series=99999").await.expect(400);
+        assert_eq!(app.get_as(who, &path).await.expect(400).json, unknown.json, "{who}");
+    }
+    for who in ["author", "editor"] {
+        app.get_as(who, &path).await.expect(200);
+    }
+    app.patch(&format!("/events/{id}"), &json!({"status": "publish"})).await.expect(200);
+    app.get(&path).await.expect(200);
+}
