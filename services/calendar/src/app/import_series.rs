@@ -20,9 +20,13 @@ use crate::model::subscription::Part;
 use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::{events, imported, slugs, subscribed_events};
+use crate::store::{events, imported, series_due, slugs, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
+
+/// When scheduled work creates the remaining events of a series whose import was cut off, in seconds
+/// after the import began. Until then, the import can still be running.
+const CUT_OFF_AFTER: i64 = 3600;
 
 /// A stored series that events are written to.
 #[derive(Clone, Copy)]
@@ -54,7 +58,8 @@ pub fn of_entry(
         }
         (None, true) => {
             let most = state.site.settings.imported_series().most;
-            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most))
+            let due = (!is_partial).then(|| state.clock.unix() + CUT_OFF_AFTER);
+            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most), due)
         }
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
@@ -62,11 +67,13 @@ pub fn of_entry(
 }
 
 /// Stores the rule of a repeating entry and returns the series. If one rule can't describe the entry,
-/// this removes the series stored earlier.
+/// this removes the series stored earlier. With `due`, the series lacks its events until
+/// [`note_complete`], and scheduled work creates them at that time.
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
     (subscription, most): (Option<i64>, usize),
+    due: Option<i64>,
 ) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
@@ -80,6 +87,12 @@ fn keep(
         None => plan.clone(),
     };
     plan.exdates = with_removed(db, (&entry.uid, known.as_ref()), &plan, subscription)?;
+    let is_planned =
+        known.as_ref().is_some_and(|it| it.plan == plan && it.made_until >= *made_until);
+    let (made_until, due_utc) = match due {
+        Some(due) => (plan.first() - 1, Some(due)),
+        None => (*made_until, *due_utc),
+    };
     let Some(known) = known else {
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = title.filter(|name| !name.is_empty()).unwrap_or_else(|| "event".to_owned());
@@ -89,8 +102,8 @@ fn keep(
             slug: slugs::free(db, "series", &name, "", 0)?,
             plan,
             most: i64::try_from(most).unwrap_or(i64::MAX),
-            made_until: *made_until,
-            due_utc: *due_utc,
+            made_until,
+            due_utc,
             sequence: events::most_revisions(db, &entry.uid)?,
             modified_utc: 0,
         };
@@ -100,12 +113,23 @@ fn keep(
         true => known.sequence,
         false => stored::sequence(db, &known)? + 1,
     };
-    let is_planned = plan == known.plan && known.made_until >= *made_until;
     if !is_planned {
-        let (made_until, due_utc) = (*made_until, *due_utc);
         stored::update(db, &Series { plan, made_until, due_utc, sequence, ..known.clone() })?;
     }
     Ok(Some(Written { id: known.id, is_new: false }))
+}
+
+/// Records that the events of an imported series exist, or that they cannot be created.
+pub fn note_complete(db: &mut Db, id: Option<i64>, entry: &Entry) -> Result<(), Error> {
+    let (Some(id), Some(Repetition { made_until, due_utc, .. })) = (id, &entry.repetition) else {
+        return Ok(());
+    };
+    match stored::find(db, id)? {
+        Some(series) if series.made_until < *made_until => {
+            Ok(series_due::note_made(db, id, (*made_until, *due_utc))?)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a plan that ends after the date with this key, or after the first one if it is empty.
@@ -356,6 +380,7 @@ fn expected(place: &InSeries) -> Option<Schedule> {
 /// Removes events from a series that are no longer part of its rule or of the file. Trashed events
 /// whose dates are excluded remain part of it. Returns whether an event has another external id now.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
+    note_complete(db, Some(id), entry)?;
     let Some(series) = stored::find(db, id)? else { return Ok(false) };
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();
     let plan = &series.plan;

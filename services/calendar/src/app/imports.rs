@@ -282,8 +282,7 @@ impl Import {
                 };
                 let ends = ended_at.as_deref();
                 let series = import_series::of_entry(state, db, (entry, ends), origin)?;
-                let known = series.filter(|series| has_new && !series.is_new);
-                let known = known.map(|series| series.id);
+                let known = series.filter(|one| has_new && !one.is_new).map(|one| one.id);
                 let edits = self.edits.of(db, known, entry.replaces.is_some())?;
                 if ends.is_some_and(|last| goes_beyond(entry, last)) {
                     self.so_far.warn(component, ENDED.to_owned());
@@ -339,6 +338,7 @@ impl Import {
                 Ok(done) => done,
                 Err(Undone::Failed(error)) => return Err(error),
                 Err(Undone::Faulty(message)) => {
+                    import_series::note_complete(db, so_far.series.map(|one| one.id), entry)?;
                     self.so_far.note(component, message);
                     return Ok(true);
                 }

@@ -33,3 +33,15 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     diesel::update(later).set(series::due_utc.eq(now)).execute(db)?;
     Ok(())
 }
+
+/// Records up to which moment the events of a series exist, and when the next ones are due.
+pub fn note_made(
+    db: &mut Db,
+    id: i64,
+    (made_until, due_utc): (i64, Option<i64>),
+) -> Result<(), DatabaseError> {
+    diesel::update(series::table.find(id))
+        .set((series::made_until.eq(made_until), series::due_utc.eq(due_utc)))
+        .execute(db)?;
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! Limits on iCalendar files that would take much time or memory.
 
+use calendar::extend_series;
 use serde_json::json;
 use testkit::Program;
 
@@ -170,4 +171,20 @@ fn long_uid_is_not_copied_for_each_excluded_date() {
             ran.errors
         );
     }
+}
+
+#[actix_web::test]
+async fn series_that_the_limit_of_a_request_cuts_off_gets_its_other_dates_later() {
+    let app = App::new().await;
+    let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(19_998);
+    let series = "BEGIN:VEVENT\r\nUID:s\r\nDTSTART:20270401T100000Z\r\n\
+        RRULE:FREQ=DAILY;COUNT=5\r\nEND:VEVENT\r\n";
+    let file = format!("BEGIN:VCALENDAR\r\n{faulty}{series}END:VCALENDAR\r\n");
+    assert_eq!(counts(&app, file).await, [2, 0, 0, 0, 19_999]);
+    // The import could still be running.
+    extend_series(&app.state).await;
+    assert_eq!(app.rows("events"), 2);
+    app.clock.advance(2 * 3600);
+    extend_series(&app.state).await;
+    assert_eq!(app.get("/events?start_date=2027-04-01").await.ids().len(), 5);
 }
