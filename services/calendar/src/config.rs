@@ -197,12 +197,15 @@ impl Settings {
         SeriesLimits {
             months: self.series_ahead,
             most: usize::try_from(self.series_max).unwrap_or(0),
+            // Dates that users trash are excluded, and must not end the series.
+            dates: usize::MAX,
         }
     }
 
     pub fn imported_series(&self) -> SeriesLimits {
-        let SeriesLimits { months, most } = self.series_limits();
-        SeriesLimits { months, most: most.min(SeriesLimits::IMPORTED.most) }
+        let SeriesLimits { months, most, .. } = self.series_limits();
+        let limits = SeriesLimits::IMPORTED;
+        SeriesLimits { months, most: most.min(limits.most), ..limits }
     }
 
     /// Returns which addresses webhooks may use.

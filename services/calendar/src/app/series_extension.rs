@@ -45,6 +45,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
         return Ok(0);
     }
     let Some(expansion) = expand(site, &series, now) else {
+        log::warn!("series {id} gets no more events, because its rule has no dates or too many");
         series.due_utc = None;
         stored::update(db, &series)?;
         return Ok(0);

@@ -13,10 +13,6 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::{Plan, SeriesLimits};
 use crate::model::zone::Zone;
 
-/// Maximum number of added and excluded dates for which we keep a series' rule, because each date is
-/// compared with all others. Series with more are imported as separate events.
-const MAX_KEPT_DATES: usize = 1_000;
-
 /// Maximum number of rules, each of which can produce thousands of start times.
 const MAX_RULES: usize = 20;
 
@@ -62,7 +58,7 @@ pub fn starts_of(
     if rules.is_empty() && component.find("RDATE").is_none() {
         return Ok(Starts { starts, repetition: None });
     }
-    let SeriesLimits { months, most } = context.limits;
+    let SeriesLimits { months, most, .. } = context.limits;
     if let Some(excluding) = component.find("EXRULE") {
         return Err(NoStarts::because(excluding, "EXRULE is not supported"));
     }
@@ -154,7 +150,7 @@ impl Series<'_> {
             Moment::Time(_, zone) => zone.clone(),
         };
         let is_known = self.foreign.is_none() && (!zone.is_fixed() || zone == Zone::utc());
-        let is_long = left_out.len() + listed.len() > MAX_KEPT_DATES;
+        let is_long = left_out.len() + listed.len() > self.context.limits.dates;
         if !is_known || is_long || rules.len() > 1 || listed.iter().any(|start| start.end.is_some())
         {
             return None;

@@ -16,11 +16,13 @@ pub struct SeriesLimits {
     pub months: i32,
     /// Maximum number of occurrences.
     pub most: usize,
+    /// Maximum number of added and excluded dates of a series that keeps its rule.
+    pub dates: usize,
 }
 
 impl SeriesLimits {
-    /// Limits for imported series.
-    pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500 };
+    /// Limits for imported series. Each added or excluded date is compared with all others.
+    pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500, dates: 1000 };
 }
 
 /// When a series takes place: its start, length, rule and listed dates.

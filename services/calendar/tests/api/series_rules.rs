@@ -443,3 +443,20 @@ async fn page_describes_yearly_rules_and_additional_dates() {
         assert!(shown.contains(&format!("<dt>Repeats</dt><dd>{text}</dd>")), "{text}: {shown}");
     }
 }
+
+#[actix_web::test]
+async fn series_with_many_excluded_and_added_dates_is_extended() {
+    let app = App::with(&["--series-ahead=1"]).await;
+    let days = |month: u8| (1..=25).map(move |day| format!("{month:02}-{day:02}"));
+    let days: Vec<String> = (1..=12).flat_map(days).collect();
+    let at = |time: &str| -> Vec<String> {
+        let years = [2030, 2031].into_iter();
+        years.flat_map(|year| days.iter().map(move |day| format!("{year}-{day} {time}"))).collect()
+    };
+    let rule = json!({"rrule": "FREQ=WEEKLY", "exdates": at("18:00"), "rdates": at("20:00")});
+    course(&app, json!({"recurrence": rule})).await;
+    let before = app.rows("events");
+    app.clock.advance(60 * 86_400);
+    extend_series(&app.state).await;
+    assert!(app.rows("events") > before, "{before}");
+}
