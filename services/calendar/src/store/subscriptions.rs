@@ -156,6 +156,18 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Makes later runs read the whole file, until one has imported it. Until then, an unchanged file
+/// could hide that an aborted run applied only a part of another one.
+pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError> {
+    diesel::update(subscriptions::table.find(lease.subscription))
+        .set((
+            subscriptions::etag.eq(None::<String>),
+            subscriptions::last_modified.eq(None::<String>),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
 /// Sets the number of future events that may be missing from the next file, even if they are more
 /// than half.
 pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError> {

@@ -357,3 +357,29 @@ async fn file_with_too_many_events_is_refused() {
     assert_eq!(message(&shown), "the file has more than 20000 events");
     assert!(club.titles().await.is_empty());
 }
+
+#[actix_web::test]
+async fn former_file_is_read_again_after_a_run_failed_half_way() {
+    let club = Subscribing::new().await;
+    let serve = |uids: &[&str], tag: &'static str| {
+        let file = file_of(uids);
+        club.answers(move |request| match request.header("if-none-match") == tag {
+            true => PeerAnswer::Full(304, Vec::new(), Vec::new()),
+            false => {
+                let headers = vec![("etag", tag.to_owned())];
+                PeerAnswer::Full(200, headers, file.clone().into_bytes())
+            }
+        });
+    };
+    serve(&["a", "b", "c"], "\"v1\"");
+    let id = club.subscribe(json!({})).await;
+    assert_eq!(counts(&club.run(id).await, "imported")[0], 3);
+    serve(&["a", "b", "d"], "\"v2\"");
+    // The new event is created, but the missing one cannot be trashed.
+    club.app.execute("alter table event_tombstones rename to other_tombstones");
+    assert_eq!(club.run_now(id).await["last_run"]["outcome"], "failed");
+    club.app.execute("alter table other_tombstones rename to event_tombstones");
+    serve(&["a", "b", "c"], "\"v1\"");
+    assert_eq!(club.run_now(id).await["last_run"]["outcome"], "imported");
+    assert_eq!(club.titles().await, ["a", "b", "c"]);
+}

@@ -227,6 +227,10 @@ async fn attempt(
     if loss.is_great() && !is_accepted(subscription, &content, &known) {
         return Ok(stopped_by_loss(now, subscription, (loss, &known)));
     }
+    if subscription.etag.is_some() || subscription.last_modified.is_some() {
+        let own = lease.clone();
+        write(state, lease, move |_, db| Ok(subscriptions::forget_validators(db, &own)?)).await?;
+    }
     let (report, progress) = import(state, (subscription, lease), bytes, overview).await?;
     let missing = trash_missing(state, lease, content).await?;
     let dropped = u64::try_from(progress.trashed).unwrap_or(0);
