@@ -209,7 +209,14 @@ pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();
     let by_date = headers.contains_key(IF_MODIFIED_SINCE) && !headers.contains_key(IF_NONE_MATCH);
-    *http.method() == Method::GET && !by_date && !http.query_string().contains("password")
+    *http.method() == Method::GET && !by_date && !has_password(http.query_string())
+}
+
+/// Returns whether a query string has a password, also if its name has percent-encoded letters.
+fn has_password(query: &str) -> bool {
+    let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+    query.contains("password")
+        || (query.contains('%') && pairs.any(|(name, _)| name.contains("password")))
 }
 
 /// Returns everything in a request that its response depends on, except for conditional headers.
