@@ -7,7 +7,7 @@ use askama::Template;
 use super::super::reuse::Lasting;
 use super::head::Head;
 use super::list::EventList;
-use super::recorded::{list_of, permanent, view_of_category};
+use super::recorded::{list_of, view_of_category};
 use super::visit::{Reader, Subscription, Visit, moved_page};
 use crate::app::pages::{self, Named, TermView};
 use crate::error::Error;
@@ -149,7 +149,8 @@ async fn term(
             Taxonomy::Category => (subject.parameter.1, String::new()),
             Taxonomy::Tag => (String::new(), subject.parameter.1),
         };
-        return permanent(list_of(&PageQuery { category, tag, ..reader.query().clone() }));
+        let list = list_of(&PageQuery { category, tag, ..reader.query().clone() });
+        return Ok(moved_page(list));
     }
     if first.query.page != request.query.page {
         (_, list) = pages::term_page(state, request, taxonomy, slug).await?;
