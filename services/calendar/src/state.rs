@@ -60,6 +60,8 @@ pub struct State {
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
+    /// PUBLIC_URL, for commands. Requests know the URL that they were sent to.
+    pub public_url: Option<String>,
 }
 
 impl State {
@@ -74,7 +76,7 @@ impl State {
             mebibytes => Some(Arc::new(KeptAnswers::new(pools.clone(), mebibytes << 20))),
         };
         let currency = settings.currency();
-        let site = Arc::new(Site { settings, currency });
+        let site = Arc::new(Site { settings, currency, public_url: None });
         let sanitizers = FairTurns::new(MAX_SANITIZERS);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
@@ -98,6 +100,15 @@ impl State {
             // An earlier process may have been killed after erasing something.
             has_erased: Arc::new(AtomicBool::new(true)),
         }
+    }
+
+    /// Sets the URL of the site, before the state is shared.
+    #[must_use]
+    pub fn with_public_url(mut self, url: Option<String>) -> State {
+        if let Some(site) = Arc::get_mut(&mut self.site) {
+            site.public_url = url;
+        }
+        self
     }
 
     /// Enables fetching images given as URLs.

@@ -20,6 +20,7 @@ use crate::model::series::{Membership, Plan, Series, Shared};
 use crate::model::series_ids::{occurrence_of, plain_uid};
 use crate::model::slug;
 use crate::model::subscription::{Part, Parts};
+use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::series as stored;
 use crate::store::{events, series_origins, slugs, sql, webhooks};
@@ -84,12 +85,14 @@ pub fn new_series(
 }
 
 /// Returns the UID under which feeds have listed an event without an external id, unless it is used
-/// elsewhere by now. Commands don't know it.
+/// elsewhere by now. Commands only know it if PUBLIC_URL is set.
 pub fn listed_uid(
     context: &mut RequestContext<'_>,
     event: &Event,
 ) -> Result<Option<String>, DatabaseError> {
-    let host = context.urls.host();
+    let base = context.site.public_url.clone().filter(|_| context.urls.base.is_empty());
+    let urls = Urls { base: base.unwrap_or_else(|| context.urls.base.clone()), ..Urls::default() };
+    let host = urls.host();
     if event.external_id.is_some() || host.is_empty() {
         return Ok(None);
     }

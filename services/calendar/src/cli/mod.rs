@@ -230,6 +230,7 @@ impl Cli {
         let time = Duration::from_secs(settings.subscription_time_s);
         let calendars = CalendarFetcher::new(settings.subscription_reach(), bytes, time)?;
         let state = State::new(pools, SystemClock::shared(), settings, media)
+            .with_public_url(self.settings.shell.public_url)
             .with_webhooks(webhooks)
             .with_calendar_fetcher(calendars);
         match fetches {

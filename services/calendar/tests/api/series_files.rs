@@ -472,3 +472,17 @@ async fn load_continues_after_a_series_whose_first_event_was_erased() {
     assert_eq!(run(true), (0, 1, 1));
     assert_eq!((app.rows("events"), app.rows("series")), (3, 1));
 }
+
+#[actix_web::test]
+async fn load_that_makes_a_series_of_an_event_keeps_its_uid_in_feeds() {
+    let url = Some("https://calendar.example".to_owned());
+    let app = App::changed(&[], |state| state.with_public_url(url)).await;
+    let id = app.event(json!({"title": "Fair"})).await;
+    let rule = json!({"rrule": "FREQ=DAILY", "count": 2});
+    let line = json!({"type": "event", "slug": "fair", "title": "Fair", "recurrence": rule});
+    let options = LoadOptions { upsert: true, ..LoadOptions::default() };
+    let loaded = load(&app.state, Cursor::new(line.to_string()), options).unwrap();
+    assert_eq!((loaded.updated, app.rows("events")), (1, 2), "{:?}", loaded.faults);
+    let feed = app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
+    assert!(feed.contains(&format!("UID:{id}@calendar.example\r\n")), "{feed}");
+}
