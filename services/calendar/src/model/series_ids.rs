@@ -1,7 +1,9 @@
 //! External ids of events in series, and their UIDs in calendar files.
 //!
 //! A file that has a date of a series without the series names it by the event, so that the UID stays
-//! when the date moves. The UID of the series belongs to the entry with the rule.
+//! when the date moves. The UID of the series belongs to the entry with the rule. This includes the
+//! first date of an event that became a series and handed on its UID: under that UID, a file of a day
+//! or month would replace the whole series.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
 //! were removed, this is an occurrence id, and the other events may still have ids with the shorter
