@@ -100,6 +100,8 @@ async fn every_fault_is_found_and_named() {
     pools.write_blocking(begin).unwrap();
     let ran = program.run(&["doctor"]);
     assert!(ran.out.contains("load of an export has not finished"), "{}", ran.out);
+    let ran = program.run(&["subscriptions", "run", "1"]);
+    assert!(ran.errors.contains("has not finished"), "{}", ran.errors);
 }
 
 #[actix_web::test]
