@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::{DatabaseError, Db, off_worker};
 use outbound::{
@@ -19,6 +19,7 @@ use crate::model::package::{Capability, Package};
 use crate::state::{Snapshot, State};
 use crate::store::alert_messages::{self, AlertMessage};
 use crate::store::alerts::{self, Alert};
+use crate::store::buckets::Bucket;
 use crate::wire::alerts::AlertEvent;
 use crate::wire::files::FileRecord;
 
@@ -26,6 +27,8 @@ use crate::wire::files::FileRecord;
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
 /// Rows read at a time.
 const BATCH: usize = 100;
+/// Longest search for delayed files that a message doesn't name. An attempt may take only a few seconds.
+const SEARCH: Duration = Duration::from_secs(3);
 
 /// Sends the queued alert messages.
 pub struct AlertDelivery {
@@ -174,25 +177,34 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns for how long the package does not show a bucket with files of the message yet, or `None` if it
-/// shows all.
-fn delay(
+/// Returns for how long the package does not show files yet that the message counts but does not name, or
+/// `None` if it shows all. Gives up a search that takes long, because the message would be abandoned.
+fn unnamed_delay(
     snapshot: &Snapshot,
     package: &Package,
     alert: &Alert,
     message: &AlertMessage,
-    now: i64,
-) -> Result<Option<Duration>, EngineError> {
-    let Some(since) = package.hidden_since(now) else { return Ok(None) };
+    (last, now): (u64, i64),
+) -> Result<Option<i64>, EngineError> {
     let Ok(search) = saved_search(&alert.query) else { return Ok(None) };
     // Buckets that later runs have added do not matter.
-    let times = (now, message.published_at);
-    let query = first_delayed(&search, package, snapshot, message.after_id as u64, times);
-    let Some(query) = query else { return Ok(None) };
-    let found = snapshot.index.search(&query, &Limits::none())?;
+    let (after, times) = (last.max(message.after_id as u64), (now, message.published_at));
+    let Some(query) = first_delayed(&search, package, snapshot, after, times) else {
+        return Ok(None);
+    };
+    let found = match snapshot.index.search(&query, &Limits::until(Instant::now() + SEARCH, 1)) {
+        Err(EngineError::Stopped) => return Ok(None),
+        found => found?,
+    };
     let bucket = found.rows.first().and_then(|row| snapshot.bucket(row.bucket));
-    let first = bucket.and_then(|bucket| bucket.first_indexed);
-    Ok(first.map(|first| Duration::from_secs(first.saturating_sub(since).max(1) as u64)))
+    Ok(bucket.and_then(|bucket| wait_for(bucket, package.hidden_since(now))))
+}
+
+/// Returns the number of seconds until a package shows a bucket, if it shows those that were first indexed
+/// until `since`.
+fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
+    let wait = bucket.first_indexed?.saturating_sub(since?);
+    (wait > 0).then_some(wait)
 }
 
 /// Returns the body of a message. Named files that have since been removed are omitted and not
@@ -209,15 +221,20 @@ fn body(
     // A rebuild renumbers the files, so older ids mean nothing here.
     let is_current = message.generation == i64::from(snapshot.generation);
     let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
-    if is_current
-        && let Some(wait) = delay(snapshot, package, alert, message, now).map_err(failed)?
-    {
-        return Err(DeliveryError::postponed("the package does not show all its files yet", wait));
+    let mut files = Vec::new();
+    if is_current {
+        let (shown, mut wait) = rows(snapshot, package, &ids, now).map_err(failed)?;
+        if wait.is_none() && message.count > ids.len() as i64 {
+            let last = ids.last().copied().unwrap_or(0);
+            wait = unnamed_delay(snapshot, package, alert, message, (last, now)).map_err(failed)?;
+        }
+        if let Some(wait) = wait {
+            let wait = Duration::from_secs(wait.unsigned_abs());
+            let why = "the package does not show all its files yet";
+            return Err(DeliveryError::postponed(why, wait));
+        }
+        files = shown;
     }
-    let files = match is_current {
-        true => rows(snapshot, package, &ids, now).map_err(failed)?,
-        false => Vec::new(),
-    };
     if is_current && files.is_empty() && ids.len() as i64 == message.count {
         return Err(DeliveryError::unwanted("all files were removed"));
     }
@@ -235,14 +252,16 @@ fn body(
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }
 
-/// Looks up files by id. Skips those that the package can't see. Both lists are in ascending order.
+/// Looks up files by id. Skips those that the package can't see, and returns the number of seconds until it
+/// shows them, if it ever does. Both lists are in ascending order.
 fn rows(
     snapshot: &Snapshot,
     package: &Package,
     ids: &[u64],
     now: i64,
-) -> Result<Vec<FileRecord>, EngineError> {
+) -> Result<(Vec<FileRecord>, Option<i64>), EngineError> {
     let since = package.hidden_since(now);
+    let mut longest: Option<i64> = None;
     let mut records = Vec::with_capacity(ids.len());
     let mut wanted = ids.iter().copied().peekable();
     while let Some(&first) = wanted.peek() {
@@ -260,13 +279,16 @@ fn rows(
             }
             let Some(bucket) = snapshot.bucket(row.bucket) else { continue };
             let first = bucket.first_indexed.unwrap_or(now);
-            let is_hidden = snapshot.takedowns.hides(row.bucket, &row.path)
-                || since.is_some_and(|since| first > since);
-            if !is_hidden {
+            if snapshot.takedowns.hides(row.bucket, &row.path) {
+                continue;
+            }
+            if since.is_none_or(|since| first <= since) {
                 records.extend(record(snapshot, row));
+            } else {
+                longest = longest.max(wait_for(bucket, since));
             }
         }
         while wanted.next_if(|id| *id <= last).is_some() {}
     }
-    Ok(records)
+    Ok((records, longest))
 }

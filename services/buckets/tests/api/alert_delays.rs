@@ -74,3 +74,27 @@ async fn message_about_a_delayed_bucket_is_sent_after_the_delay() {
     assert_eq!(sent, ["new backup", "delayed backup"]);
     assert!(events.iter().all(|event| event["count"] == 1));
 }
+
+#[actix_web::test]
+async fn failed_message_does_not_wait_for_files_that_later_runs_add_to_a_delayed_bucket() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(500, String::new()));
+    let (fixture, app) = delayed().await;
+    fixture.load_lines(&[&line(NEW, "another", 1, 1)]);
+    app.refresh();
+    let webhook = format!("http://{}/hook", peer.address());
+    let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
+    assert_eq!(app.save(body).await.0, 201);
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "new backup", 1, 1)]);
+    let is_failed = || {
+        let mut db = fixture.context.pools.connect().unwrap();
+        let failed = "UPDATE alert_message SET tries = tries WHERE tries = 1";
+        diesel::sql_query(failed).execute(&mut db).unwrap() == 1
+    };
+    until("the message fails", async || is_failed()).await;
+    fixture.load_lines(&[&line(NEW, "another", 1, 1), &line(NEW, "delayed backup", 1, 1)]);
+    app.refresh();
+    fixture.clock.advance(60);
+    until("the message is sent again", async || peer.requests().len() > 1).await;
+    let events = peer.requests().iter().map(body_of).collect::<Vec<_>>();
+    assert!(events.iter().all(|event| event["files"][0]["fullPath"] == "new backup"));
+}
