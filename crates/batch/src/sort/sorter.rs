@@ -71,18 +71,18 @@ impl Sorter {
     pub fn push(&mut self, key: i64, text: &[u8]) -> io::Result<()> {
         let size = u16::try_from(text.len()).map_err(io::Error::other)?;
         let entry = size_of::<Entry>();
-        if self.texts.len() + text.len() + 2 + (self.entries.len() + 1) * entry > self.budget {
+        let length = self.texts.len() + text.len() + 2;
+        let is_full = length > self.texts.capacity()
+            || self.entries.len() == self.entries.capacity()
+            || length + (self.entries.len() + 1) * entry > self.budget;
+        if is_full && !self.entries.is_empty() {
             self.spill()?;
         }
+        // A merge frees the memory.
         if self.texts.capacity() == 0 {
             // Growing by doubling would exceed the budget.
             self.texts.reserve_exact(self.budget * 3 / 5);
             self.entries.reserve_exact(self.budget * 2 / 5 / entry);
-        }
-        let full = self.texts.len() + text.len() + 2 > self.texts.capacity()
-            || self.entries.len() == self.entries.capacity();
-        if full && !self.entries.is_empty() {
-            self.spill()?;
         }
         let at = u32::try_from(self.texts.len()).map_err(io::Error::other)?;
         self.texts.extend_from_slice(&size.to_le_bytes());
@@ -274,6 +274,18 @@ mod tests {
     fn a_first_record_equal_to_the_default_is_kept() {
         let records = [(0, Vec::new()), (0, Vec::new()), (0, b"a".to_vec())];
         assert_eq!(sorted(&records, ByteSize(0)), distinct(&records));
+    }
+
+    #[test]
+    fn runs_after_a_merge_use_the_whole_budget() {
+        let mut sorter = Sorter::new(std::env::temp_dir(), ByteSize(0));
+        let most = LEAST_BUDGET * 2 / 5 / size_of::<Entry>();
+        for n in 0..(WIDTH + 3) * most {
+            sorter.push(n as i64, b"text").unwrap();
+            assert!(sorter.entries.capacity() >= most, "record {n}");
+        }
+        let merged: Vec<u32> = sorter.runs.iter().map(|(times, _)| *times).collect();
+        assert_eq!(merged, [1, 0, 0]);
     }
 
     #[test]
