@@ -197,7 +197,7 @@ impl Settings {
         SeriesLimits {
             months: self.series_ahead,
             most: usize::try_from(self.series_max).unwrap_or(0),
-            // Dates that users trash are excluded, and must not end the series.
+            // Trashed dates are excluded. However many there are, they must not end the series.
             dates: usize::MAX,
         }
     }

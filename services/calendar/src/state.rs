@@ -60,7 +60,7 @@ pub struct State {
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
-    /// PUBLIC_URL, for commands. Requests know the URL that they were sent to.
+    /// PUBLIC_URL, for commands. A request knows the URL that it was sent to.
     pub public_url: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// Sets the URL of the site, before the state is shared.
+    /// Sets the URL of the site. Call this before the state is shared.
     #[must_use]
     pub fn with_public_url(mut self, url: Option<String>) -> State {
         if let Some(site) = Arc::get_mut(&mut self.site) {

@@ -162,8 +162,8 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Extends the event time zones with those of the series, and of their events that differ. The list
-/// may lack some of these, because their dates are over.
+/// Adds the time zones of the series, and those of their events with dates of their own. Some of
+/// these events may be over and therefore not listed by the feed.
 pub fn add_zones(
     db: &mut Db,
     series: &[WholeSeries],

@@ -55,7 +55,7 @@ pub struct Feed {
     unlisted: Option<i64>,
     /// Whether series are entries of single dates, because the feed is limited to some of them.
     is_of_dates: bool,
-    /// The events of a feed of whole series. They may be more than a request can name.
+    /// Events whose whole series are in the feed. There may be more than a request can list.
     events: Option<Vec<i64>>,
 }
 
@@ -159,7 +159,7 @@ impl Feed {
         Feed { unlisted: Some(event), ..self }
     }
 
-    /// Returns a feed of all dates of the series that have these events.
+    /// Returns a feed with all dates of the series that these events belong to.
     #[must_use]
     pub fn of_whole_series(self, events: Vec<i64>) -> Feed {
         Feed { is_of_dates: false, events: Some(events), ..self }

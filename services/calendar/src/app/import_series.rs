@@ -24,8 +24,8 @@ use crate::store::{events, imported, series_due, slugs, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// When scheduled work creates the remaining events of a series whose import was cut off, in seconds
-/// after the import began. Until then, the import can still be running.
+/// Seconds from the start of an import until scheduled work creates the remaining events of a
+/// series whose import was cut off. Until then, the import may still be running.
 const CUT_OFF_AFTER: i64 = 3600;
 
 /// A stored series that events are written to.
@@ -38,8 +38,8 @@ pub struct Written {
 
 /// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
 ///
-/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users of
-/// the subscription ended the series, `ended_at` is the key of its last known date.
+/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users
+/// ended a subscribed series, `ended_at` is the key of its last known date.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -66,9 +66,9 @@ pub fn of_entry(
     }
 }
 
-/// Stores the rule of a repeating entry and returns the series. If one rule can't describe the entry,
-/// this removes the series stored earlier. With `due`, the series lacks its events until
-/// [`note_complete`], and scheduled work creates them at that time.
+/// Stores the rule of a repeating entry and returns the series. If one rule can't describe the
+/// entry, this removes the series stored earlier. `due` is when scheduled work creates its events
+/// unless [`note_complete`] is called first.
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
@@ -119,7 +119,7 @@ fn keep(
     Ok(Some(Written { id: known.id, is_new: false }))
 }
 
-/// Records that the events of an imported series exist, or that they cannot be created.
+/// Records that all events of an imported series have been created, or that they can't be.
 pub fn note_complete(db: &mut Db, id: Option<i64>, entry: &Entry) -> Result<(), Error> {
     let (Some(id), Some(Repetition { made_until, due_utc, .. })) = (id, &entry.repetition) else {
         return Ok(());
@@ -140,7 +140,7 @@ fn ended_after(plan: &Plan, key: &str) -> Plan {
 }
 
 /// Returns the file's excluded dates, plus the dates of trashed events and of events that users
-/// erased. If these were all, the stored series has no events, or was removed.
+/// erased. If users erased all of them, the stored series has no events or was removed.
 fn with_removed(
     db: &mut Db,
     (uid, known): (&str, Option<&Series>),

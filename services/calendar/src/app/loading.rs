@@ -174,8 +174,8 @@ fn load_event(
     Ok(outcome)
 }
 
-/// Fails if a series continues under this external id although its first event, which had the same
-/// id, was erased.
+/// Fails if this external id belongs to a series whose first event, which had the same id, was
+/// erased.
 fn check_series(db: &mut Db, external_id: Option<&str>, upsert: bool) -> Result<(), Undone> {
     let known = match external_id {
         Some(id) => series::find_by_uid(db, id)?,

@@ -14,7 +14,7 @@ use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
 /// Looks up the rows and returns those that exist. Events and images that the caller may not read
-/// count as missing, and so do series of such events.
+/// count as missing, as do series that contain only such events.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
@@ -46,8 +46,8 @@ fn existing(
     Ok(found)
 }
 
-/// Returns whether the caller may see any event of a series. Otherwise the caller must not find out
-/// that the series exists.
+/// Returns whether the caller may see at least one event of a series. If not, the existence of the
+/// series must not be revealed.
 fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseError> {
     let is_shown = |events: &Visibility| {
         let (status, author) = (events.status(), events.author);

@@ -84,8 +84,8 @@ pub fn new_series(
     })
 }
 
-/// Returns the UID under which feeds have listed an event without an external id, unless it is used
-/// elsewhere by now. Commands only know it if PUBLIC_URL is set.
+/// Returns the UID that feeds have used for an event without an external id, unless something else
+/// uses it by now. Commands only know this UID if PUBLIC_URL is set.
 pub fn listed_uid(
     context: &mut RequestContext<'_>,
     event: &Event,

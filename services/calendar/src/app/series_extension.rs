@@ -14,7 +14,7 @@ use crate::state::Site;
 use crate::store::series::{self as stored, Dated};
 use crate::store::{imported, subscribed_events, webhooks};
 
-/// When to look again at a series that gets no new dates for now, in seconds.
+/// Seconds until a series that gets no new dates for now is checked again.
 const LATER: i64 = 24 * 3600;
 
 /// Creates more events for a series if they are due. Returns how many it created.
@@ -45,7 +45,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
         return Ok(0);
     }
     let Some(expansion) = expand(site, &series, now) else {
-        log::warn!("series {id} gets no more events, because its rule has no dates or too many");
+        log::warn!("series {id} gets no more events, because its rule gives no dates or too many");
         series.due_utc = None;
         stored::update(db, &series)?;
         return Ok(0);
@@ -82,8 +82,9 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Returns whether a series has been withdrawn, although its rule continues: all its dates are in the
-/// trash, or the file of its subscription lacks the last ones. Dates that users changed stay then.
+/// Returns whether a series has been withdrawn although its rule continues: all its dates are in
+/// the trash, or its subscription's file no longer has the last ones. The latter ignores dates that
+/// users changed, because those stay even if the file lacks them.
 fn is_withdrawn(
     db: &mut Db,
     series: i64,

@@ -388,8 +388,8 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     }
 }
 
-/// Returns which of these moments are occurrences of the plan. Excluded dates count. The rule is
-/// expanded once for all of them, because a rule from centuries ago can take long.
+/// Returns which of these moments are occurrences of the plan, including excluded dates. Expands
+/// the rule only once, because a rule that starts centuries ago can take long to expand.
 pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
     let ruled = plan.parsed().and_then(|rule| plan.ruled_near(&rule, moments.iter()));
     let is_occurrence = |moment: &i64| match &ruled {
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn occurrences_among_moments_are_those_that_the_plan_has() {
+    fn occurrences_among_moments_match_single_checks() {
         for rule in [
             "",
             "FREQ=WEEKLY",

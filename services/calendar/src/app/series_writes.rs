@@ -355,7 +355,7 @@ impl Work<'_> {
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
-                    // Without an id, feeds could cancel the series along with it.
+                    // If the other event had no id, feeds could cancel the series along with it.
                     let own = sql::random_id(db)?;
                     events::rename(db, other.id, &own)?;
                 }

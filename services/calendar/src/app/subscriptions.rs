@@ -183,14 +183,14 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     Ok(subscriptions::make_due(db, id, now)?)
 }
 
-/// Releases what users have changed, so the next run overwrites it.
+/// Releases changes by users, so that the next run overwrites them.
 pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     let is_released = match target {
         Release::Event(event, parts) => release_parts(db, id, (*event, parts))?,
         Release::Series(uid) if subscribed_events::forget_ends(db, id, uid)? => true,
         Release::Series(_) => {
-            let text = "must be the UID of a series in the file whose last dates users erased";
+            let text = "must be the UID of a series that ended because users erased its last dates";
             return Err(ParameterErrors::one("uid", text).into());
         }
     };
@@ -205,8 +205,8 @@ pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), E
     }
 }
 
-/// Releases parts of an event. If dates are among them, erased dates no longer end its series.
-/// Returns whether this changes anything.
+/// Releases parts of an event. If they include the dates, erased dates no longer end its series.
+/// Returns whether anything changed.
 fn release_parts(db: &mut Db, id: i64, (event, parts): (i64, &Parts)) -> Result<bool, Error> {
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
     let Some(known) = known else {

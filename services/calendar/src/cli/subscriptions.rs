@@ -82,7 +82,8 @@ pub enum SubscriptionsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Release an event that users changed. The next run overwrites their changes
+    /// Release an event that users changed, or a series that they ended. The next run overwrites
+    /// their changes
     Release {
         /// Subscription id
         id: i64,
@@ -93,7 +94,8 @@ pub enum SubscriptionsCommand {
         /// categories, status, event_status [default: all]
         #[arg(long, value_name = "PARTS", value_delimiter = ',')]
         fields: Vec<String>,
-        /// UID in the file of a series that has ended because users erased its last dates
+        /// UID of a series that ended because users erased its last dates. The next run creates its
+        /// later dates again
         #[arg(long)]
         uid: Option<String>,
     },

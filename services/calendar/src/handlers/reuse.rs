@@ -212,7 +212,7 @@ fn may_be_kept(http: &HttpRequest) -> bool {
     *http.method() == Method::GET && !by_date && !has_password(http.query_string())
 }
 
-/// Returns whether a query string has a password, also if its name has percent-encoded letters.
+/// Returns whether a query string has a password, even if letters of its name are percent-encoded.
 fn has_password(query: &str) -> bool {
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     query.contains("password")

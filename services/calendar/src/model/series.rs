@@ -16,12 +16,13 @@ pub struct SeriesLimits {
     pub months: i32,
     /// Maximum number of occurrences.
     pub most: usize,
-    /// Maximum number of added and excluded dates of a series that keeps its rule.
+    /// Maximum number of added and excluded dates. A series with more loses its rule.
     pub dates: usize,
 }
 
 impl SeriesLimits {
-    /// Limits for imported series. Each added or excluded date is compared with all others.
+    /// Limits for imported series. `dates` is limited because each added or excluded date is
+    /// compared with all others.
     pub const IMPORTED: SeriesLimits = SeriesLimits { months: 24, most: 500, dates: 1000 };
 }
 

@@ -1,9 +1,9 @@
 //! External ids of events in series, and their UIDs in calendar files.
 //!
-//! A file that has a date of a series without the series names it by the event, so that the UID stays
-//! when the date moves. The UID of the series belongs to the entry with the rule. This includes the
-//! first date of an event that became a series and handed on its UID: under that UID, a file of a day
-//! or month would replace the whole series.
+//! In a file that has a date of a series but not the series, the UID is that of the event, so that
+//! it stays the same when the date moves. The UID of the series is only for the entry with the rule.
+//! If an event became a series and passed its UID on, its first date gets another UID in files of a
+//! day or month. Otherwise, such a file would replace the whole series.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
 //! were removed, this is an occurrence id, and the other events may still have ids with the shorter

@@ -173,12 +173,12 @@ impl Parts {
     }
 }
 
-/// The changes of users that a release gives up.
+/// Changes by users that the next run may overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// Changes of these parts of the event with this id.
+    /// Changes to these parts of the event with this id.
     Event(i64, Parts),
-    /// The end of the series with this UID in the file.
+    /// The end of the series that has this UID in the file.
     Series(String),
 }
 

@@ -264,7 +264,7 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
 /// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
 const ROWS: usize = 500;
 
-/// Returns which of the external ids are in use, by events or as UIDs of series.
+/// Returns which of the external ids are in use, either by events or as the UIDs of series.
 pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
     let mut known = HashSet::new();
     for ids in ids.chunks(TEXTS) {

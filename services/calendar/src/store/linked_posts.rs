@@ -400,8 +400,8 @@ fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
 }
 
-/// Appends scheduled and private events that the caller may read. Those of others must not be
-/// revealed by their venues.
+/// Adds scheduled and private events that the caller may read. The venues of other people's events
+/// must not reveal that those exist.
 fn hidden_events(sql: &mut Sql, actor: &Actor) {
     const HIDDEN: &str = "e.status in ('future', 'private')";
     if role::sees_all(actor) {

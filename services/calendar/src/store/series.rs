@@ -408,14 +408,14 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     sql.load(db)
 }
 
-/// Values that decide who sees some events of a series in lists.
+/// Values that determine who sees events in lists. Several events of a series may share them.
 #[derive(QueryableByName)]
 pub struct Visibility {
     #[diesel(sql_type = Text)]
     status: String,
     #[diesel(sql_type = BigInt)]
     pub author: i64,
-    /// 1 if lists have the events.
+    /// 1 if lists include the events.
     #[diesel(sql_type = BigInt)]
     pub is_listed: i64,
 }
@@ -426,7 +426,7 @@ impl Visibility {
     }
 }
 
-/// Returns the different visibilities of the events in a series.
+/// Returns the distinct visibilities of a series' events.
 pub fn visibilities(db: &mut Db, id: i64) -> Result<Vec<Visibility>, DatabaseError> {
     let text = "select distinct e.status as status, e.author_id as author, \
          cast(case when e.listed then 1 else 0 end as bigint) as is_listed \

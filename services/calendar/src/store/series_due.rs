@@ -1,4 +1,4 @@
-//! When series get their next events.
+//! Schedules when series get their next events.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -27,14 +27,14 @@ pub fn due_later(
     Ok(rows.into_iter().map(Series::from).collect())
 }
 
-/// Makes a series due at the latest now.
+/// Makes a series due now, unless it already is.
 pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let later = series::table.filter(series::id.eq(id).and(series::due_utc.gt(now)));
     diesel::update(later).set(series::due_utc.eq(now)).execute(db)?;
     Ok(())
 }
 
-/// Records up to which moment the events of a series exist, and when the next ones are due.
+/// Records the time up to which the events of a series exist, and when the next ones are due.
 pub fn note_made(
     db: &mut Db,
     id: i64,

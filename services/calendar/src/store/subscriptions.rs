@@ -156,8 +156,8 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes later runs read the whole file, until one has imported it. Until then, an unchanged file
-/// could hide that an aborted run applied only a part of another one.
+/// Makes runs read the whole file until one has imported it. Otherwise, if an aborted run applied
+/// only part of a newer file and the server then returned the old one, it would count as unchanged.
 pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(lease.subscription))
         .set((

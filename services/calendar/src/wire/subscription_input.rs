@@ -94,7 +94,7 @@ impl SubscriptionInput {
     }
 }
 
-/// Decodes which event to release, and which parts of it, or the series whose end to release.
+/// Decodes what to release: an event and which parts of it, or the end of a series.
 ///
 /// # Errors
 /// Returns all missing or invalid parameters.

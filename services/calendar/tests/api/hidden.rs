@@ -55,7 +55,7 @@ async fn links_of_hidden_events_are_listed_for_their_readers_only() {
 }
 
 #[actix_web::test]
-async fn venue_of_scheduled_events_counts_as_unused_unless_the_caller_may_read_them() {
+async fn venue_with_only_scheduled_events_is_unused_for_callers_who_may_not_read_them() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Vault"})).await;
     let date = "2028-01-01 00:00:00";
@@ -120,7 +120,7 @@ async fn images_are_described_to_those_who_may_see_them() {
 }
 
 #[actix_web::test]
-async fn series_of_hidden_events_is_unknown_unless_the_caller_may_read_one() {
+async fn series_is_unknown_to_callers_who_may_not_read_any_of_its_events() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=WEEKLY", "count": 2});
     let id = app.event_as("author", json!({"status": "draft", "recurrence": rule})).await;

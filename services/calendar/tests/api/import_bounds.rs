@@ -174,14 +174,14 @@ fn long_uid_is_not_copied_for_each_excluded_date() {
 }
 
 #[actix_web::test]
-async fn series_that_the_limit_of_a_request_cuts_off_gets_its_other_dates_later() {
+async fn series_cut_off_by_the_request_limit_gets_its_other_dates_later() {
     let app = App::new().await;
     let faulty = "BEGIN:VEVENT\r\nUID:a\r\nEND:VEVENT\r\n".repeat(19_998);
     let series = "BEGIN:VEVENT\r\nUID:s\r\nDTSTART:20270401T100000Z\r\n\
         RRULE:FREQ=DAILY;COUNT=5\r\nEND:VEVENT\r\n";
     let file = format!("BEGIN:VCALENDAR\r\n{faulty}{series}END:VCALENDAR\r\n");
     assert_eq!(counts(&app, file).await, [2, 0, 0, 0, 19_999]);
-    // The import could still be running.
+    // At this time, the import could still be running.
     extend_series(&app.state).await;
     assert_eq!(app.rows("events"), 2);
     app.clock.advance(2 * 3600);

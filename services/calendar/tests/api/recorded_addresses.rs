@@ -65,7 +65,7 @@ async fn addresses_of_the_recorded_system_redirect() {
         let is_beyond = location.contains("page=");
         assert_eq!(target.status, if is_beyond { 404 } else { 200 }, "{location}");
     }
-    // Renaming would give these paths another target.
+    // After a rename, these paths redirect elsewhere.
     for path in [&*format!("/?p={id}"), past_of_category, "/tag/late/?eventDisplay=past"] {
         let moved = page(&app, path).await.expect(301);
         assert_eq!(moved.header("cache-control"), "no-cache", "{path}");

@@ -211,7 +211,7 @@ async fn field_that_agrees_with_its_series_again_changes_with_all() {
 }
 
 #[actix_web::test]
-async fn file_of_a_series_has_more_dates_than_a_request_can_name() {
+async fn file_of_a_series_with_more_dates_than_a_request_can_list_is_complete() {
     let app = App::with(&["--series-max=1200", "--series-ahead=40"]).await;
     course(&app, json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 1001}})).await;
     assert_eq!(app.rows("events"), 1001);

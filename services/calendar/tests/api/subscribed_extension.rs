@@ -230,7 +230,7 @@ async fn series_continues_although_users_removed_its_last_date() {
 }
 
 #[actix_web::test]
-async fn series_that_was_withdrawn_gets_no_new_dates_until_one_returns() {
+async fn withdrawn_series_gets_no_new_dates_until_one_returns() {
     for is_removed in [true, false] {
         let (club, id, ids) = following(&endless(""), 3).await;
         patch(&club, ids[0], json!({"title": "Own"})).await;

@@ -359,7 +359,7 @@ async fn file_with_too_many_events_is_refused() {
 }
 
 #[actix_web::test]
-async fn former_file_is_read_again_after_a_run_failed_half_way() {
+async fn former_file_is_read_again_after_a_run_fails_halfway() {
     let club = Subscribing::new().await;
     let serve = |uids: &[&str], tag: &'static str| {
         let file = file_of(uids);

@@ -48,8 +48,8 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads an event's calendar file. If the event has the name of its series, this is the file of the
-/// series.
+/// Reads an event's calendar file. If the event shares the slug of its series, this is the file of
+/// the series.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
@@ -96,7 +96,7 @@ pub async fn calendar_of_series(
     series_file(state, request, ids).await
 }
 
-/// Reads the calendar file of the series that have these events.
+/// Reads the calendar file of the series that these events belong to.
 async fn series_file(
     state: &State,
     request: &PageRequest,

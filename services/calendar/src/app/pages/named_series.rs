@@ -5,7 +5,7 @@ use database::{DatabaseError, Db};
 use crate::model::event::Event;
 use crate::store::{series, series_names};
 
-/// Returns whether an event has the name of its series, because it became a series later.
+/// Returns whether an event shares the slug of its series, because it became a series later.
 pub fn is_named_like(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> {
     let place = series::of_event(db, event.id)?;
     Ok(event.listed && place.is_some_and(|place| place.series.slug == event.slug))

@@ -86,8 +86,8 @@ pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<S
     })
 }
 
-/// Releases an event that a user has changed, or just parts of it, or a series that users ended. The
-/// fields are the same as in the API.
+/// Releases an event that a user has changed, parts of it, or a series that users ended. The fields
+/// are the same as in the API.
 ///
 /// # Errors
 /// Returns an error if the event is not part of the subscription, a field is invalid, or the

@@ -292,8 +292,8 @@ parameters! {
         /// `categories`, `status` and `event_status`. Default: all parts.
         #[param(value_type = Vec<String>, max_items = 1000)]
         pub fields: Option<Texts>,
-        /// UID in the file of a series that has ended because users erased its last dates. It gets
-        /// later dates again.
+        /// UID, as in the file, of a series that ended because users erased its last dates. The
+        /// next run creates its later dates again.
         #[param(value_type = String, min_length = 1, max_length = 500)]
         pub uid: Option<Text>,
     }
