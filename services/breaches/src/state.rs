@@ -87,7 +87,7 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// Returns `true` if the catalogue and the opt-outs are those of another snapshot.
+    /// Returns `true` if another snapshot has the same catalogue and opt-outs.
     pub fn has_same_data(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.answers, &other.answers) && Arc::ptr_eq(&self.opt_outs, &other.opt_outs)
     }

@@ -127,7 +127,7 @@ const PREFIXES_AT_ONCE: usize = 25;
 
 /// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory
 /// at a time. Each piece is based on the latest snapshot, so a client that reads slowly doesn't get
-/// what was removed in the meantime.
+/// anything that was removed in the meantime.
 ///
 /// # Errors
 /// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.

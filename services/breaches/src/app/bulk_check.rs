@@ -56,9 +56,9 @@ struct Shown {
 
 /// Checks a list of addresses and streams a JSON array in request order.
 ///
-/// Only one batch of accounts and one piece of output are in memory at a time. Each piece is based on
-/// the latest snapshot, so a client that reads slowly doesn't get what was removed in the meantime.
-/// Dropping the stream stops the lookups.
+/// Only one batch of accounts and one piece of output are in memory at a time. Each piece is based
+/// on the latest snapshot, so a client that reads slowly doesn't get anything that was removed in
+/// the meantime. Dropping the stream stops the lookups.
 ///
 /// # Errors
 /// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
@@ -165,7 +165,7 @@ impl Check {
         let snapshot = self.context.state.snapshot();
         if !snapshot.has_same_data(&self.context.snapshot) {
             self.context.snapshot = snapshot;
-            // Look up again what was found but not written.
+            // Entries that were found but not written yet are looked up again.
             let unwritten = self.found.by_ref().map(|entry| entry.wanted);
             let wanted: Vec<Wanted> = unwritten.chain(self.wanted.by_ref()).collect();
             self.wanted = wanted.into_iter();

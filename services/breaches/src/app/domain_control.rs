@@ -24,8 +24,8 @@ use crate::store::{admin_events, breaches, domain_inheritance, turns};
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 /// Token length in characters.
 const LENGTH: usize = 24;
-/// How many inherited subdomains to count in the request that verifies their parent. There may be
-/// thousands, so the others are counted in the background.
+/// Number of inherited subdomains to count in the request that verifies their parent. There may be
+/// thousands, so the rest are counted in the background.
 const COUNTED_AT_ONCE: usize = 20;
 
 /// Generates a random token of 24 characters from `[a-z0-9]`.
@@ -135,8 +135,8 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts the first inherited subdomains. The others, and those that can't be counted, are verified
-/// without a size until the background work counts them.
+/// Counts the first inherited subdomains. The rest, and any that can't be counted, have no size
+/// until they are counted in the background.
 pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added.into_iter().take(COUNTED_AT_ONCE) {
         if let Err(error) = count_one(state, domain).await {

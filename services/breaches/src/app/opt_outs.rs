@@ -115,8 +115,8 @@ fn note_removed(
     Ok(suppressed_links::add(db, &removed)?)
 }
 
-/// Removes the names of the address's domain and of the websites where it was captured if they are
-/// no longer used.
+/// Removes the names of the address's domain, and of the websites where the address was captured,
+/// if they are no longer used.
 fn remove_domains(
     db: &mut Db,
     address: &EmailAddress,

@@ -36,8 +36,8 @@ pub enum AccountsCommand {
     ///
     /// Nothing is stored if all rows of a file are invalid or if the first 10,000 rows look wrong:
     /// more than half of at least 100 rows are invalid, many domains are not host names or do not
-    /// end in a top-level domain, or most addresses are the only one at their domain. If there are
-    /// more rows, the check is repeated for later files. Use --unchecked to skip these checks.
+    /// end in a top-level domain, or most addresses are the only one at their domain. In larger
+    /// loads, the check is repeated for later files. Use --unchecked to skip these checks.
     Load(Box<LoadFlags>),
     /// Remove accounts without data, and secrets that older versions stored as part of an address
     /// or website

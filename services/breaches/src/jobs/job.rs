@@ -221,8 +221,8 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
 }
 
 /// Combined fingerprint of several files. Streams such as standard input can't be read again, so
-/// theirs never matches another run's. That's why it's random: two containers may start in the same
-/// second, and their processes often have the same id.
+/// their fingerprint must never match another run's. It's random, because two containers may start
+/// in the same second, and their processes often have the same id.
 ///
 /// # Errors
 /// Fails if a file can't be read. The error includes its name.

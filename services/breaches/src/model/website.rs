@@ -35,7 +35,7 @@ const APP: &str = "android://";
 /// port. The host of `android://HASH@com.example.shop/` is the name of the app.
 ///
 /// Returns `None` for IP addresses and anything else that isn't a website's domain. That includes
-/// email addresses, because the other fields of such a row may be in the wrong order too.
+/// email addresses: the fields of such a row may be in the wrong order.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));

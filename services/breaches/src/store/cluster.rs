@@ -18,8 +18,8 @@ pub struct Worker {
     pub is_up: bool,
 }
 
-/// Pings every server. A server that was disabled does not get a ping. It counts as down as long as
-/// it has accounts.
+/// Pings every enabled server. A disabled server counts as down if it has accounts, and is left out
+/// otherwise.
 pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
     Ok(diesel::sql_query(
         "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \

@@ -128,7 +128,7 @@ pub fn verified_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Lists the names of verified domains that have not been counted, without duplicates.
+/// Lists the names of verified domains that have not been counted yet, without duplicates.
 pub fn uncounted_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))

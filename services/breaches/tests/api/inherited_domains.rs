@@ -206,7 +206,7 @@ async fn pending_domains_are_limited_to_1000() {
 }
 
 #[actix_web::test]
-async fn subdomains_that_are_too_many_for_a_request_are_counted_in_the_background() {
+async fn subdomains_beyond_the_limit_of_a_request_are_counted_in_the_background() {
     let app = App::with_peers(peers()).await;
     app.import(&serde_json::json!([entry("Alpha")])).await;
     let lines: String = (0..30).map(|n| format!("a@sub{n}.corp.example\n")).collect();

@@ -145,7 +145,7 @@ async fn ranges_are_answered_together_and_cost_as_much_as_single_ones() {
 #[actix_web::test]
 async fn slow_client_gets_no_ranges_with_a_breach_that_was_hidden_since_its_request() {
     let app = App::start().await;
-    // Too many and too long for the buffers of a connection.
+    // Enough long names to exceed the buffers of a connection.
     let names: Vec<String> = (0..400).map(|n| format!("Breach-{n:0>50}")).collect();
     let entries = names.iter().map(|name| {
         let mut entry = entry(name);
@@ -172,7 +172,7 @@ async fn slow_client_gets_no_ranges_with_a_breach_that_was_hidden_since_its_requ
     while let Some(chunk) = response.chunk().await.unwrap() {
         text.extend_from_slice(&chunk);
     }
-    // Two entries, so at least one of them is whole.
+    // Each part is longer than two entries, so it contains at least one whole entry.
     let text = String::from_utf8(text).unwrap();
     let (start, end) = (&text[..60_000], &text[text.len() - 60_000..]);
     assert!(start.contains(&names[0]) && start.contains(&names[1]));

@@ -184,7 +184,7 @@ async fn websites_where_only_a_removed_person_was_captured_are_removed() {
         .await;
         for (website, is_kept) in [("home-of-a.example", false), ("shop.example", true)] {
             let id = app.change(|db| mail_domains::id(db, website)).await;
-            // On a distributed database, unused names stay.
+            // A distributed database keeps unused names.
             let is_kept = is_kept || app.change(Layout::of).await.is_distributed();
             assert_eq!(id.is_some(), is_kept, "{choice:?} {website}");
         }

@@ -191,7 +191,7 @@ async fn file_whose_rows_are_all_refused_is_an_error_at_any_size() {
 async fn later_file_with_secrets_stops_a_load_whose_first_file_is_sound() {
     let app = with_alpha().await;
     let sound: String = (0..10_000).map(|n| address(n) + "\n").collect();
-    // Words that are top-level domains look like part of the host name.
+    // Some secrets end in a word that is also a top-level domain.
     let word = |n: usize| if n % 4 == 0 { "football".to_owned() } else { format!("hunter{n}") };
     let row = |n: usize| format!("someone{n}@163.com.{}\n", word(n));
     let load = |name: &str, sound: &str, text: &str| {
@@ -212,7 +212,7 @@ async fn later_file_with_secrets_stops_a_load_whose_first_file_is_sound() {
         assert!(refused.contains("/secrets are rejected"), "{refused}");
     }
     assert_eq!(stored(&app).await, [] as [String; 0]);
-    // A few rows are not enough to tell.
+    // A few rows are not enough to decide.
     assert_eq!(load("few", &sound, "someone@corp.internalnet\n"), Ok(10_001));
 }
 

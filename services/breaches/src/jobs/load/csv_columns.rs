@@ -74,7 +74,7 @@ pub fn is_secret(title: &str) -> bool {
     let title = title.to_lowercase();
     let mut words = title.split(|c: char| !c.is_alphanumeric());
     let joined: String = title.chars().filter(|c| c.is_alphanumeric()).collect();
-    // A secretary is not a secret.
+    // Columns such as "secretary" do not contain secrets.
     let joined = joined.replace("secretar", "");
     words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
@@ -88,19 +88,19 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Limits the number of cells in a row if a column of secrets precedes the column that we read. A
-/// delimiter in a secret without quotes moves the rest of the secret into the next column.
+/// Limits the number of cells in a row if a column of secrets precedes the column that we read. An
+/// unquoted delimiter within a secret moves the rest of the secret into the next column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Width {
-    /// Number of columns, and number of those up to the one that we read. `None` if there is no
-    /// limit.
+    /// Number of columns, and number of columns up to and including the one that we read. `None` if
+    /// there is no limit.
     limit: Option<(usize, usize)>,
     /// Whether rows end in a delimiter, unlike the header. The first row decides.
     ends_in_delimiter: Cell<Option<bool>>,
 }
 
 impl Width {
-    /// For the rows below a header, if we read the column at `place`.
+    /// Returns the limit for the rows below a header, given that we read the column at `place`.
     pub fn of(header: &Record, place: usize) -> Self {
         let has_secrets = |title: &[u8]| is_secret(&String::from_utf8_lossy(title));
         let is_limited = header.iter().take(place).any(has_secrets);
@@ -110,8 +110,8 @@ impl Width {
 
     /// Returns `false` if the cells of a row may be shifted.
     ///
-    /// Cells after the column that we read may have been split at commas without quotes, as in
-    /// `Main Street 1, Springfield`. Such a comma is followed by a blank.
+    /// Cells after the column that we read may have been split at unquoted commas, as in
+    /// `Main Street 1, Springfield`. Such a comma is followed by a space.
     pub fn fits(&self, row: &Record) -> bool {
         let Some((columns, read)) = self.limit else { return true };
         let mut cells = row.iter().count();

@@ -32,7 +32,7 @@ pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Bo
     batch::refuse_archive(&start)?;
     let plain: Box<dyn Read> = match start.as_slice() {
         [0x1F, 0x8B, ..] => Box::new(GzipMembers::new(BufReader::with_capacity(CHUNK, input))),
-        // The second one starts a skippable frame, as written by pzstd.
+        // The second pattern is the start of a skippable frame, as written by pzstd.
         [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
             Box::new(zstd::stream::read::Decoder::new(input)?)
         }

@@ -6,7 +6,7 @@ use std::io;
 /// The file doesn't have the column we're looking for.
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// Error message without anything from the file.
+    /// Error message. It contains nothing from the file.
     what: String,
     /// Details and advice for the operator, appended to the message.
     more: String,
@@ -44,11 +44,11 @@ impl MissingColumn {
         let what = format!("no INSERT or COPY statement has a column {wanted}");
         let tables = tables.join(", ");
         let more =
-            format!("; the tables are {tables}. --column names it, as in --column users.email");
+            format!("; the tables are {tables}. Name it with --column, as in --column users.email");
         Self { what, more }
     }
 
-    /// Only counts the cells of the first row. Without a header, they may be secrets.
+    /// Shows only the number of cells in the first row. Without a header, the cells may be secrets.
     fn of_csv<'c>(first: impl Iterator<Item = &'c [u8]>, what: String, hint: &str) -> Self {
         let columns = first.count();
         // A single column suggests that the delimiter is wrong.

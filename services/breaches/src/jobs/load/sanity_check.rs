@@ -25,18 +25,18 @@ const MIN_ODD: i64 = 10;
 const ENTRY: usize = 32;
 
 /// Checks a load's first rows, and that no file is rejected entirely. Once these rows have been
-/// checked, the check starts over at the next file, which may be of another kind. If the first rows
-/// include the start of a later file, the check starts over within that file.
+/// checked, the check starts over at the next file, because its content may be different. If the
+/// first rows end within a later file, the check also starts over for the rest of that file.
 pub struct SanityCheck {
     unchecked: bool,
     /// The sorter's memory.
     budget: ByteSize,
     judged: bool,
-    /// The counts before the rows that we check.
+    /// Counts of the rows before those that we check.
     before: Counts,
-    /// Where these rows start, as part of an error message. Empty at the start of the load.
+    /// Where the checked rows start, for error messages. Empty at the start of the load.
     start: String,
-    /// `start` for the rest of the current file, if these rows include earlier files.
+    /// `start` for the rest of the current file, if the checked rows began in an earlier file.
     rest: Option<String>,
     /// Number of further bytes of addresses that we may look at before we have to decide. This
     /// avoids writing any of them to a temporary file.
@@ -92,7 +92,7 @@ impl SanityCheck {
         Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
     }
 
-    /// Starts a file.
+    /// Notes that a file begins.
     pub fn begin_file(&mut self, path: &Path, tally: &Tally) {
         let start = format!(" from {}", path.display());
         if self.judged {
@@ -167,8 +167,8 @@ impl SanityCheck {
         Err(self.refusal(&format!("{path}: {rows} rejected ({reasons})")))
     }
 
-    /// Checks the last rows if there were too few for [`Self::judge`]. Just a few rows don't stop a
-    /// load whose earlier rows were fine.
+    /// Checks the last rows if there were too few for [`Self::judge`]. If earlier rows were fine,
+    /// just a few rows don't stop the load.
     ///
     /// # Errors
     /// Fails with advice for the operator.
@@ -177,7 +177,7 @@ impl SanityCheck {
         if self.judged || is_rest { Ok(()) } else { self.decide(tally) }
     }
 
-    /// The counts of the rows that we check.
+    /// Returns the counts of the rows that we check.
     fn counts(&self, tally: &Tally) -> Counts {
         let (all, before) = (tally.counts, self.before);
         Counts {

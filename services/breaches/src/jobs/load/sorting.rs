@@ -34,7 +34,7 @@ impl<'a> Sorting<'a> {
         Self { context, tally, check, sorter, no_room: false, before }
     }
 
-    /// Starts a file.
+    /// Notes that a file begins.
     pub fn begin_file(&mut self, path: &Path) {
         self.check.begin_file(path, self.tally);
     }

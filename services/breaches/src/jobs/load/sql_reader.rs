@@ -127,7 +127,7 @@ impl<R: BufRead> Dump<R> {
         Ok((name, next))
     }
 
-    /// Reads a table and its columns. Also returns whether they are listed, and the next token.
+    /// Reads a table and its columns. Also returns whether these were listed, and the next token.
     fn table_and_columns(&mut self) -> io::Result<(String, Vec<String>, bool, Option<Token>)> {
         let (table, next) = self.table()?;
         if matches!(next, Some(Token::Symbol(b'('))) {
@@ -220,7 +220,7 @@ impl<R: BufRead> Dump<R> {
     fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
         let (table, columns, is_listed, mut next) = self.table_and_columns()?;
         if next.is_none() {
-            return Err(incomplete("the last INSERT ends before its rows"));
+            return Err(incomplete("the last INSERT is cut off"));
         }
         let place = self.place(&table, &columns)?;
         let width = is_listed.then_some(columns.len());
@@ -244,8 +244,8 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads a row's values up to the closing parenthesis. With more or fewer values than columns,
-    /// a quote may be missing or a comma too many, so the value could be another column's.
+    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value per
+    /// column: a missing quote or an extra comma may have shifted the values.
     fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
@@ -288,7 +288,7 @@ impl<R: BufRead> Dump<R> {
         let mut is_input = false;
         loop {
             match next {
-                None => return Err(incomplete("the last COPY statement does not end")),
+                None => return Err(incomplete("the last COPY statement is cut off")),
                 Some(Token::Symbol(b';')) => break,
                 Some(Token::Word(word)) => is_input |= word == "stdin",
                 Some(_) => {}
@@ -472,9 +472,9 @@ mod tests {
             (format!("{one};\nCREATE TABLE u (id int,"), "the last CREATE statement is not closed"),
             (format!("{one};\nINSERT INTO u (id, na"), "the last list of columns is not closed"),
             (format!("{one};\nCOPY u (id, na"), "the last list of columns is not closed"),
-            (format!("{one};\nINSERT INTO"), "the last INSERT ends before its rows"),
-            (format!("{one};\nINSERT INTO t (email)"), "the last INSERT ends before its rows"),
-            (format!("{one};\nCOPY t (email) FROM st"), "the last COPY statement does not end"),
+            (format!("{one};\nINSERT INTO"), "the last INSERT is cut off"),
+            (format!("{one};\nINSERT INTO t (email)"), "the last INSERT is cut off"),
+            (format!("{one};\nCOPY t (email) FROM st"), "the last COPY statement is cut off"),
             (format!("{one};\nINSERT INTO u (id) VALUES (1),\n(2"), "that starts at line 3"),
         ] {
             let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Recognizes secrets in a text that look like addresses.
+//! Recognizes secrets in text that look like addresses.
 
 use super::csv_columns::{self, ADDRESS_TITLES};
 
@@ -17,9 +17,9 @@ pub fn follows_address(text: &[u8]) -> bool {
         && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
 }
 
-/// Returns `true` if the last word of a text comes after the label of a secret, as in
-/// `Password: secret`. The label of a whole login, as in `Email:Password: address:secret`, does not
-/// count.
+/// Returns `true` if the last word of a text follows the label of a secret, as in
+/// `Password: secret`. The label of a whole login does not count, as in
+/// `Email:Password: address:secret`.
 pub fn has_label(text: &[u8]) -> bool {
     let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let is_gap = |byte: &u8| b" \t\"'".contains(byte);

@@ -38,10 +38,10 @@ pub async fn watch_cluster(state: State) {
                 state.set_missing(now.clone());
                 missing = now;
             }
-            // The metrics and `/readyz` still show the last state.
+            // Until the next check succeeds, the metrics and `/readyz` show the last known state.
             Err(error) if !is_failing => {
                 is_failing = true;
-                log::warn!("the servers of the database cannot be checked: {error}");
+                log::warn!("cannot check the servers of the database: {error}");
             }
             Err(_) => {}
         }

@@ -1,5 +1,5 @@
-//! Counts new subdomains, and recounts verified domains when the catalogue has changed. One replica
-//! at a time does this.
+//! Counts new subdomains, and recounts verified domains when the catalogue has changed. Only one
+//! replica does this at a time.
 
 use database::{DatabaseError, Db};
 
@@ -46,8 +46,8 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     }
 }
 
-/// Counts verified domains that have not been counted yet. These are inherited subdomains that were
-/// too many for the request, or whose count failed. Does nothing if another replica is counting.
+/// Counts verified domains that have not been counted yet. These are inherited subdomains that the
+/// request left for later, or whose count failed. Does nothing if another replica is counting.
 ///
 /// # Errors
 /// Returns the first failure, like [`recount_domains`].
@@ -130,7 +130,7 @@ impl Round {
         failures.result()
     }
 
-    /// Counts a domain for the first time, which posts no notices.
+    /// Counts a domain for the first time. This posts no notices.
     async fn count_one(&mut self, domain: String) -> Result<(), Stop> {
         let name = domain.clone();
         let count = self.round.read(move |db| app::count_now(db, &name)).await?;

@@ -46,7 +46,7 @@ impl StripStatements {
         let [first, second] = breach.to_le_bytes();
         let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
         let (pairs, accounts) = (place("p", layout, low, high), place("a", layout, low, high));
-        // Nearly always, the first match is not between two ids, so the function is not called.
+        // The function is rarely called, because a first match that straddles two ids is rare.
         let first_match = format!("position({id} IN a.breaches)");
         let odd = format!("{first_match} % 2 = 1");
         let exact = format!("breach_place(a.breaches, {id})");
