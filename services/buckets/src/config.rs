@@ -82,7 +82,7 @@ pub struct Settings {
     /// Seconds before a key's crawl yields to other crawls, 1 to 86400
     #[arg(long, env, global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub crawl_key_seconds: u64,
-    /// Maximum compressed size of all stored listings of a key's crawls, 1 to 1048576 MiB
+    /// Maximum total size of the compressed listings stored for a key's crawls, 1 to 1048576 MiB
     #[arg(long, env, global = true, default_value_t = 4_096, value_name = "MIB", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub crawl_key_mb: i64,
     /// Number of seconds between two checkpoints of a load, 0 to 86400

@@ -245,7 +245,7 @@ impl Snapshot {
         self.buckets.iter().filter(later).map(|bucket| bucket.id).collect()
     }
 
-    /// Returns the ids of the buckets that were first indexed after `since` and not after `until`, in
+    /// Returns the ids of the buckets that were first indexed after `since` and by `until`, in
     /// ascending order.
     pub fn indexed_between(&self, since: i64, until: i64) -> Vec<u64> {
         let is_between =

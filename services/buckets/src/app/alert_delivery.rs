@@ -177,8 +177,9 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns for how long the package does not show files yet that the message counts but does not name, or
-/// `None` if it shows all. Gives up a search that takes long, because the message would be abandoned.
+/// Returns the time until the package shows all files that the message counts but does not name, or
+/// `None` if it shows them already. A search that takes too long counts as `None`, because otherwise
+/// the message would be abandoned.
 fn unnamed_delay(
     snapshot: &Snapshot,
     package: &Package,
@@ -187,7 +188,7 @@ fn unnamed_delay(
     (last, now): (u64, i64),
 ) -> Result<Option<i64>, EngineError> {
     let Ok(search) = saved_search(&alert.query) else { return Ok(None) };
-    // Buckets that later runs have added do not matter.
+    // Buckets that later runs have added don't affect this message.
     let (after, times) = (last.max(message.after_id as u64), (now, message.published_at));
     let Some(query) = first_delayed(&search, package, snapshot, after, times) else {
         return Ok(None);
@@ -200,8 +201,8 @@ fn unnamed_delay(
     Ok(bucket.and_then(|bucket| wait_for(bucket, package.hidden_since(now))))
 }
 
-/// Returns the number of seconds until a package shows a bucket, if it shows those that were first indexed
-/// until `since`.
+/// Returns the number of seconds until a package shows a bucket, if it shows those that were first
+/// indexed until `since`.
 fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
     let wait = bucket.first_indexed?.saturating_sub(since?);
     (wait > 0).then_some(wait)

@@ -238,12 +238,12 @@ pub async fn get_alert_files(
     let after = parameters.after.as_deref().map(parse_mark).transpose()?;
     let current = i64::from(state.snapshot().generation);
     if after.is_some_and(|after| after.generation > current) {
-        // Another server may have noticed a rebuild first.
+        // Another server may have noticed a rebuild before this one did.
         newest(state).await?;
     }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let request = saved_search(&alert.query)?;
-    // If a delay ends meanwhile, its files are returned by a later request.
+    // If a delay ends during this request, a later request returns the files.
     let now = state.clock().unix();
     let run = async |snapshot: &Snapshot, query: FileQuery| {
         let from = start(snapshot, after, alert.since())?;
@@ -268,8 +268,9 @@ pub async fn get_alert_files(
         run_prepared(state, caller, &request, Extent::Page, run).await?;
     let end = end_of(&prepared.snapshot);
     // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
-    // returns their files. The snapshot may also be behind the server that returned the cursor.
-    // Files in buckets that the package does not show yet are returned later, too, with all after them.
+    // returns their files. The snapshot may also be behind the server that returned the cursor. A
+    // file in a bucket that the package does not show yet is also returned by a later request, as are
+    // all files after it.
     let last = from.max(end.id as u64).min(shown);
     let more = found.next.filter(|next| next.id <= last);
     let next = more.map_or(last, |next| next.id);

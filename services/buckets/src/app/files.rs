@@ -56,7 +56,7 @@ pub(super) async fn run_prepared<T>(
 ) -> Result<(Prepared, T), Error> {
     let mut snapshot = state.snapshot();
     if request.scroll.is_some_and(|scroll| scroll.generation > snapshot.generation) {
-        // Another server may have noticed a rebuild first.
+        // Another server may have noticed a rebuild before this one did.
         snapshot = newest(state).await?;
     }
     let mut again = true;
@@ -72,8 +72,8 @@ pub(super) async fn run_prepared<T>(
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
-            // The index was refreshed before the snapshot, which does not know new buckets and
-            // finished removals yet.
+            // The index is newer than the snapshot, which does not know new buckets and finished
+            // removals yet.
             Ok(_) if again && is_behind(&snapshot) => {
                 again = false;
                 let newer = newest(state).await;
@@ -143,7 +143,7 @@ fn query(
     Ok(query)
 }
 
-/// Builds a search without a page, which also excludes these buckets.
+/// Builds the query of a search, without paging. It also excludes the given buckets.
 fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> FileQuery {
     let mut query = search.query.clone();
     if !search.echo.buckets.is_empty() {
@@ -158,8 +158,8 @@ fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> F
     query
 }
 
-/// Builds a search for the first file after an id in the buckets that were first indexed by `until` and
-/// that the package does not show yet. Returns `None` if there are no such buckets.
+/// Builds a query for the first file after an id in any bucket that was first indexed by `until`
+/// and that the package does not show yet. Returns `None` if there are no such buckets.
 pub(super) fn first_delayed(
     search: &FileSearch,
     package: &Package,

@@ -8,7 +8,7 @@ use crate::store::load_runs::{self, LoadRun};
 use crate::store::{buckets, crawls, generations, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits. Only the
-/// process of a run knows its whole `report`. Others record the counts in the journal.
+/// process of a run has its complete `report`. Other processes record the counts from the journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -45,7 +45,7 @@ fn reconcile_publish(
         return Ok(());
     };
     let run = pools.read_blocking(|db| load_runs::find(db, published.run))?;
-    // A server may have seen the publish before its process has recorded it.
+    // A server may have seen and marked the publish before the run's process could record it.
     let is_open = |run: &LoadRun| run.state != "published" || report.is_some();
     let Some(run) = run.filter(is_open) else { return Ok(()) };
     let counts = serde_json::to_string(&published.counts).map_err(DatabaseError::broken)?;
@@ -102,7 +102,7 @@ mod tests {
     use crate::store::MIGRATIONS;
 
     #[test]
-    fn run_that_a_server_has_marked_as_published_gets_its_report() {
+    fn run_already_marked_as_published_by_a_server_gets_its_report() {
         let database = Database::new();
         let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
         let run = pools.write_blocking(|db| load_runs::begin(db, 0, "replace", "{}", 1)).unwrap();

@@ -211,7 +211,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         // If a rebuild switched generations in between, these buckets may belong to the next one.
         // Leave it to the next refresh to read both from the same generation.
         if after.generation == now.generation {
-            // A removal completed since then may have come too late for this state of the index.
+            // This state of the index may predate a removal that has been completed since.
             snapshot.takedowns.add_all(&pending);
             let paths = &snapshot.takedowns.paths;
             let mut hidden = seen.hidden.clone();

@@ -30,7 +30,7 @@ impl Takedowns {
         }
     }
 
-    /// Adds other removals, unless they are known.
+    /// Adds other removals, except those already present.
     pub fn add_all(&mut self, others: &Self) {
         others.buckets.iter().for_each(|bucket| self.add(*bucket, ""));
         for paths in &others.paths {

@@ -226,8 +226,8 @@ pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the messages that haven't been delivered yet. Leaves out those whose files the package shows
-/// only after more than a day.
+/// Counts the messages that haven't been delivered yet. Leaves out those that wait more than a day
+/// until the package shows their files.
 pub fn waiting(db: &mut Db, now: i64) -> Result<i64, DatabaseError> {
     let soon = alert_message::next_try.le(now + 86_400);
     let waiting = alert_message::table

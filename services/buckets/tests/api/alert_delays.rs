@@ -13,8 +13,8 @@ const BOX: &str = "box.s3.amazonaws.com";
 const NEW: &str = "new.s3.amazonaws.com";
 const DELAY: i64 = 30 * 86_400;
 
-/// Starts a server whose free package shows new buckets after 30 days. The bucket `BOX`, with one
-/// file, is older.
+/// Starts a server whose free package shows new buckets after 30 days. The bucket `BOX` has one
+/// file and is old enough to be shown.
 async fn delayed() -> (Fixture, App) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "old backup", 1, 1)]);
@@ -64,7 +64,7 @@ async fn message_about_a_delayed_bucket_is_sent_after_the_delay() {
         diesel::sql_query(&postponed).execute(&mut db).unwrap() == 1
     };
     until("the message is postponed", async || is_postponed()).await;
-    // Messages about buckets that the package shows do not wait.
+    // Messages about buckets that the package already shows do not wait.
     fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "new backup", 1, 1)]);
     until("the other message arrives", async || !peer.requests().is_empty()).await;
     fixture.clock.advance(DELAY);

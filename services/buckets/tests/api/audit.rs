@@ -84,7 +84,7 @@ fn audit_reports_changes_by_bucket() {
 }
 
 #[test]
-fn hidden_bucket_that_is_open_again_is_new() {
+fn hidden_bucket_that_was_opened_again_counts_as_new() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     let options = options(&bucket.address, "s3");
@@ -96,7 +96,7 @@ fn hidden_bucket_that_is_open_again_is_new() {
     let report = fixture.audit(&options);
     assert_eq!(counts(&report.buckets[0]), (0, 0, 0, 3));
     assert!(report.buckets[0].new_bucket && report.has_new(), "{report:?}");
-    assert!(!fixture.audit(&options).has_new(), "it is shown since then");
+    assert!(!fixture.audit(&options).has_new(), "the previous audit made it visible again");
 }
 
 #[test]

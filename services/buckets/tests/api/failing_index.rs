@@ -1,4 +1,4 @@
-//! An index in which one call fails or waits for other work.
+//! An index in which one call fails or does other work first.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,9 +18,9 @@ pub struct FailingSearches {
 /// The call that fails.
 struct Fault {
     call: Call,
-    /// Calls until the one that fails.
+    /// Number of calls until the one that fails.
     left: AtomicUsize,
-    /// Work to do in that call. It then succeeds.
+    /// Work to do in that call, which then succeeds.
     work: Option<Work>,
 }
 
@@ -53,7 +53,7 @@ impl FailingSearches {
         Self::with(inner, Call::Search, search, Some(Box::new(work)))
     }
 
-    /// Does some work after a refresh, counted from 1.
+    /// Does some work after the given refresh, counted from 1.
     pub fn after_refresh(
         inner: &Arc<dyn Generations>,
         refresh: usize,

@@ -167,7 +167,7 @@ async fn depth_limits_pages_with_notice() {
 }
 
 #[actix_web::test]
-async fn search_of_a_newer_index_knows_its_buckets() {
+async fn search_of_an_index_newer_than_the_snapshot_includes_its_new_buckets() {
     let fixture = Fixture::new();
     let buckets = ["a", "b", "c"].map(|name| format!("{name}.s3.amazonaws.com"));
     fixture.load_lines(&[&line(&buckets[0], "1.txt", 1, 1)]);

@@ -99,7 +99,7 @@ fn listing_keeps_files_added_in_the_second_in_which_it_began() {
     assert!(fixture.sizes().contains_key("newer.txt"));
 }
 
-/// Runs a crawl, and then again as if it had been killed after the publish and before the record.
+/// Runs a crawl, then runs it again as if it had been killed after publishing but before recording.
 #[track_caller]
 fn run_killed_before_record(report: &str) {
     let fixture = Fixture::new();

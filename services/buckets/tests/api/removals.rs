@@ -145,11 +145,11 @@ async fn hidden_files_stay_hidden_when_their_removal_ends_during_a_refresh() {
         "INSERT INTO removal (address, reason, operator, requested_at) \
          VALUES ('{A}', 'asked', 'tester', 1); {touch}"
     ));
-    assert!(is_hidden().await, "the removal waits");
+    assert!(is_hidden().await, "while the removal waits");
     change(touch.to_owned());
-    assert!(is_hidden().await, "the removal has ended");
+    assert!(is_hidden().await, "after the removal has ended");
     app.refresh();
-    assert!(is_hidden().await, "the server has read the index again");
+    assert!(is_hidden().await, "after the server has read the index again");
 }
 
 #[actix_web::test]

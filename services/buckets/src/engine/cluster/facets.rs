@@ -9,7 +9,7 @@ use crate::engine::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::FileQuery;
 
-/// Least number of bytes of a row that counts an extension: its length, a character and the count.
+/// Minimum size in bytes of a row that counts an extension: its length, one byte and the count.
 const SHORTEST_ROW: usize = 10;
 
 /// Counts the results of a search in one state of the index. `newest` means that no newer state can
@@ -33,7 +33,7 @@ pub(super) fn facets(
          WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"
     );
     let by_extension = execute(index, &by_extension, limits)?;
-    // Reserves as much memory as for a page with this number of rows, like the embedded engine.
+    // Like the embedded engine, reserve as much memory as for a page with this number of rows.
     let counts = by_bucket.len() / (2 * size_of::<u64>()) + by_extension.len() / SHORTEST_ROW;
     limits.wait_for_memory(counts, 0)?;
     let mut rows = Rows::of(&by_bucket);

@@ -191,8 +191,8 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites everything after the last row with NULs. Chunks that have only NULs are not
-    /// written again.
+    /// Overwrites everything after the last row with NULs. Chunks that already contain only NULs
+    /// are not written again.
     ///
     /// We can't truncate the files. If a reader still had an earlier commit mapped, it would crash.
     fn blank_tail(&self) -> Result<(), EngineError> {

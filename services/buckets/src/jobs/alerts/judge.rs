@@ -237,7 +237,7 @@ impl Comparison {
             if bucket.hidden_at.is_some() || takedowns.hides(row.bucket, &row.path) {
                 continue;
             }
-            // If a package does not show the bucket yet, the message is sent later.
+            // If the package does not show this bucket yet, delivery waits until it does.
             self.matcher.matching(row, bucket.kind.code(), |entry| {
                 let hits = hits.entry(entry).or_default();
                 hits.count += 1;

@@ -94,7 +94,7 @@ fn audit_bucket(
     let bucket = match loaded {
         Ok(report) => {
             let bucket = listed(context, address, &report, before, options.shown)?;
-            // Its files are in the index, but it was closed and is open again.
+            // A hidden bucket is still in the index. It was closed and has been opened again.
             return Ok(BucketAudit { new_bucket: bucket.new_bucket || was_hidden, ..bucket });
         }
         Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {

@@ -17,14 +17,14 @@ pub struct CrawlOptions {
     pub lease_seconds: u64,
     /// The buckets that may be crawled.
     pub lists: CrawlLists,
-    /// Maximum size of a stored listing of an operator's crawl, in compressed bytes.
+    /// Maximum size of the stored listing of an operator's crawl, in compressed bytes.
     pub listing_bytes: i64,
     /// Limits for crawls that belong to a key.
     pub of_keys: KeyLimits,
 }
 
 impl CrawlOptions {
-    /// Default for `listing_bytes`. The largest listings, of 100 million files, have a few GiB.
+    /// Default for `listing_bytes`. The largest listings, with 100 million files, take a few GiB.
     pub const LISTING_BYTES: i64 = 64 << 30;
 }
 
@@ -33,7 +33,7 @@ impl CrawlOptions {
 pub struct KeyLimits {
     /// After this time, other crawls get a turn.
     pub turn: Duration,
-    /// Maximum size of all stored listings of a key, in compressed bytes.
+    /// Maximum total size of a key's stored listings, in compressed bytes.
     pub bytes: i64,
     /// Whether private addresses are allowed. Tests need this for loopback; the command line never
     /// sets it.

@@ -65,8 +65,8 @@ pub(super) fn publish(
     load().map(|report| (report, is_incomplete.get()))
 }
 
-/// Returns the report of the run that published the pages, if its process was killed before it recorded
-/// the outcome of the crawl.
+/// Returns the report of the run that published these pages, if its process was killed before it
+/// could record the outcome of the crawl.
 fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report>, JobError> {
     let runs = context.pools.read_blocking(|db| load_runs::published_since(db, crawl.begun_at))?;
     let is_own = |source: &Source| {
@@ -79,7 +79,8 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
     };
     let report = |run: LoadRun| {
         serde_json::from_str(&run.report).unwrap_or_else(|_| {
-            // The process was killed before it recorded its report. Another one has recorded the counts.
+            // The process was killed before it recorded its report, so another one recorded the
+            // counts.
             let counts: PublishCounts = serde_json::from_str(&run.report).unwrap_or_default();
             let tally =
                 Tally { incomplete: crawl.broken.iter().cloned().collect(), ..Tally::default() };
@@ -109,7 +110,7 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
         let why = "another run has loaded the bucket since its listing started";
         return Err(JobError::Invalid(why.to_owned()));
     }
-    // Files added in the second in which the listing began may be newer, too.
+    // Files added in the same second in which the listing began may also be newer.
     if times.listed.is_none_or(|at| at < crawl.begun_at) {
         return Ok(Chosen { mode: Mode::Replace, newer: None, is_incomplete: false });
     }
@@ -131,7 +132,7 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
 /// but began before it. Files that it added count as newer than the listing, although they are not.
 fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
     for run in load_runs::published_since(db, crawl.begun_at)? {
-        // A run that was published in that second may be older than the listing.
+        // A run published in the same second may be older than the listing.
         if run.ended_at.is_none_or(|at| at <= crawl.begun_at) {
             continue;
         }

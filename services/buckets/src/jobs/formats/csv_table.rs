@@ -266,8 +266,8 @@ struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Returns `true` if the source has ended inside quotes. Its last record may be cut off, or a
-    /// quote in an earlier record may have swallowed everything after it.
+    /// Returns `true` if the source ended inside quotes. Its last record may be cut off, or an
+    /// unclosed quote in an earlier record may have included everything after it.
     fn ends_in_quotes(&self) -> bool {
         self.ended && self.quotes.is_open
     }
@@ -296,7 +296,7 @@ struct Quotes {
     is_open: bool,
     /// The last byte.
     last: u8,
-    /// Whether the last byte closed a field. Another quote then continues the field.
+    /// Whether the last byte closed a field. If a quote follows, the field continues.
     is_closed: bool,
 }
 
