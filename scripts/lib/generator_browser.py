@@ -179,7 +179,7 @@ def download(page):
     assert not page.log()
 
 
-# Starts a download, chooses another format before the answer, and keeps the name of the file.
+# Starts a download, chooses another format before the response, and records the name of the file.
 CHANGE_FORMAT = """
 const click = HTMLAnchorElement.prototype.click;
 HTMLAnchorElement.prototype.click = function () { window.file = this.download; click.call(this); };
@@ -190,7 +190,7 @@ document.getElementById('download').click();
 format.value = 'json';
 """
 
-# Answers requests for saved schemas. All others reach the service.
+# Answers requests for saved schemas. All other requests reach the service.
 SAVED = """
 const real = window.fetch;
 window.names = ['a', 'b'];
@@ -205,7 +205,7 @@ window.fetch = async (target, options) => {
 
 
 def hurry(page):
-    """Changes what a request depends on before its answer. The answer must stay that of the request."""
+    """Changes the input of a request before its response arrives. The response must be shown for the old input."""
     page.open("about:blank")
     page.open(f"{base}/records")
     await_that(lambda: page.run("return document.querySelectorAll('#preview tbody tr').length") == 10, "rows")

@@ -297,7 +297,7 @@ async function preview() {
 async function download() {
   problem('');
   say('The rows are being made.');
-  // The person may choose another format before the answer is complete.
+  // The user may choose another format before the response is complete.
   const name = format().includes('zip') ? 'zip' : byId('format').value.split('&')[0].replace('copy', 'sql');
   try {
     const response = await fetch(path(format()), { method: 'POST', headers: headers(), body: JSON.stringify(schema) });
@@ -341,7 +341,7 @@ async function saved(method, name, body) {
   return null;
 }
 
-// Lists the saved schemas and chooses one of them, at first the first one.
+// Lists the saved schemas and selects one of them, by default the first.
 async function listSaved(chosen) {
   const response = await saved('GET');
   if (!response) return;
@@ -372,7 +372,7 @@ async function openSaved() {
 
 async function removeSaved() {
   const name = byId('saved').value;
-  // No other schema is chosen, because another click would remove it.
+  // Select nothing. Otherwise, another click would remove the next schema.
   if (name && await saved('DELETE', name)) await listSaved('');
 }
 

@@ -147,7 +147,7 @@ function showReady() {
 }
 
 function showOperation() {
-  // The answer to another operation must not be shown below this one.
+  // The response to the previous operation must not be shown below the new one.
   stop.abort();
   const operation = current();
   const text = (operation.description || '').replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' ');

@@ -44,8 +44,8 @@ impl Origin<'_> {
         hex::encode(Sha256::digest(all))
     }
 
-    /// Returns a table's hidden sequences, each with its number in a row. If the table has a column
-    /// of that name, only the database writes it.
+    /// Returns a table's hidden sequences, each with its value in the given row. If the table has a
+    /// column with this name, only the database writes it.
     fn hidden_sequences(&self, table: &str, row: u64) -> Vec<(&str, i64)> {
         let several = self.value["tables"].as_array();
         let tables = several.map_or(std::slice::from_ref(self.value), Vec::as_slice);

@@ -148,7 +148,7 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
 /// Writes rows and updates their table's progress in one transaction. If another run got there
 /// first, returns false without writing anything.
 ///
-/// `identities` are columns that only the database may write, each with its number in the first row.
+/// `identities` are columns that only the database may write, each with its value in the first row.
 ///
 /// # Errors
 /// Returns an error if the database rejects a row or can't be written.
@@ -175,8 +175,8 @@ pub fn write(
     })
 }
 
-/// Sets the next number of a PostgreSQL identity column. Otherwise, the numbers that a killed run
-/// took for rows that were rolled back would be missing. Does nothing for other columns.
+/// Sets the next value of a PostgreSQL identity column. Otherwise, there would be a gap if a killed
+/// run had used values for rows that were rolled back. Does nothing for other columns.
 fn restart_identity(
     db: &mut Db,
     table: &str,

@@ -13,7 +13,7 @@ const ROWS: u32 = 1 << 20;
 const LONGEST: usize = 32_767;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
-/// The sheet name that Excel uses for its own sheets, in lower case. It repairs files that have one.
+/// Sheet name in lower case that Excel reserves. It reports files with such a sheet as damaged.
 const RESERVED: &str = "history";
 /// Maximum digits in a number. Excel would drop any others.
 const DIGITS: usize = 15;
@@ -21,7 +21,7 @@ const DIGITS: usize = 15;
 pub struct Book {
     workbook: Workbook,
     sheets: usize,
-    /// The names that sheets can't have anymore, in lower case.
+    /// Sheet names that are taken or reserved, in lower case.
     names: HashSet<String>,
     row: u32,
     /// Whether rows are kept in temporary files until the end.

@@ -210,7 +210,7 @@ fn identity_columns_have_the_numbers_that_references_expect() {
         // SQLite has no identity columns.
         return;
     }
-    // The deleted rows used up numbers, as those of a killed run do.
+    // The deleted rows used up numbers, as the rows of a killed run do.
     run(
         &setup.pools,
         "DROP TABLE orders; DROP TABLE customers;

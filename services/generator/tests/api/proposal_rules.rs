@@ -1,4 +1,4 @@
-//! Rules of tables and documents that the rows of a proposal keep, or that are named.
+//! The rows of a proposal satisfy the rules of tables and documents. Other rules are named.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn domains_of_domains_and_types_in_another_case_are_found() {
 }
 
 #[test]
-fn unique_indexes_of_partitioned_tables_count() {
+fn unique_indexes_of_partitioned_tables_make_columns_unique() {
     let made = Proposal::sql(
         "CREATE TABLE t (id INT PRIMARY KEY, code TEXT NOT NULL);
         CREATE UNIQUE INDEX i ON ONLY public.t USING btree (code);",
@@ -94,7 +94,7 @@ fn escaped_wildcards_of_like_match_only_themselves() {
 }
 
 #[test]
-fn arrays_with_a_size_and_unsigned_decimals_have_their_type() {
+fn arrays_with_a_size_and_unsigned_decimals_get_the_right_type() {
     let made = Proposal::sql("CREATE TABLE t (squares integer[3] NOT NULL, n INT NOT NULL);");
     assert_eq!(made.fields(0)[0]["value"], "{}");
     let made = Proposal::sql(
@@ -107,7 +107,7 @@ fn arrays_with_a_size_and_unsigned_decimals_have_their_type() {
 }
 
 #[test]
-fn schemas_that_are_combined_all_hold() {
+fn rows_satisfy_all_combined_schemas() {
     let made = Proposal::json(&json!({
         "allOf": [{"$ref": "#/$defs/base"}],
         "properties": {"kind": {"const": "dog"}, "size": {"enum": ["s", "m"]},
@@ -124,21 +124,21 @@ fn schemas_that_are_combined_all_hold() {
 }
 
 #[test]
-fn tuples_whose_items_differ_are_named() {
+fn tuples_with_different_items_are_named() {
     let tuple = json!([{"type": "boolean"}, {"type": "integer"}]);
     let made = Proposal::json(&json!({"properties": {
         "pair": {"type": "array", "prefixItems": tuple, "minItems": 2},
         "old": {"type": "array", "items": tuple},
         "long": {"type": "array", "minItems": 200, "items": {"type": "boolean"}}}}));
     assert!(made.rows[0]["old"][0].is_boolean(), "{}", made.rows[0]);
-    for text in ["the items of pair after the first one", "the number of items in long"] {
+    for text in ["the items of pair after the first", "the number of items in long"] {
         assert!(made.broken.contains(text), "{}", made.broken);
     }
     assert_eq!(made.broken.lines().count(), 2, "{}", made.broken);
 }
 
 #[test]
-fn fractions_as_bounds_of_integers_and_negative_multiples_are_kept() {
+fn fractional_bounds_of_integers_and_negative_multiples_are_respected() {
     let made = Proposal::sql("CREATE TABLE t (n INT NOT NULL CHECK (n >= 0.5 AND n < 3.5));");
     assert_eq!((&made.fields(0)[0]["min"], &made.fields(0)[0]["max"]), (&json!(1), &json!(2)));
     let made = Proposal::json(&json!({"properties": {

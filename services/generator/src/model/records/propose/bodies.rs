@@ -209,12 +209,12 @@ impl Bodies {
     }
 }
 
-/// Parts of tables that rows must satisfy, by the word after `ADD`.
+/// Words after `ADD` that begin something that rows must satisfy.
 const ADDED: [&str; 7] =
     ["CONSTRAINT", "UNIQUE", "PRIMARY", "FOREIGN", "CHECK", "EXCLUDE", "COLUMN"];
 
 /// Returns the table and the constraint of a statement that the SQL parser doesn't understand, such
-/// as one that adds an exclusion. `None` for statements that don't matter for rows.
+/// as one that adds an exclusion constraint. `None` for statements that don't affect rows.
 pub fn unread(statement: &str) -> Option<(String, String)> {
     let words: Vec<_> = statement.split_whitespace().collect();
     let is = |place: usize, word: &str| {

@@ -252,7 +252,7 @@ fn lower(column: &mut Column, most: f64) -> bool {
 
 /// Raises the first allowed day. The bounds of other checks still apply.
 fn begin_at(column: &mut Column, day: Option<String>) {
-    // Days sort like strings, and after `None`.
+    // Days sort like strings, and `None` sorts before them.
     column.days.0 = column.days.0.take().max(day);
 }
 
@@ -355,7 +355,7 @@ fn untrimmed(expression: &Expr) -> &Expr {
     }
 }
 
-/// Returns the character that makes a wildcard in a pattern match only itself, if any.
+/// Returns the escape character of a pattern, if it has one.
 fn escape(stated: Option<&Literal>) -> Option<char> {
     match stated {
         Some(Literal::SingleQuotedString(text)) => text.chars().next(),
@@ -363,8 +363,7 @@ fn escape(stated: Option<&Literal>) -> Option<char> {
     }
 }
 
-/// Translates the pattern of a `LIKE` to a regular expression. `any` and `one` replace its
-/// wildcards.
+/// Translates a `LIKE` pattern into a regular expression. `any` and `one` replace its wildcards.
 fn translated(pattern: &str, escape: Option<char>, any: &str, one: &str) -> String {
     let (mut regex, mut letters) = (String::new(), pattern.chars());
     while let Some(letter) = letters.next() {

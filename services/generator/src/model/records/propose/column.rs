@@ -451,8 +451,7 @@ pub fn is_countable(field: &Value) -> bool {
     }
 }
 
-/// Returns the length up to which all strings of a field are long enough. Some names have two
-/// letters.
+/// Returns a lower bound for the length of a field's strings. Some names only have two letters.
 fn shortest(field: &Value) -> u32 {
     match field["part"].as_str() {
         None | Some("givenName" | "surname" | "region" | "countryCode") => 2,

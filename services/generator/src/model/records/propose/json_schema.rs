@@ -87,7 +87,7 @@ impl Reader<'_> {
     pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>) {
         let (mut alternatives, mut others) = (Vec::new(), Vec::new());
         let (mut whole, mut is_rejected) = (Map::new(), false);
-        // Each part comes with whether a part around it allows null.
+        // Each part, and whether an enclosing part allows null.
         let mut left = vec![(schema.clone(), false)];
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
@@ -136,7 +136,7 @@ impl Reader<'_> {
             }
         }
         if is_rejected {
-            // A schema may only allow null if all those that it combines do.
+            // The result only allows null if all combined schemas do.
             whole.remove("nullable");
             if let Some(Value::Array(kinds)) = whole.get_mut("type") {
                 kinds.retain(|kind| kind != "null");
@@ -216,7 +216,7 @@ impl Reader<'_> {
         let below = bound("exclusiveMaximum").map(|most| most - step);
         column.least = least.into_iter().chain(above).reduce(f64::max);
         column.most = most.into_iter().chain(below).reduce(f64::min);
-        // A constant is one of the choices, if there are any.
+        // A constant makes the choices redundant.
         if property.get("const").is_none() {
             column.choices = property["enum"].as_array().cloned().unwrap_or_default();
         }
@@ -231,7 +231,7 @@ impl Reader<'_> {
             && column.choices.is_empty()
         {
             let most = column.most.map_or(i64::MAX, |most| most.floor() as i64);
-            // If only the maximum is given and it's negative, the multiples end there.
+            // If there is only a maximum and it's negative, choose the multiples just below it.
             let below = most.saturating_sub(step.saturating_mul(MULTIPLES - 1));
             let usual = if most < 0 { below } else { 0 };
             let least = column.least.map_or(usual, |least| least.ceil() as i64);
@@ -276,7 +276,7 @@ impl Reader<'_> {
             }
             ("array", _) => {
                 // Array fields only support one kind of item, so we reduce a tuple to its first
-                // item. Before draft 2020-12, `items` could be a tuple too.
+                // item. Before draft 2020-12, tuples were written as `items`.
                 let nth = |place: usize| {
                     let tuples = [&property["prefixItems"], &property["items"]];
                     tuples.into_iter().find_map(|tuple| tuple.get(place))
@@ -288,7 +288,7 @@ impl Reader<'_> {
                 let others = property.get("items").filter(|items| items.is_object());
                 let is_same = |place| nth(place).or(others).is_none_or(|item| first == Some(item));
                 if first.is_some() && !(1..least as usize).all(is_same) {
-                    self.note(format!("the items of {name} after the first one"));
+                    self.note(format!("the items of {name} after the first"));
                 }
                 if property["minItems"].as_u64().is_some_and(|count| count > least) {
                     self.note(format!("the number of items in {name}"));

@@ -1,9 +1,9 @@
-//! Combines schemas that must all hold, as in `allOf` and next to `$ref`.
+//! Combines schemas that apply together, as in `allOf` and next to `$ref`.
 
 use serde_json::{Map, Value, json};
 
-/// Narrows a member of a schema to what a member of another schema allows too. Members that cannot
-/// be combined, such as patterns, keep the first value.
+/// Narrows a member of a schema to what the same member of another schema also allows. Members that
+/// can't be combined, such as patterns, keep the first value.
 pub fn narrow(name: &str, known: &mut Value, more: Value) {
     match (name, known, more) {
         ("properties", Value::Object(known), Value::Object(more)) => combine(known, more),
@@ -33,7 +33,7 @@ pub fn narrow(name: &str, known: &mut Value, more: Value) {
     }
 }
 
-/// Adds properties. Those with several different schemas get all of them.
+/// Adds properties. A property with several different schemas must satisfy all of them.
 fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, schema) in more {
         match known.get_mut(&name) {
@@ -46,8 +46,8 @@ fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
     }
 }
 
-/// Returns the types in both lists. All integers are numbers. `None` if the lists have nothing in
-/// common.
+/// Returns the types that both lists allow, or `None` if there are none. An integer is also a
+/// number.
 fn common_types(known: &Value, more: &Value) -> Option<Value> {
     let list = |kinds: &Value| match kinds {
         Value::Array(kinds) => kinds.clone(),
@@ -70,7 +70,7 @@ fn common_types(known: &Value, more: &Value) -> Option<Value> {
     }
 }
 
-/// Returns whether a part of a schema rejects null: by its type, by its choices or by its constant.
+/// Returns whether a part of a schema rejects null by its type, its choices or its constant.
 pub fn rejects_null(part: &Map<String, Value>) -> bool {
     let has = |name: &str, null: &Value| match part.get(name) {
         Some(Value::Array(values)) => values.contains(null),
@@ -89,7 +89,7 @@ mod tests {
     use super::{narrow, rejects_null};
 
     #[test]
-    fn members_of_two_schemas_hold_together() {
+    fn narrowed_schema_satisfies_both_schemas() {
         for (name, known, more, expected) in [
             ("minimum", json!(1), json!(2.5), json!(2.5)),
             ("minimum", json!(3), json!(2), json!(3)),

@@ -1,8 +1,8 @@
-//! Rewrites statements that PostgreSQL understands but the SQL parser doesn't.
+//! Rewrites statements that PostgreSQL accepts but the SQL parser doesn't.
 
 use super::statements::{begins, quoted};
 
-/// Returns a statement in a form that the SQL parser understands, or `None` if it stays the same.
+/// Returns a statement in a form that the SQL parser understands, or `None` if it needs no change.
 ///
 /// - In `CREATE DOMAIN`, `NOT NULL` becomes a check.
 /// - In `CREATE UNIQUE INDEX … ON ONLY`, `ONLY` is left out.
@@ -15,7 +15,7 @@ pub fn rewritten(statement: &str) -> Option<String> {
     }
 }
 
-/// Replaces two words wherever they follow each other outside parentheses and quotes.
+/// Replaces each occurrence of two consecutive words outside parentheses and quotes.
 fn replaced(statement: &str, words: [&str; 2], by: &str) -> Option<String> {
     let (mut whole, mut at, mut depth, mut is_changed) = (String::new(), 0, 0_usize, false);
     while let Some(rest) = statement.get(at..).filter(|rest| !rest.is_empty()) {
@@ -42,7 +42,7 @@ fn replaced(statement: &str, words: [&str; 2], by: &str) -> Option<String> {
     is_changed.then_some(whole)
 }
 
-/// Returns the length of two words at the start of a text.
+/// Returns the length of these two words if the text starts with them.
 fn pair(text: &str, [first, second]: [&str; 2]) -> Option<usize> {
     let rest = text.get(first.len()..).filter(|_| begins(text, first))?.trim_start();
     begins(rest, second).then(|| text.len() - rest.len() + second.len())

@@ -68,7 +68,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         };
         let changed = rewritten(whole);
         match understood(changed.as_deref().unwrap_or(whole), &bodies) {
-            // Without some of its columns, a key or an index is another one.
+            // If the parser dropped some columns, the key or index would be a different one.
             Ok((Statement::AlterTable { .. } | Statement::CreateIndex(_), others))
                 if !others.is_empty() =>
             {
@@ -155,7 +155,7 @@ fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
                 let labels = labels.iter().map(|label| label.value.clone().into());
                 types.labels.insert(last(name).to_lowercase(), labels.collect());
             }
-            // A type without attributes is defined later.
+            // A composite type without attributes may be any type that is defined later.
             Statement::CreateType {
                 name,
                 representation: UserDefinedTypeRepresentation::Composite { attributes },

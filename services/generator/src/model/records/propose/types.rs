@@ -63,7 +63,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tsvector" | "tsquery" => pattern("[a-z]{8}"),
         _ if name.ends_with("range") => known(json!({"type": "constant", "value": "empty"})),
         "decimal" | "numeric" | "dec" | "fixed" | "money" => decimal(number(0), number(1)),
-        // MySQL's types with digits and decimals have a largest number.
+        // MySQL's types with precision and scale have a maximum.
         "float" | "real" | "double" | "double precision" | "float4" | "float8" => match number(1) {
             Some(decimals) => decimal(number(0), Some(decimals)),
             None => (Stored::Decimal(3), None),
