@@ -269,8 +269,8 @@ pub async fn get_alert_files(
     let end = end_of(&prepared.snapshot);
     // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
     // returns their files. The snapshot may also be behind the server that returned the cursor. A
-    // file in a bucket that the package does not show yet is also returned by a later request, as are
-    // all files after it.
+    // file in a bucket that the package does not show yet is also returned by a later request, as
+    // are all files after it.
     let last = from.max(end.id as u64).min(shown);
     let more = found.next.filter(|next| next.id <= last);
     let next = more.map_or(last, |next| next.id);

@@ -125,7 +125,7 @@ pub struct AlertEvent {
     /// Unix time at which the run was published.
     pub published_at: i64,
     /// Number of matching files that the run added or changed. Of the files removed since, only
-    /// those among the first 100 are subtracted: an exact count would need a search at each attempt.
+    /// those among the first 100 are subtracted: an exact count would need a search per attempt.
     pub count: i64,
     /// The first few of those files, minus any that have since been removed.
     pub files: Vec<FileRecord>,
