@@ -7,8 +7,9 @@ use crate::engine::{Journal, Publish};
 use crate::store::load_runs::{self, LoadRun};
 use crate::store::{buckets, crawls, generations, removals};
 
-/// Updates the SQL rows after a publish or removal that was killed between its two commits. Only the
-/// process of a run has its complete `report`. Other processes record the counts from the journal.
+/// Updates the SQL rows after a publish or removal that was killed between its two commits. Only
+/// the process of a run has its complete `report`. Other processes record the counts from the
+/// journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,

@@ -2,8 +2,8 @@
 //!
 //! In a file that has a date of a series but not the series, the UID is that of the event, so that
 //! it stays the same when the date moves. The UID of the series is only for the entry with the
-//! rule. If an event became a series and passed its UID on, its first date gets another UID in files
-//! of a day or month. Otherwise, such a file would replace the whole series.
+//! rule. If an event became a series and passed its UID on, its first date gets another UID in
+//! files of a day or month. Otherwise, such a file would replace the whole series.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
 //! were removed, this is an occurrence id, and the other events may still have ids with the shorter

@@ -64,8 +64,8 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
 }
 
 /// Appends a CSV row (RFC 4180) of values, with `None` for nulls. Empty strings get quotes, because
-/// PostgreSQL reads unquoted empty cells as nulls. A lone null becomes a blank line. PostgreSQL also
-/// reads that as a null, and spreadsheets keep it as a row.
+/// PostgreSQL reads unquoted empty cells as nulls. A lone null becomes a blank line. PostgreSQL
+/// also reads that as a null, and spreadsheets keep it as a row.
 pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &mut Vec<u8>) {
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {

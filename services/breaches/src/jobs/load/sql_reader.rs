@@ -244,8 +244,8 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value per
-    /// column: a missing quote or an extra comma may have shifted the values.
+    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value
+    /// per column: a missing quote or an extra comma may have shifted the values.
     fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
