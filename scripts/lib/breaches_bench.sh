@@ -1,8 +1,8 @@
-# Measures commands and look-ups of breaches; sourced by scripts/bench.d/breaches and scripts/bench.d/citus.
+# Functions to measure commands and look-ups of breaches; sourced by scripts/bench.d/breaches and scripts/bench.d/citus.
 #
-# Needs the program as bin and the catalogue as work/catalogue.json.
+# The caller sets bin to the program and work to a folder with catalogue.json.
 
-# catalogue_entry NAME [IS_STEALER_LOG]: prints an entry of a catalogue
+# catalogue_entry NAME [IS_STEALER_LOG]: prints a catalogue entry
 catalogue_entry() {
     printf '{"Name": "%s", "Title": "%s", "BreachDate": "2020-01-01", "AddedDate": "2020-01-01T00:00:00Z", "IsStealerLog": %s}\n' \
         "$1" "$1" "${2:-false}"
@@ -18,8 +18,8 @@ prepare() {
 }
 
 # load_figures POSTMASTERS COMMAND...: runs the command and prints its CPU seconds, the bytes passed to write calls, the
-# CPU seconds of the PostgreSQL servers whose first processes are POSTMASTERS (separated by commas; 0: none), and the
-# wall seconds
+# CPU seconds of the PostgreSQL servers with these postmaster ids (comma-separated; 0: no server), and the elapsed
+# seconds
 load_figures() {
     python3 - "$@" <<'PY'
 import os, subprocess, sys, tempfile, time
@@ -31,7 +31,7 @@ def seconds(pid, fields):
         with open(f"/proc/{pid}/stat") as file:
             values = file.read().rsplit(") ", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
-        return 0.0  # It ended after pgrep listed it. Its parent has its time.
+        return 0.0  # It ended after pgrep listed it. Its time is counted with its parent's.
     return sum(int(values[field]) for field in fields) / TICKS
 
 def server(postmaster):
@@ -59,7 +59,7 @@ print(f"{used.ru_utime + used.ru_stime:.2f} {counted['wchar']} {servers:.2f} {wa
 PY
 }
 
-# must TITLE FIGURE LIMIT [least]: prints whether a figure is at most, or at least, its limit. Text misses it
+# must TITLE FIGURE LIMIT [least]: prints whether a figure is at most, or at least, its limit. Text counts as missed
 must() {
     awk -v title="$1" -v figure="$2" -v limit="$3" -v bound="${4:-most}" 'BEGIN {
         met = figure ~ /^[0-9.]+$/ && (bound == "least" ? figure >= limit : figure <= limit)

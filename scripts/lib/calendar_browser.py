@@ -4,7 +4,7 @@ Without scripts: goes from the list to a month, the next one, an event, its venu
 search, a password, weeks and days. With scripts: another site shows events in frames. Every page is checked at three
 widths and in both themes: it fits its width, and axe-core finds nothing. Links can be reached by keyboard with a visible
 focus, and the printed page fits a sheet. A strict parser accepts the HTML, and events have the linked data that search
-engines require. Pages of each kind are below 60,000 bytes and do not move, neither while loading nor when used.
+engines require. Pages of each kind are smaller than 60,000 bytes, and nothing moves while they load or are used.
 """
 
 import http.server
@@ -46,8 +46,8 @@ WANTED = {
 }
 parsed = set()
 
-# The bytes of a page with its style sheets, scripts and fonts, in the encoding that the browser asked for. Headers are
-# not counted, nor the icon, which Resource Timing leaves out, nor images, which editors choose.
+# Maximum size of a page with its style sheets, scripts and fonts, as encoded for the browser. Does not include headers,
+# the icon (which Resource Timing leaves out) or images (which editors choose).
 MOST_BYTES = 60_000
 LOADED = """
 const [page] = performance.getEntriesByType("navigation");
@@ -55,8 +55,8 @@ const parts = performance.getEntriesByType("resource").filter((entry) => entry.i
 return [page, ...parts].map((entry) => [entry.name, entry.encodedBodySize, entry.decodedBodySize]);
 """
 
-# Runs before each document. As in the definition of cumulative layout shift, a shift up to half a second after an input
-# does not count.
+# Runs before each document. As defined for cumulative layout shift, shifts within half a second after an input do not
+# count.
 OBSERVE_SHIFTS = """
 window.layoutShifts = [];
 new PerformanceObserver((list) => {
@@ -67,7 +67,7 @@ new PerformanceObserver((list) => {
 }).observe({type: "layout-shift", buffered: true});
 """
 
-# The shifts up to now. Two frames are drawn first, and the observer gets time to be told about them.
+# Returns the shifts so far. First waits for two frames, and for the observer to be notified.
 SHIFTS = """
 const [done] = arguments;
 const soon = () => setTimeout(() => done(window.layoutShifts), 200);
@@ -295,7 +295,7 @@ def small(browser, page):
 
 
 def still(browser, page):
-    """Checks that nothing moves, neither while the page loads nor when it is used."""
+    """Checks that nothing moves while the page loads or is used."""
     shifts = browser.run_async(SHIFTS)
     assert shifts == [], (page, "loading", shifts)
     browser.run("scrollTo(0, document.body.scrollHeight)")
@@ -312,10 +312,10 @@ def still(browser, page):
 
 
 def sizes_and_shifts(browser):
-    """Checks that pages of each kind are small and do not move, on a phone and on a wide screen."""
+    """Checks that pages of each kind are small and that nothing moves, on a phone and on a wide screen."""
     browser.scripts(True)
     installed = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OBSERVE_SHIFTS)
-    # Each page loads everything, as on a first visit.
+    # Load everything for each page, as on a first visit.
     browser.cdp("Network.enable")
     browser.cdp("Network.setCacheDisabled", cacheDisabled=True)
     for width, height in [(360, 780), (1280, 900)]:
@@ -325,14 +325,14 @@ def sizes_and_shifts(browser):
             browser.open(f"{base}/{page}")
             small(browser, f"{page} at {width}")
             still(browser, f"{page} at {width}")
-    # A shift is noticed.
+    # Make sure that shifts are detected.
     browser.open(f"{base}/events/")
     browser.run_async(SHIFTS)
     browser.run("""
         const late = document.createElement("p");
         late.style.height = "200px";
         document.querySelector("main").prepend(late)""")
-    assert browser.run_async(SHIFTS), "a late element does not count as a shift"
+    assert browser.run_async(SHIFTS), "a late element was not detected as a shift"
     browser.cdp("Network.setCacheDisabled", cacheDisabled=False)
     browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=installed["identifier"])
     browser.scripts(False)

@@ -3,8 +3,8 @@
 #
 # find_citus FOLDERVAR   sets FOLDERVAR to the folder of the PostgreSQL programs with Citus. Builds Citus if
 #                        CITUS_SOURCE names its archive; fails without either
-# start_citus BIN        starts the cluster and sets CITUS_COORDINATOR and CITUS_WORKERS (URLs). POSTGRES_OPTIONS can have
-#                        more options for the servers
+# start_citus BIN        starts the cluster with the server options in POSTGRES_OPTIONS, if any, and sets
+#                        CITUS_COORDINATOR and CITUS_WORKERS (URLs)
 # citus_database NAME    creates a database on all servers and sets CITUS_URL
 # citus_sql N NAME SQL   runs a statement on server N (0: the coordinator)
 # citus_server BIN N     starts server N again after it was killed

@@ -2,7 +2,7 @@
 #
 # find_postgres FOLDERVAR   sets FOLDERVAR to the folder of initdb and postgres, and installs
 #                           Debian's package if possible; fails without a server
-# start_postgres BIN        starts a server and sets POSTGRES_URL. POSTGRES_OPTIONS can have more options for it
+# start_postgres BIN        starts a server with the options in POSTGRES_OPTIONS, if any, and sets POSTGRES_URL
 # stop_postgres             stops it
 
 postgres_folder() {

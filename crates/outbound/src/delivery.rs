@@ -64,7 +64,7 @@ pub enum DeliveryError {
     /// The message can be delivered after `wait`. This doesn't count as an attempt.
     #[error("{why}")]
     Postponed {
-        /// The reason.
+        /// Why delivery has to wait.
         why: String,
         /// Time until the next attempt.
         wait: Duration,

@@ -1,13 +1,13 @@
 //! Metrics of this process, from `/proc`, under the names that Prometheus client libraries use.
 //!
-//! The `prometheus` crate can collect them too, but only whole seconds of CPU time, and with more
-//! dependencies than the rest of the crate needs.
+//! The `prometheus` crate can also collect them, but it rounds CPU time to whole seconds and needs
+//! additional dependencies for them.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::LazyLock;
 
-/// Ticks per second in `/proc`, the same on all Linux systems.
+/// Clock ticks per second in `/proc`. All Linux systems use the same value.
 const TICKS: f64 = 100.0;
 
 /// Returns the metrics in the Prometheus text format. Leaves out those that can't be read.
@@ -43,7 +43,7 @@ pub(crate) fn render() -> String {
     add(
         "process_start_time_seconds",
         "gauge",
-        "Start time of the process since unix epoch in seconds.",
+        "Start time of the process since Unix epoch in seconds.",
         start_time(&stat),
     );
     add(

@@ -61,8 +61,8 @@ fn every_server_has_a_health_check_and_every_command_has_none() {
     }
 }
 
-/// On the first start, the image runs a temporary server that only listens on its Unix socket. If it
-/// counted as healthy, the migration could not connect.
+/// On the first start, the image runs a temporary server that only listens on its Unix socket. If
+/// this server counted as healthy, the migration would start and fail to connect.
 #[test]
 fn a_database_is_healthy_only_once_it_accepts_tcp_connections() {
     let compose = compose();

@@ -17,7 +17,7 @@ fn is_found(line: &str) -> bool {
     expressions().iter().any(|expression| expression.is_match(line))
 }
 
-/// Access log lines of both formats. fail2ban removes the time from them.
+/// Returns an access log line in each format. The time is left out, because fail2ban removes it.
 fn lines(status: u16, with_trace: bool) -> [String; 2] {
     let (text, span, trace) = match with_trace {
         true => (

@@ -38,10 +38,10 @@ fn the_compiler_is_the_one_of_the_repository() {
     assert!(dockerfile.contains(&format!("RUSTUP_TOOLCHAIN={version} ")));
 }
 
-/// The image runs as root, so `scripts/test` can install servers, and keeps cargo's files in a folder
-/// of its own.
+/// The image runs as root, so that `scripts/test` can install servers. Its cargo registry is not in
+/// the home folder.
 #[test]
-fn workflows_check_in_the_image_of_the_compiler_and_keep_its_registry() {
+fn workflows_run_in_the_image_of_the_compiler_and_cache_its_registry() {
     let toolchain = read("rust-toolchain.toml");
     let image = format!("    container: rust:{}-bookworm\n", toolchain.split('"').nth(1).unwrap());
     for host in [".github", ".forgejo"] {

@@ -43,7 +43,7 @@ fn the_socket_of_the_handbook_is_in_a_folder_that_the_unit_creates() {
     assert!(read("docs/operations.md").contains(&format!("`BIND=unix:/run/{folder}/")));
 }
 
-/// With `DynamicUser`, systemd closes the folder to every unit that does not name it.
+/// With `DynamicUser`, systemd denies access to the folder to units that do not name it.
 #[test]
 fn commands_of_the_operator_name_the_folder_of_the_unit() {
     let unit = read(UNIT);

@@ -127,7 +127,7 @@ fn the_cluster_engine_needs_no_volume_and_is_scraped() {
     let monitor = &rendering.of_kind("ServiceMonitor").next().unwrap()["spec"];
     let endpoint = &monitor["endpoints"][0];
     let service = rendering.of_kind("Service").next().unwrap();
-    // The rules in deploy/monitoring name jobs like services.
+    // The rules in deploy/monitoring expect jobs to have the names of the services.
     assert_eq!(service["metadata"]["labels"][text(&monitor["jobLabel"])], "buckets");
     assert!(list(&service["spec"]["ports"]).iter().any(|port| port["name"] == endpoint["port"]));
 }
