@@ -30,7 +30,7 @@ async fn mark_before_an_alert_returns_only_new_files() {
     assert_eq!(app.news(&format!("after={place}")).await.0, ["new backup"]);
 }
 
-/// Settings of a server that only looks for a newer index when a test tells it to.
+/// Settings of a server that only looks for a newer index when a test refreshes it.
 fn without_refreshes() -> Settings {
     Settings { reload_ms: 3_600_000, ..Settings::for_tests() }
 }

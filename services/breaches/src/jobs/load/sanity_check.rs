@@ -34,7 +34,7 @@ pub struct SanityCheck {
     judged: bool,
     /// Counts of the rows before those that we check.
     before: Counts,
-    /// Where the checked rows start, for error messages. Empty at the start of the load.
+    /// The start of the checked rows, for error messages. Empty at the start of the load.
     start: String,
     /// `start` for the rest of the current file, if the checked rows began in an earlier file.
     rest: Option<String>,
