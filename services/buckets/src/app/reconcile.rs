@@ -70,9 +70,10 @@ fn reconcile_publish(
     })
 }
 
-/// Records the files that a run found unchanged for all crawls that are listing their buckets and began
-/// before it. Each crawl has a transaction of its own, so that it does not wait for a crawl while it has locked another one. If
-/// the process is killed, the next one repeats this, which changes nothing.
+/// Records the files that a run found unchanged for all crawls that are listing their buckets and
+/// began before it. Each crawl has a transaction of its own, so that it does not wait for a crawl
+/// while it has locked another one. If the process is killed, the next one repeats this, which
+/// changes nothing.
 fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseError> {
     if published.confirmed.is_empty() {
         return Ok(());
