@@ -192,7 +192,8 @@ async fn later_file_with_secrets_stops_a_load_whose_first_file_is_sound() {
     let app = with_alpha().await;
     let sound: String = (0..10_000).map(|n| address(n) + "\n").collect();
     // Some secrets end in a word that is also a top-level domain.
-    let word = |n: usize| if n % 4 == 0 { "football".to_owned() } else { format!("hunter{n}") };
+    let word =
+        |n: usize| if n.is_multiple_of(4) { "football".to_owned() } else { format!("hunter{n}") };
     let row = |n: usize| format!("someone{n}@163.com.{}\n", word(n));
     let load = |name: &str, sound: &str, text: &str| {
         let options = AccountsOptions {

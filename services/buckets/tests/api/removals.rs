@@ -368,6 +368,6 @@ fn removal_during_a_listing_ends_it() {
         outcomes[0].outcome,
         "failed: another process is listing crawl 1, or the crawl was removed"
     );
-    let left = |db: &mut database::Db| crawl_pages::bytes(db, 1);
+    let left = |db: &mut Db| crawl_pages::bytes(db, 1);
     assert_eq!((listed(), fixture.context.pools.read_blocking(left).unwrap()), (0, 0));
 }

@@ -65,7 +65,7 @@ async fn shortened_series_has_its_dates_in_an_empty_calendar() {
         assert_eq!(event["event_status"], Value::Null);
     }
     // The cancelled dates do not take the name of the series.
-    let page = crate::pages::page(&other, "/event/yoga/").await.expect(302);
+    let page = page(&other, "/event/yoga/").await.expect(302);
     assert_eq!(page.header("location"), "/event/yoga/2027-03-16/");
     for _ in 0..2 {
         assert_eq!(take(&other, &feed).await, (0, 0));

@@ -19,15 +19,15 @@ pub fn narrow(name: &str, known: &mut Value, more: Value) {
                 *known = kinds;
             }
         }
-        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems", known, more) => {
-            if more.as_f64() > known.as_f64() && known.is_number() {
-                *known = more;
-            }
+        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems", known, more)
+            if known.is_number() && more.as_f64() > known.as_f64() =>
+        {
+            *known = more;
         }
-        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems", known, more) => {
-            if more.as_f64() < known.as_f64() && more.is_number() {
-                *known = more;
-            }
+        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems", known, more)
+            if more.is_number() && more.as_f64() < known.as_f64() =>
+        {
+            *known = more;
         }
         _ => {}
     }
