@@ -1,12 +1,12 @@
 //! Checks a subscription's file before the import: is it usable, and are events missing?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
 use super::import_overview::Overview;
 use super::timed_reader::TimedReader;
-use crate::ical::{ComponentKind, Entry, Reader};
+use crate::ical::{Component, ComponentKind, Entry, Occurrence, Reader};
 use crate::model::subscription::{MAX_EVENTS, is_great_loss};
 use crate::state::State;
 use crate::store::subscribed_events::FutureEvent;
@@ -20,13 +20,62 @@ pub struct FileContent {
 }
 
 /// The occurrences under one UID.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Listed {
-    /// Number of future occurrences.
+    /// Number of future occurrences, without those that only overrides have.
     future: usize,
-    /// There may be more of them, because an entry is faulty, overrides occurrences, or has a rule
-    /// that we don't support.
+    /// Ids of the overrides of these occurrences.
+    overridden: HashSet<String>,
+    /// Ids of the overrides that are in the future.
+    overrides: HashSet<String>,
+    /// Whether any entry is not an override. Without one, the import keeps the other occurrences.
+    has_whole: bool,
+    /// There may be more occurrences, because an entry is faulty or has a rule that we don't support.
     is_open: bool,
+}
+
+impl Listed {
+    /// Adds an entry that is not an override.
+    fn add(&mut self, entry: &Entry, overview: &Overview, now: i64) {
+        let later = entry.occurrences.iter().filter(|one| is_later(one, now));
+        for occurrence in later {
+            self.future += 1;
+            self.overridden.extend(entry.overridden_as(occurrence, &overview.replaced));
+        }
+        self.has_whole = true;
+        self.is_open |= entry.has_unknown_occurrences;
+    }
+
+    /// Returns the number of future occurrences, or `None` if there may be more.
+    fn number(&self) -> Option<usize> {
+        let others = self.overrides.difference(&self.overridden).count();
+        (self.has_whole && !self.is_open).then_some(self.future + others)
+    }
+}
+
+/// Returns whether an occurrence may be in the future. We don't know the time zone of an all-day event
+/// here.
+fn is_later(occurrence: &Occurrence, now: i64) -> bool {
+    occurrence.start.seconds() + DAY > now
+}
+
+/// Returns the id of a future occurrence whose event the import keeps because of this override. A
+/// faulty override counts by the occurrence that it overrides.
+fn later_override(
+    state: &State,
+    overview: &Overview,
+    (component, read): (&Component, Option<&Entry>),
+    now: i64,
+) -> Option<String> {
+    let name = Entry::replaced(component, overview.context(state)).ok().flatten();
+    let name = name.filter(|name| overview.replaced.contains(name))?;
+    let is_ahead = match read {
+        Some(entry) => entry.occurrences.iter().any(|one| is_later(one, now)),
+        None => Entry::moment_of(&component.text("UID"), &name)
+            .and_then(Entry::seconds_of)
+            .is_some_and(|start| start + DAY > now),
+    };
+    is_ahead.then_some(name)
 }
 
 /// How many of a subscription's future events are missing from its file, out of how many.
@@ -81,15 +130,18 @@ impl FileContent {
                 continue;
             }
             let listed = content.entries.entry(component.text("UID")).or_default();
-            match Entry::read(&component, overview.context(state)) {
-                Ok(entry) if entry.replaces.is_none() => {
-                    events += entry.occurrences.len();
-                    // We don't know the time zone of an all-day event here.
-                    let starts = entry.occurrences.iter().map(|one| one.start.seconds());
-                    listed.future += starts.filter(|start| start + DAY > now).count();
-                    listed.is_open |= entry.has_unknown_occurrences;
+            let read = Entry::read(&component, overview.context(state));
+            match &read {
+                _ if component.find("RECURRENCE-ID").is_some() => {
+                    events += 1;
+                    let found = (&component, read.as_ref().ok());
+                    listed.overrides.extend(later_override(state, &overview, found, now));
                 }
-                Ok(_) | Err(_) => {
+                Ok(entry) => {
+                    events += entry.occurrences.len();
+                    listed.add(entry, &overview, now);
+                }
+                Err(_) => {
                     events += 1;
                     listed.is_open = true;
                 }
@@ -137,9 +189,8 @@ impl FileContent {
             }
         }
         for (uid, stored) in by_uid {
-            let listed = self.entries.get(uid).copied().unwrap_or_default();
-            if !listed.is_open {
-                missing += stored.saturating_sub(listed.future);
+            if let Some(number) = self.entries.get(uid).and_then(Listed::number) {
+                missing += stored.saturating_sub(number);
             }
         }
         Loss { lost: missing, known: total, changed }

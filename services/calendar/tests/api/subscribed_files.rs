@@ -114,6 +114,36 @@ async fn message_of_a_stopped_subscription_names_events_that_users_changed() {
 }
 
 #[actix_web::test]
+async fn series_that_loses_most_dates_stops_the_subscription_although_one_is_overridden() {
+    let rule = |count: u8| format!("RRULE:FREQ=DAILY;COUNT={count}\r\n");
+    let moved = event("s", 5, "RECURRENCE-ID:20270504T100000Z\r\n");
+    let moved = moved.replace("20270501T1", "20270504T2");
+    let file = |rule: &str| calendar(&[event("s", 5, rule), moved.clone()]);
+    for is_new in [true, false] {
+        for (rest, lost) in [(rule(2), 13), (String::new(), 14), (rule(4), 12)] {
+            let club = Subscribing::new().await;
+            let all = if is_new { calendar(&[event("s", 5, &rule(16))]) } else { file(&rule(16)) };
+            club.serves(&all);
+            let id = club.subscribe(json!({})).await;
+            assert_eq!(counts(&club.run(id).await, "imported")[0], 16);
+            club.serves(&file(&rest));
+            let shown = club.run_now(id).await;
+            let found = (&shown["state"], &shown["last_run"]["lost"]);
+            assert_eq!(found, (&json!("stopped"), &json!(lost)), "{is_new} {rest}");
+            assert_eq!(club.titles().await.len(), 16);
+            // A file that keeps most dates is imported.
+            club.serves(&file(&rule(9)));
+            club.step(id, "resume").await;
+            assert_eq!(counts(&club.run(id).await, "imported")[5], 7, "{is_new} {rest}");
+            // So is one without the series itself, which trashes none of its dates.
+            club.serves(&calendar(std::slice::from_ref(&moved)));
+            assert_eq!(counts(&club.run_now(id).await, "imported")[5], 0, "{is_new} {rest}");
+            assert_eq!(club.titles().await.len(), 9);
+        }
+    }
+}
+
+#[actix_web::test]
 async fn pause_and_another_address_end_an_acceptance() {
     for address in [None, Some("/other.ics")] {
         let (club, id) = accepted().await;
