@@ -83,8 +83,9 @@ pub struct FetchFailure {
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
-    /// Whether there was no connection to the host of the address.
-    pub is_unreachable: bool,
+    /// Whether there was no connection to the host of the address, or the host did not prove its
+    /// identity over TLS.
+    pub is_unconnected: bool,
 }
 
 impl FetchFailure {
@@ -147,8 +148,9 @@ impl CalendarFetcher {
         fetched.await.unwrap_or_else(|_| Err(self.failure(FetchError::TimedOut)))
     }
 
-    /// Fetches a file. A `webcal` address is tried over https first, and then over http if the host
-    /// refuses the connection or cannot be reached.
+    /// Fetches a file. A `webcal` address is tried over https first. If the host cannot be reached
+    /// over https, or lacks TLS or a valid certificate, the address is tried over http. Any response
+    /// over https prevents that.
     async fn fetch_any(
         &self,
         address: &str,
@@ -159,7 +161,7 @@ impl CalendarFetcher {
             return self.fetch_from(address, known, now).await;
         };
         match self.fetch_from(&secure, known, now).await {
-            Err(failure) if failure.is_unreachable => {
+            Err(failure) if failure.is_unconnected => {
                 Ok(self.fetch_from(&plain, known, now).await?.over_http())
             }
             fetched => Ok(fetched?.over_https(secure)),
@@ -179,7 +181,8 @@ impl CalendarFetcher {
         for redirects in 0..=REDIRECTS {
             let opened = self.fetcher.open_with(url.as_str(), headers.clone()).await;
             let download = opened.map_err(|error| FetchFailure {
-                is_unreachable: redirects == 0 && error == FetchError::NoConnection,
+                is_unconnected: redirects == 0
+                    && matches!(error, FetchError::NoConnection | FetchError::Insecure),
                 ..self.failure(error)
             })?;
             let status = download.status();

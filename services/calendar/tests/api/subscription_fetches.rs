@@ -16,6 +16,9 @@ use crate::subscribing::{LIMIT, Subscribing, calendar, counts, event, file_of, i
 
 const UNKNOWN: &str = "the host is unknown or not public";
 
+const UNENCRYPTED: &str = "the host does not answer over https with a valid certificate, so the file \
+     was read over http";
+
 const CUT: &str = "the response is incomplete or malformed";
 
 /// Starts a server that sends the given bytes and closes the connection, or that sends them again and
@@ -271,14 +274,13 @@ async fn webcal_address_of_a_host_without_https_is_read_over_http() {
     assert_eq!(club.shown(id).await["url"], address);
     let run = club.run(id).await;
     assert_eq!(counts(&run, "imported")[0], 1);
-    let remark = "the host does not answer over https, so the file was read over http";
-    assert_eq!(message(&run), remark);
+    assert_eq!(message(&run), UNENCRYPTED);
     // The next run tries https again.
     assert_eq!(run["url"], address);
     let twice = json!({"url": address});
     let twice = club.app.call("editor", "POST", "/subscriptions", &twice).await.expect(400);
     assert!(twice.text.contains(&format!("subscription {id}")), "{}", twice.text);
-    assert_eq!(message(&club.run_now(id).await), remark);
+    assert_eq!(message(&club.run_now(id).await), UNENCRYPTED);
     // Validators from http are not sent.
     let requests = club.peer.requests();
     assert!(requests.iter().all(|request| request.header("if-none-match").is_empty()));
@@ -291,7 +293,7 @@ async fn webcal_address_of_a_host_without_https_is_read_over_http() {
 }
 
 #[actix_web::test]
-async fn webcal_address_is_not_read_over_http_if_the_host_fails_to_prove_its_identity() {
+async fn webcal_address_of_a_host_that_answers_without_tls_is_read_over_http() {
     let club = Subscribing::new().await;
     let file: &'static str = Box::leak(file_of(&["a"]).into_boxed_str());
     // It answers requests for http, but also those for https, without TLS.
@@ -300,10 +302,14 @@ async fn webcal_address_is_not_read_over_http_if_the_host_fails_to_prove_its_ide
     let address = format!("webcal://{peer}/");
     let id = club.subscribe_to(&address, json!({})).await;
     let run = club.run(id).await;
+    assert_eq!(counts(&run, "imported")[0], 1, "{run}");
+    assert_eq!((message(&run), &run["url"]), (UNENCRYPTED, &json!(address)));
+    assert_eq!(club.titles().await, ["a"]);
+    // An address that names https is not read over http.
+    let id = club.subscribe_to(&format!("https://{peer}/other"), json!({})).await;
+    let run = club.run(id).await;
     assert_eq!(counts(&run, "failed"), [0; 6], "{run}");
     assert_eq!(message(&run), "the host did not prove its identity over an encrypted connection");
-    assert_eq!(run["url"], address);
-    assert!(club.titles().await.is_empty());
 }
 
 #[actix_web::test]

@@ -5,6 +5,10 @@ use crate::model::subscription::RunMessage;
 use crate::wire::dates::written;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
+/// Message about a `webcal` address whose file came over http.
+const UNENCRYPTED: &str = "the host does not answer over https with a valid certificate, so the file \
+    was read over http";
+
 /// Describes the first problem of an import, how many events were kept because a user had changed
 /// them, and that a `webcal` address turned out to be one without encryption.
 pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
@@ -18,8 +22,7 @@ pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     let kept = (kept > 0).then(|| {
         format!("events missing from the file and kept, because a user changed them: {kept}")
     });
-    let plain = "the host does not answer over https, so the file was read over http".to_owned();
-    let plain = is_unencrypted.then_some(plain);
+    let plain = is_unencrypted.then(|| UNENCRYPTED.to_owned());
     problem.into_iter().chain(kept).chain(plain).collect::<Vec<_>>().join("; ")
 }
 
