@@ -378,7 +378,8 @@ fn expected(place: &InSeries) -> Option<Schedule> {
 }
 
 /// Removes events from a series that are no longer part of its rule or of the file. Trashed events
-/// whose dates are excluded remain part of it. Returns whether an event has another external id now.
+/// remain part of it, and their dates are excluded. Returns whether an event has another external id
+/// now.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     note_complete(db, Some(id), entry)?;
     let Some(series) = stored::find(db, id)? else { return Ok(false) };
@@ -401,7 +402,24 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
             is_renamed |= give_up_uid(db, &series, (member.id, moment))?;
         }
     }
+    exclude_trashed(db, id)?;
     Ok(is_renamed)
+}
+
+/// Excludes the dates of trashed events. If users ended the series, these events had left it, and the
+/// import has just added them again.
+fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
+    let Some(mut series) = stored::find(db, id)? else { return Ok(()) };
+    let trashed = stored::dated(db, id)?.into_iter().filter(stored::Dated::is_trashed);
+    let mut keys: Vec<String> = trashed.map(|one| series.plan.key(one.occurrence)).collect();
+    keys.retain(|key| !series.plan.exdates.contains(key));
+    if keys.is_empty() {
+        return Ok(());
+    }
+    series.plan.exdates.extend(keys);
+    series.plan.exdates.sort_unstable();
+    series.sequence = stored::sequence(db, &series)? + 1;
+    Ok(stored::update(db, &series)?)
 }
 
 /// Returns the date that an external id has in a file, if the rule has it and it is later than the

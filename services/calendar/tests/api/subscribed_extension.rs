@@ -6,6 +6,7 @@ use calendar::{extend_series, run_due_subscriptions};
 use serde_json::{Value, json};
 
 use crate::imports;
+use crate::pages::page;
 use crate::subscribed_edits::{changed, feed, ids, patch, public, series, shown};
 use crate::subscribing::{Subscribing, calendar, counts, event};
 
@@ -214,6 +215,25 @@ async fn series_that_users_ended_gets_no_new_dates() {
                 assert!(last.as_str() > "08-01", "{last} {by_schedule}");
             }
         }
+    }
+}
+
+#[actix_web::test]
+async fn series_that_users_ended_excludes_its_trashed_dates_after_a_run_with_an_unchanged_file() {
+    let (club, id, ids) = following(&endless(""), 3).await;
+    club.app.delete(&format!("/events/{}?scope=following", ids[2])).await.expect(200);
+    for _ in 0..2 {
+        club.run_now(id).await;
+        let shown = club.app.get(&format!("/events/{}", ids[0])).await.expect(200).json;
+        let recurrence = &shown["series"]["recurrence"];
+        assert_eq!(recurrence["until"], "2027-06-08 18:00:00", "{recurrence}");
+        let removed = ["05-18", "05-25", "06-01", "06-08"];
+        let removed = removed.map(|day| format!("2027-{day} 18:00:00"));
+        assert_eq!(recurrence["exdates"], json!(removed), "{recurrence}");
+        let page = page(&club.app, "/event/yoga/2027-05-04/").await.expect(200);
+        assert!(page.text.contains("until 11 May 2027"), "{}", page.text);
+        let excluded = "EXDATE;TZID=Europe/Vienna:20270518T180000";
+        assert!(feed(&club).await.contains(excluded));
     }
 }
 
