@@ -10,7 +10,7 @@ use super::dates::{written, written_in};
 use super::reading::Errors;
 use super::values::{list, positive};
 use crate::model::included::InSeries;
-use crate::model::recurrence::{Rule, without_end};
+use crate::model::recurrence::{Rule, repeated_part, without_end};
 use crate::model::schedule::wall_seconds;
 use crate::model::series::{ListedDate, Plan, Recurrence, RuleEnd};
 use crate::model::when::{PointInTime, When};
@@ -241,6 +241,9 @@ fn of_parts(
     if rule.is_empty() && rdates.as_ref().is_some_and(Vec::is_empty) {
         return Err("must have an rrule or rdates".to_owned());
     }
+    if let Some(name) = repeated_part(rule) {
+        return Err(format!("must have {name} only once in the rrule"));
+    }
     let parsed = match rule.is_empty() {
         true => None,
         false => Some(Rule::parse(rule).ok_or(
@@ -385,6 +388,7 @@ mod tests {
             (json!({"rdates": []}), "must have an rrule or rdates"),
             (json!(""), "must have an rrule or rdates"),
             (json!({"rrule": "FREQ=SECONDLY"}), "must have an rrule of RFC 5545"),
+            (json!("FREQ=WEEKLY;FREQ=DAILY"), "must have FREQ only once in the rrule"),
             (json!({"rrule": "weekly"}), "must have an rrule of RFC 5545"),
             (json!({"rrule": "FREQ=DAILY", "count": 0}), "must have a positive integer as count"),
             (json!({"rrule": "FREQ=DAILY;COUNT=0"}), "must have a positive integer as count"),

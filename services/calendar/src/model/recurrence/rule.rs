@@ -2,6 +2,8 @@
 
 use jiff::civil::Weekday;
 
+use super::text::repeated_part;
+
 /// A recurrence rule. Rules that repeat every second aren't supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -39,6 +41,9 @@ pub(super) enum Frequency {
 impl Rule {
     /// Parses a rule. Returns `None` if it is malformed or unsupported.
     pub fn parse(text: &str) -> Option<Rule> {
+        if repeated_part(text).is_some() {
+            return None;
+        }
         let mut rule = Rule {
             frequency: Frequency::Daily,
             interval: 1,

@@ -1,4 +1,14 @@
-//! Edits the end of a rule's text.
+//! Inspects a rule's text, and edits its end.
+
+use std::collections::HashSet;
+
+/// Returns the name of the first part that a rule repeats, in upper case.
+pub fn repeated_part(rule: &str) -> Option<String> {
+    let parts = rule.split(';').filter_map(|part| part.split_once('='));
+    let mut names = parts.map(|(name, _)| name.trim().to_ascii_uppercase());
+    let mut known = HashSet::new();
+    names.find(|name| !known.insert(name.clone()))
+}
 
 /// Removes UNTIL and COUNT from a rule, and converts it to upper case.
 pub fn without_end(rule: &str) -> String {
@@ -30,7 +40,20 @@ fn names(part: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rule;
     use super::*;
+
+    #[test]
+    fn repeated_part_of_a_rule_is_found() {
+        for (rule, expected) in [
+            ("FREQ=WEEKLY;BYDAY=TU;", None),
+            ("FREQ=WEEKLY;freq=DAILY", Some("FREQ")),
+            ("FREQ=WEEKLY;BYDAY=TU;COUNT=3;BYDAY=WE", Some("BYDAY")),
+        ] {
+            assert_eq!(repeated_part(rule).as_deref(), expected, "{rule}");
+            assert_eq!(Rule::parse(rule).is_none(), expected.is_some(), "{rule}");
+        }
+    }
 
     #[test]
     fn end_of_a_rule_is_replaced() {
