@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::dates::{written, written_in};
 use super::reading::Errors;
-use super::values::{list, positive};
+use super::values::{MAX_ITEMS, TOO_MANY, list, positive};
 use crate::model::included::InSeries;
 use crate::model::recurrence::{Rule, repeated_part, without_end};
 use crate::model::schedule::wall_seconds;
@@ -275,8 +275,27 @@ fn listed(
     zone: &Zone,
     now: Timestamp,
 ) -> Result<Vec<ListedDate>, String> {
-    let items = list(value).map_err(|text| format!("must have valid {name}: {text}"))?;
-    items.iter().map(|item| date(item, name, zone, now)).collect()
+    let invalid = |text| format!("must have valid {name}: {text}");
+    let Value::Array(items) = value else {
+        let items = list(value).map_err(invalid)?;
+        return items.iter().map(|item| date(item, name, zone, now)).collect();
+    };
+    if items.len() > MAX_ITEMS {
+        return Err(invalid(TOO_MANY));
+    }
+    let mut dates = Vec::new();
+    for item in items.iter().filter(|item| !item.is_null()) {
+        // A written date, such as "March 16, 2027", may have a comma.
+        match date(item, name, zone, now) {
+            Ok(date) => dates.push(date),
+            Err(_) => {
+                for part in list(item).map_err(invalid)? {
+                    dates.push(date(&part, name, zone, now)?);
+                }
+            }
+        }
+    }
+    if dates.len() > MAX_ITEMS { Err(invalid(TOO_MANY)) } else { Ok(dates) }
 }
 
 /// Decodes a date in the API's format or iCalendar's.
@@ -298,8 +317,11 @@ fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<Listed
             false => Ok(ListedDate::Instant(wall_seconds(wall))),
         };
     }
-    let point = When::parse(&text).and_then(|when| when.resolve(zone, now));
-    match point.map_err(|_| wrong())? {
+    let when = When::parse(&text).map_err(|_| wrong())?;
+    if let Some(day) = when.whole_day(zone, now) {
+        return Ok(ListedDate::Day(day));
+    }
+    match when.resolve(zone, now).map_err(|_| wrong())? {
         PointInTime::Wall(wall) => Ok(ListedDate::Wall(wall)),
         PointInTime::Instant(at) => Ok(ListedDate::Instant(at.as_second())),
     }
@@ -351,6 +373,46 @@ mod tests {
         assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
         let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();
         assert_eq!((object.exdates, object.rdates), (None, Some(vec![])));
+    }
+
+    #[test]
+    fn days_without_times_are_whole_days_in_every_format() {
+        let day = ListedDate::Day(Date::new(2027, 3, 16).unwrap());
+        for text in [
+            "2027-03-16",
+            "20270316",
+            "2027/03/16",
+            "03/16/2027",
+            "16.03.2027",
+            "March 16, 2027",
+            "16 March 2027",
+            "Tuesday, 16 March 2027",
+            "2027-03-15 +1 day",
+        ] {
+            let recurrence = json!({"rrule": "FREQ=DAILY", "until": text, "exdates": [text],
+                "rdates": [text, format!("{text} 18:00")]});
+            let wall = ListedDate::Wall(Date::new(2027, 3, 16).unwrap().at(18, 0, 0, 0));
+            let found = of(&recurrence).unwrap();
+            assert_eq!(found.end, RuleEnd::Until(day), "{text}");
+            assert_eq!(found.exdates, Some(vec![day]), "{text}");
+            assert_eq!(found.rdates.as_ref().and_then(|all| all.first()), Some(&day), "{text}");
+            if !text.contains('+') {
+                assert_eq!(found.rdates, Some(vec![day, wall]), "{text}");
+            }
+        }
+        // Today is a Thursday.
+        for (text, expected) in [("tomorrow", "1970-01-02"), ("next monday", "1970-01-05")] {
+            let found = of(&json!({"rrule": "FREQ=DAILY", "until": text})).unwrap();
+            assert_eq!(found.end, RuleEnd::Until(ListedDate::Day(expected.parse().unwrap())));
+        }
+        let midnight = json!({"rrule": "FREQ=DAILY", "until": "16.03.2027 00:00"});
+        let wall = ListedDate::Wall(Date::new(2027, 3, 16).unwrap().at(0, 0, 0, 0));
+        assert_eq!(of(&midnight).unwrap().end, RuleEnd::Until(wall));
+        // Elements may also be lists.
+        for dates in [json!(["16.03.2027,2027-03-16", null]), json!("16.03.2027,2027-03-16")] {
+            let found = of(&json!({"rrule": "FREQ=DAILY", "exdates": dates})).unwrap();
+            assert_eq!(found.exdates, Some(vec![day, day]), "{dates}");
+        }
     }
 
     #[test]

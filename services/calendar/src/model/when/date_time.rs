@@ -153,6 +153,25 @@ impl When {
         matches!(self.base, Base::Now | Base::Today)
     }
 
+    /// Returns the day if the date names one without a time of day. Steps from now keep the time,
+    /// except those to a weekday.
+    pub fn whole_day(&self, zone: &Zone, now: Timestamp) -> Option<Date> {
+        let has_weekday = || self.steps.iter().any(|step| matches!(step, Step::Weekday { .. }));
+        let is_day = match self.base {
+            Base::Date(_) | Base::Today => true,
+            Base::Now => has_weekday(),
+            Base::Timestamp(_) => false,
+        };
+        let has_time = self.time.is_some() || self.steps.iter().any(|step| step.is_within_day());
+        if !is_day || has_time {
+            return None;
+        }
+        match self.resolve(zone, now).ok()? {
+            PointInTime::Wall(wall) => Some(wall.date()),
+            PointInTime::Instant(at) => Some(self.zone.as_ref().unwrap_or(zone).wall(at).date()),
+        }
+    }
+
     /// Returns the calendar day. This is the day as written or, for timestamps and relative dates,
     /// the day in `zone`.
     pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
@@ -177,6 +196,10 @@ fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
 }
 
 impl Step {
+    fn is_within_day(self) -> bool {
+        matches!(self, Step::Add(_, Unit::Second | Unit::Minute | Unit::Hour))
+    }
+
     fn apply(self, wall: DateTime) -> Result<DateTime, NotADate> {
         match self {
             Step::Add(count, unit) => add(wall, count, unit),
