@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::dates::{iso, written};
+use super::dates::iso;
 use super::render_context::RenderContext;
 use crate::model::event::Event;
 use crate::model::html;
@@ -22,7 +22,7 @@ pub struct SeriesData {
     pub name: String,
     pub url: String,
     pub start_date: String,
-    /// Start of the last date of the rule.
+    /// End of the last date of the rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<String>,
     pub event_schedule: ScheduleData,
@@ -109,9 +109,9 @@ pub fn of_series(event: &Event, of: InSeriesUntil<'_>, view: RenderContext<'_>) 
         name: html::plain(&event.title),
         url: format!("{}/event/{}/", view.urls.base, series.slug),
         start_date: dated(plan.first()),
-        end_date: last.map(|last| match plan.all_day {
-            true => last.date().to_string(),
-            false => written(wall_seconds(last)).replace(' ', "T"),
+        end_date: last.map(|last| {
+            let end = wall_seconds(last) + plan.end_local - plan.start_local;
+            dated(plan.at(wall_from_seconds(end)))
         }),
         event_schedule: schedule,
     }
