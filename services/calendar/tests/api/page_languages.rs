@@ -122,8 +122,9 @@ async fn links_keep_the_language() {
         let links = hrefs(&shown);
         assert!(links.len() > 3, "{path}");
         for href in links.iter().filter(|href| !href.starts_with("/assets/")) {
-            let is_for_programs =
-                ["/docs/", "/openapi.json"].contains(&href.as_str()) || href.contains("ical=1");
+            // The file of a week has the days of the page.
+            let is_for_programs = ["/docs/", "/openapi.json"].contains(&href.as_str())
+                || (href.contains("ical=1") && !href.contains("/week/"));
             assert_eq!(href.contains("lang=ja"), !is_for_programs, "{href} on {path}");
         }
     }
@@ -227,6 +228,16 @@ async fn weeks_and_months_begin_on_the_first_day_of_the_language() {
     // The current day is Wednesday of week 10. The Sunday before 15 March begins week 11.
     let next = page(&app, "/events/week/2027-W10/?lang=ja").await;
     assert!(next.text.contains("rel=\"next\" href=\"/events/week/2027-W11/?lang=ja\""));
+    // The file has the same days.
+    let file = "/events/week/2027-W10/?lang=ja&ical=1";
+    for link in ["href=\"webcal://", "href=\"http"] {
+        let is_file = |rest: &str| {
+            rest.split('"').next().is_some_and(|href| href.replace("&#38;", "&").ends_with(file))
+        };
+        assert!(next.text.split(link).skip(1).any(is_file), "{link}");
+    }
+    let entries = page(&app, file).await.expect(200).text.matches("BEGIN:VEVENT").count();
+    assert_eq!(entries, 2);
     let current = page(&app, "/events/week/?lang=ar").await.expect(200);
     assert!(current.text.contains("<h1>6–12 مارس 2027</h1>"));
     // 1 March 2027 is a Monday: the second day of a Japanese week, the third of an Arabic one.

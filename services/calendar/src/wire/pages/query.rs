@@ -162,9 +162,12 @@ impl PageQuery {
         address(path, &pairs)
     }
 
-    /// Returns the URL of the calendar file with the same events.
+    /// Returns the URL of the calendar file with the same events. It has the language if this
+    /// determines the days of a week.
     pub fn calendar(&self, path: &str) -> String {
         let mut pairs = self.narrowing();
+        let language = self.language.filter(|_| matches!(self.period, Some(Period::Week(_))));
+        pairs.extend(language.map(|language| ("lang", language.code().to_owned())));
         pairs.push((if self.outlook { "outlook-ical" } else { "ical" }, "1".to_owned()));
         address(path, &pairs)
     }
