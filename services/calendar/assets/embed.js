@@ -8,8 +8,11 @@
   if (!script) return;
   const base = new URL(".", script.src);
   const { view, title, ...options } = script.dataset;
-  const url = new URL(view === "month" ? "embed/month" : "embed/list", base);
-  for (const name of ["theme", "category", "tag", "search", "count", "month", "lang"]) {
+  const isMonth = view === "month";
+  const url = new URL(isMonth ? "embed/month" : "embed/list", base);
+  // Months show all events.
+  const own = isMonth ? ["month"] : ["category", "tag", "search", "count"];
+  for (const name of ["theme", "lang", ...own]) {
     if (options[name]) url.searchParams.set(name, options[name]);
   }
   const frame = document.createElement("iframe");

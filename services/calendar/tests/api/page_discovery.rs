@@ -340,6 +340,8 @@ async fn embedded_list_follows_its_parameters() {
     let script = page(&app, "/embed.js").await.expect(200);
     assert_eq!(script.header("content-type"), "text/javascript; charset=utf-8");
     assert!(script.text.len() < 3000);
+    let own = "const own = isMonth ? [\"month\"] : [\"category\", \"tag\", \"search\", \"count\"];";
+    assert!(script.text.contains(own), "{}", script.text);
 }
 
 #[actix_web::test]
