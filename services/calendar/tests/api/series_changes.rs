@@ -129,6 +129,23 @@ async fn address_of_a_removed_series_leads_to_dates_that_were_restored_singly() 
 }
 
 #[actix_web::test]
+async fn redirect_from_the_name_of_a_series_keeps_the_query() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    for query in ["?from=mail", "?lang=de&from=mail", "?lang=de"] {
+        let next = target(&app, &format!("/event/yoga/{query}")).await;
+        assert_eq!(next, format!("/event/yoga/2027-03-16/{query}"));
+    }
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    patch(&app, id, json!({"status": "publish"})).await.expect(200);
+    let next = target(&app, "/event/yoga/?lang=de").await;
+    assert_eq!(next, "/event/yoga/2027-03-16/?lang=de");
+    let file = page(&app, "/event/yoga/?ical=1").await.expect(200);
+    assert_eq!(file.header("content-type"), "text/calendar; charset=UTF-8");
+    assert!(file.text.contains("DTSTART;TZID=Europe/Vienna:20270316T180000"), "{}", file.text);
+}
+
+#[actix_web::test]
 async fn next_date_of_a_series_is_one_that_is_not_cancelled() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;

@@ -76,10 +76,14 @@ async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Erro
     }
 }
 
-/// Redirects from a series' own slug to its next event.
+/// Redirects from a series' own slug to its next event and keeps the query.
 async fn next_of_series(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
-    let path = pages::next_of_series(&reader.state, &reader.request, slug).await?;
-    Ok(HttpResponse::Found().insert_header((header::LOCATION, path)).finish())
+    // The query already contains the language.
+    let urls = reader.urls().in_default_language();
+    let request = pages::PageRequest { urls, ..reader.request.clone() };
+    let path = pages::next_of_series(&reader.state, &request, slug).await?;
+    let location = reader.with_query(path);
+    Ok(HttpResponse::Found().insert_header((header::LOCATION, location)).finish())
 }
 
 async fn shown(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
