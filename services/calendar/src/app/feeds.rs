@@ -12,8 +12,10 @@ use super::request::Request;
 use super::transactions::{read, read_list};
 use crate::error::Error;
 use crate::ical::{self, FeedContext, Head};
+use crate::model::event::Event;
 use crate::model::list::{EventFilter, Paging};
 use crate::model::slug;
+use crate::model::status::Status;
 use crate::model::urls::Urls;
 use crate::state::State;
 use crate::store::event_index::IndexAccess;
@@ -112,14 +114,19 @@ impl Listed {
     }
 }
 
+/// Returns since when events must have been trashed to be in a feed, in Unix seconds.
+pub fn cancelled_since(now: i64) -> i64 {
+    // Round down to a whole day. Otherwise the tag would change every second.
+    now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS
+}
+
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
 /// the parameters and the number of the latest change, so nothing else has to be read for a client
 /// that is up to date.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();
-    // Round down to a whole day. Otherwise the tag would change every second.
-    let cancelled_since = now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS;
+    let cancelled_since = cancelled_since(now);
     let list = anonymous(&params, &urls);
     let is_of_dates = feed_series::is_of_dates(&params);
     let (version, calendar, filter) = read(state, list, move |context, params| {
@@ -157,6 +164,12 @@ impl Feed {
     #[must_use]
     pub fn of_unlisted(self, event: i64) -> Feed {
         Feed { unlisted: Some(event), ..self }
+    }
+
+    /// Returns a feed with these events. Dates of series are single entries.
+    #[must_use]
+    pub fn of_single_dates(self, events: Vec<i64>) -> Feed {
+        Feed { is_of_dates: true, events: Some(events), ..self }
     }
 
     /// Returns a feed with all dates of the series that these events belong to.
@@ -357,6 +370,11 @@ impl Pieces {
     }
 }
 
+/// Returns whether an event in the trash was published before.
+fn was_published(event: &Event) -> bool {
+    event.status.is_trashed() && event.previous.as_ref().is_some_and(Status::is_published)
+}
+
 /// A piece of a feed.
 struct Piece {
     text: String,
@@ -385,7 +403,7 @@ fn written(
     let mut text = String::new();
     // Skip events that were hidden after the list was read.
     let shown = rows.iter().filter(|event| match listed.unlisted {
-        Some(_) => event.status.is_published(),
+        Some(_) => event.status.is_published() || was_published(event),
         None => event.is_public() || event.status.is_trashed(),
     });
     for event in shown.clone() {

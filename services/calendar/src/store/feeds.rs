@@ -12,6 +12,10 @@ use crate::model::list::EventFilter;
 /// Maximum number of cancelled events in a feed.
 const MOST: i64 = 1000;
 
+/// Selects formerly public events `e` that were trashed, by their tombstones `w`. A time follows.
+const WITHDRAWN: &str = "w.was_public and e.status = 'trash' and e.prev_status = 'publish' \
+     and e.listed and w.withdrawn_utc >= ";
+
 /// Returns a number that increases whenever an event, or any resource shown with events, changes.
 pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(content_version::table.select(content_version::n).first(db)?)
@@ -24,11 +28,9 @@ pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i6
     if !is_simple || !filter.scope.published {
         return Ok(Vec::new());
     }
-    let text = "select e.id from event_tombstones w join events e on e.id = w.event_id \
-         where w.was_public and e.status = 'trash' and e.prev_status = 'publish' and e.listed \
-         and w.withdrawn_utc >= ";
+    let text = "select e.id from event_tombstones w join events e on e.id = w.event_id where ";
     let mut sql = Sql::new(db, text);
-    sql.value(since);
+    sql.push(WITHDRAWN).value(since);
     within(&mut sql, &filter.window);
     let linked = [
         ("event_terms", &filter.categories),
@@ -55,4 +57,12 @@ pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i6
     append_columns(&mut sql, filter);
     sql.push(" order by e.start_local, e.id limit ").value(MOST);
     sql.load_ids(db)
+}
+
+/// Returns whether any of these events is public, or was and has been trashed since the given time.
+pub fn have_any(db: &mut Db, ids: &[i64], since: i64) -> Result<bool, DatabaseError> {
+    let mut sql = Sql::new(db, "select count(*) as n from events e where e.id in ");
+    sql.ids(ids).push(" and (e.pub = 1 or exists (select 1 from event_tombstones w where ");
+    sql.push("w.event_id = e.id and ").push(WITHDRAWN).value(since).push("))");
+    Ok(sql.number(db)? > 0)
 }

@@ -60,6 +60,14 @@ pub fn next_restored(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, D
     Ok(sql.load_ids(db)?.pop())
 }
 
+/// Returns the ids of the events of a series that was removed and had this slug.
+pub fn removed_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
+    let Some(first) = slugs::owner_of_former(db, REMOVED, slug)? else { return Ok(Vec::new()) };
+    let mut sql = Sql::new(db, "select e.id as id from events e where e.id = ");
+    sql.value(first).push(" or e.parent_id = ").value(first).push(" order by e.id");
+    sql.load_ids(db)
+}
+
 /// Appends the order and limit that select, of some events `e`, the next one that is not cancelled,
 /// else the next cancelled one, else the last one.
 pub fn first_to_come(sql: &mut Sql, now: i64) {

@@ -146,6 +146,57 @@ async fn redirect_from_the_name_of_a_series_keeps_the_query() {
 }
 
 #[actix_web::test]
+async fn own_file_of_a_deleted_event_is_cancelled_for_thirty_days() {
+    let app = App::new().await;
+    let shown = app.event(json!({"title": "Shown"})).await;
+    let renamed = app.event(json!({"title": "Former"})).await;
+    patch(&app, renamed, json!({"slug": "renamed"})).await.expect(200);
+    let unlisted = app.event(json!({"title": "Unlisted", "hide_from_listings": true})).await;
+    let private = app.event(json!({"title": "Private", "status": "private"})).await;
+    let hidden = app.event(json!({"title": "Hidden"})).await;
+    patch(&app, hidden, json!({"status": "private"})).await.expect(200);
+    let draft = json!({"title": "Draft", "status": "draft", "hide_from_listings": true});
+    let draft = app.event(draft).await;
+    let id = course(&app, json!({})).await;
+    let second = events(&app, id).await[1]["id"].as_i64().unwrap();
+    app.delete(&format!("/events/{second}")).await.expect(200);
+    let single = page(&app, "/event/yoga/2027-03-23/?ical=1").await.expect(200).text;
+    assert_eq!(single.matches("STATUS:CANCELLED").count(), 1, "{single}");
+    for event in [shown, renamed, unlisted, private, hidden, draft] {
+        app.delete(&format!("/events/{event}")).await.expect(200);
+    }
+    app.delete(&format!("/events/{id}?scope=all")).await.expect(200);
+    let cancelled = [
+        ("shown", 1),
+        ("former", 1),
+        ("renamed", 1),
+        ("unlisted", 1),
+        ("yoga/2027-03-16", 1),
+        ("yoga", 4),
+    ];
+    for (name, number) in cancelled {
+        let file = page(&app, &format!("/event/{name}/?ical=1")).await.expect(200);
+        assert_eq!(file.header("content-type"), "text/calendar; charset=UTF-8");
+        assert_eq!(file.text.matches("STATUS:CANCELLED").count(), number, "{name}: {}", file.text);
+        assert_eq!(file.text.matches("BEGIN:VEVENT").count(), number, "{name}");
+        page(&app, &format!("/event/{name}/")).await.expect(404);
+    }
+    for name in ["private", "hidden", "draft"] {
+        page(&app, &format!("/event/{name}/?ical=1")).await.expect(404);
+    }
+    // The file of a series has the dates that were restored and those that were not.
+    patch(&app, second, json!({"status": "publish"})).await.expect(200);
+    let file = page(&app, "/event/yoga/?ical=1").await.expect(200).text;
+    let counts = ["BEGIN:VEVENT", "STATUS:CANCELLED"].map(|line| file.matches(line).count());
+    assert_eq!(counts, [4, 3], "{file}");
+    app.delete(&format!("/events/{second}")).await.expect(200);
+    app.clock.advance(32 * 24 * 3600);
+    for (name, _) in cancelled {
+        page(&app, &format!("/event/{name}/?ical=1")).await.expect(404);
+    }
+}
+
+#[actix_web::test]
 async fn next_date_of_a_series_is_one_that_is_not_cancelled() {
     let app = App::new().await;
     let id = course(&app, json!({})).await;

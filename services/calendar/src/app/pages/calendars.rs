@@ -1,5 +1,6 @@
 //! The calendar files offered on pages.
 
+use database::{DatabaseError, Db};
 use jiff::ToSpan as _;
 use jiff::civil::Date;
 
@@ -9,12 +10,14 @@ use super::listing::{ListParameters, PageRequest};
 use super::named_series;
 use super::subjects::{find_linked, find_term};
 use crate::error::Error;
+use crate::model::event::Event;
 use crate::model::linked::Kind;
 use crate::model::role;
-use crate::model::slug::lookup_form;
+use crate::model::slug::{TRASHED, lookup_form, with_suffix};
+use crate::model::status::Status;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::{events, series};
+use crate::store::{events, feeds as stored_feeds, series, slugs};
 use crate::wire::pages::query::PageQuery;
 
 /// Reads a list's calendar file. It keeps past events for some days, because calendar apps would
@@ -94,6 +97,52 @@ pub async fn calendar_of_series(
     })
     .await?;
     series_file(state, request, ids).await
+}
+
+/// Reads the calendar file of a series or an event in the trash, which feeds still show as
+/// cancelled. If single dates of a removed series were restored, its file has them too.
+///
+/// # Errors
+/// Returns an error if feeds do not have the events, such as those that were not public.
+pub async fn calendar_of_trashed(
+    state: &State,
+    request: &PageRequest,
+    slug: &str,
+) -> Result<Feed, Error> {
+    let slug = lookup_form(slug);
+    let (of_series, event) = read(state, request.of(&[]), move |context, _| {
+        let since = feeds::cancelled_since(context.now.as_second());
+        let dates = named_series::all_dates(context.db, &slug)?;
+        if stored_feeds::have_any(context.db, &dates, since)? {
+            return Ok((dates, None));
+        }
+        let event = trashed_event(context.db, &slug)?.ok_or(Error::NoRoute)?;
+        let was_published = event.previous.as_ref().is_some_and(Status::is_published);
+        let is_shown = match event.listed {
+            true => stored_feeds::have_any(context.db, &[event.id], since)?,
+            // For events in the trash, this is the deletion date.
+            false => was_published && event.modified_utc >= since,
+        };
+        if is_shown { Ok((Vec::new(), Some(event))) } else { Err(Error::NoRoute) }
+    })
+    .await?;
+    let Some(Event { id, listed, .. }) = event else {
+        return series_file(state, request, of_series).await;
+    };
+    let feed = calendar(state, request, vec![("include", id.to_string())]).await?;
+    Ok(if listed { feed.of_single_dates(vec![id]) } else { feed.of_unlisted(id) })
+}
+
+/// Finds a trashed event by the slug that it had before, or by an earlier one.
+fn trashed_event(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
+    if let Some(event) = events::find_by_slug(db, &with_suffix(slug, TRASHED))? {
+        return Ok(Some(event));
+    }
+    let former = match slugs::owner_of_former(db, "events", slug)? {
+        Some(id) => events::find(db, id)?,
+        None => None,
+    };
+    Ok(former.filter(|event| event.status.is_trashed()))
 }
 
 /// Reads the calendar file of the series that these events belong to.

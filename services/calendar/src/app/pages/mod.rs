@@ -12,7 +12,7 @@ mod subjects;
 
 pub use calendars::{
     calendar, calendar_of_event, calendar_of_linked, calendar_of_series, calendar_of_term,
-    subscription,
+    calendar_of_trashed, subscription,
 };
 pub use event::{event_page, next_of_series};
 pub use listing::{

@@ -20,3 +20,16 @@ pub fn find(db: &mut Db, slug: &str, now: i64) -> Result<Option<(String, i64)>, 
     let Some(slug) = series_names::present(db, slug)? else { return Ok(None) };
     Ok(series::next_of_slug(db, &slug, now)?.map(|next| (slug, next)))
 }
+
+/// Returns the ids of all events of a series with this present or former slug, even if they are in
+/// the trash or the series was removed.
+pub fn all_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
+    let present = series_names::present(db, slug)?;
+    for name in [Some(slug), present.as_deref()].into_iter().flatten() {
+        let dates = series::events_of_slug(db, name)?;
+        if !dates.is_empty() {
+            return Ok(dates);
+        }
+    }
+    series_names::removed_dates(db, slug)
+}

@@ -71,9 +71,16 @@ async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Erro
         }
     }
     match reader.moved(Named::Event, slug).await {
-        Err(Error::NoRoute) => next_of_series(reader, slug).await,
-        outcome => outcome,
+        Err(Error::NoRoute) => {}
+        outcome => return outcome,
     }
+    if reader.query().as_calendar {
+        match pages::calendar_of_trashed(&reader.state, &reader.request, slug).await {
+            Err(Error::NoRoute) => {}
+            feed => return reader.calendar(feed?).await,
+        }
+    }
+    next_of_series(reader, slug).await
 }
 
 /// Redirects from a series' own slug to its next event and keeps the query.
