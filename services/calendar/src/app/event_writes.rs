@@ -200,7 +200,7 @@ fn slug(
     was_trashed: bool,
 ) -> Result<String, DatabaseError> {
     if let Some(slug) = &change.date_slug {
-        let slug = store::slugs::free(db, "events", slug, "", event.id)?;
+        let slug = slugs::free_of_event(db, (slug, ""), (event.id, true))?;
         store::slugs::forget_former(db, "events", &slug)?;
         return Ok(slug);
     }

@@ -7,6 +7,7 @@ use database::Db;
 use super::import_edits::SeriesEdits;
 use super::series;
 use super::series_dates::span_of;
+use super::series_names::free_name;
 use super::series_plans::{ended_before, from_on, occurrences_among};
 use super::subscriber::Subscriber;
 use crate::error::Error;
@@ -20,7 +21,7 @@ use crate::model::subscription::Part;
 use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::{events, imported, series_due, slugs, subscribed_events};
+use crate::store::{events, imported, series_due, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
@@ -96,10 +97,11 @@ fn keep(
     let Some(known) = known else {
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = title.filter(|name| !name.is_empty()).unwrap_or_else(|| "event".to_owned());
+        let own = events::find_by_external_id(db, &entry.uid)?.map_or(0, |event| event.id);
         let new = Series {
             id: 0,
             uid: entry.uid.clone(),
-            slug: slugs::free(db, "series", &name, "", 0)?,
+            slug: free_name(db, &name, (0, own))?,
             plan,
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until,

@@ -185,7 +185,7 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
         };
         let NewEvent { mut event, change, wanted_slug, warnings } = *one;
         let Some(links) = found.links(&change) else { break };
-        let Some(slug) = own.slug(db, &change, &wanted_slug)? else { break };
+        let Some(slug) = own.slug(db, &wanted_slug)? else { break };
         event.slug = slug;
         statuses.push(change.event_status.over(&EventStatus::default()));
         new.push((event, links));
@@ -370,14 +370,8 @@ impl OwnSlugs {
     }
 
     /// Returns the free slug for a new event. Returns `None` if a series has the name.
-    fn slug(
-        &mut self,
-        db: &mut Db,
-        change: &EventChange,
-        wanted: &str,
-    ) -> Result<Option<String>, DatabaseError> {
-        let is_sent = change.post.slug.as_ref().is_some_and(|slug| !slug.is_empty());
-        if !is_sent && self.of_series.contains(wanted) {
+    fn slug(&mut self, db: &mut Db, wanted: &str) -> Result<Option<String>, DatabaseError> {
+        if self.of_series.contains(wanted) {
             return Ok(None);
         }
         let of_events = &self.of_events;
@@ -385,7 +379,8 @@ impl OwnSlugs {
             let is_known = of_events.contains(candidate);
             match is_known || candidate == wanted {
                 true => Ok(is_known),
-                false => store::slugs::is_taken(db, "events", candidate, 0),
+                false => Ok(store::slugs::is_taken(db, "events", candidate, 0)?
+                    || store::slugs::is_taken(db, "series", candidate, 0)?),
             }
         })?;
         self.of_events.insert(free.clone());

@@ -8,6 +8,7 @@ use super::context::RequestContext;
 use super::event_writes;
 use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
+use super::series_names::free_name;
 use super::series_plans::{invalid, plan_of};
 use super::subscribed_series::note_new;
 use crate::error::Error;
@@ -41,8 +42,11 @@ pub fn create(
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;
     // A slug with this date belongs to a series with this name, such as the second part of a split
     // series.
-    if first.slug != series.slug_of(series.plan.first()) {
-        series.slug = slugs::free(context.db, "series", &series.slug, "", 0)?;
+    let is_named_by_date = first.slug == series.slug_of(series.plan.first());
+    let is_event = change.date_slug.is_none()
+        && slugs::is_taken(context.db, "events", &series.slug, first.id)?;
+    if !is_named_by_date || is_event {
+        series.slug = free_name(context.db, &series.slug, (0, first.id))?;
     }
     // The first event's slug contains its date, like all the others, unless a load brings it along.
     let own_slug = match change.date_slug {

@@ -33,6 +33,19 @@ pub fn taken_from(
     Ok(Some(name).filter(|name| *name != series.slug))
 }
 
+/// Returns a name that no other series has. No event other than the given one has it as its slug
+/// either, because the page of that event would hide that of the series.
+pub fn free_name(
+    db: &mut Db,
+    name: &str,
+    (series, event): (i64, i64),
+) -> Result<String, DatabaseError> {
+    slug::free(name, |name| {
+        Ok(slugs::is_taken(db, "series", name, series)?
+            || slugs::is_taken(db, "events", name, event)?)
+    })
+}
+
 /// Renames a series, or gives it a similar name if this one is used. Its events get new slugs with
 /// the same dates, except for those whose slugs do not start with the name of the series. The old
 /// addresses redirect. Returns the renamed series.
@@ -42,12 +55,8 @@ pub fn rename(
     (members, name): (&[Membership], &str),
     now: i64,
 ) -> Result<Series, DatabaseError> {
-    let name = slug::free(name, |name| {
-        // The page of an event with this slug would hide that of the series.
-        Ok::<_, DatabaseError>(
-            slugs::is_taken(db, "series", name, of.id)? || slugs::is_taken(db, "events", name, 0)?,
-        )
-    })?;
+    let name = free_name(db, name, (of.id, 0))?;
+    slugs::forget_former(db, "events", &name)?;
     let new = Series { slug: name, ..of.clone() };
     stored::update(db, &new)?;
     series_names::note_renamed(db, of.id, &of.slug)?;

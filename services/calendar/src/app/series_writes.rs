@@ -53,7 +53,7 @@ pub fn update(
         let messages = webhooks::last_message(context.db)?;
         let event = event_writes::update(context.db, old, change, write)?;
         let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
-        let name = slugs::free(context.db, "series", &name_of(&event), "", 0)?;
+        let name = series_names::free_name(context.db, &name_of(&event), (0, event.id))?;
         let mut series = new_series(context, &event, (plan, name))?;
         // Until now, feeds have listed this event under the UID that the series gets.
         series.uid = listed_uid(context, &event)?.unwrap_or(series.uid);

@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 
 use crate::model::status::{Stage, Status};
 use crate::model::{html, slug};
-use crate::store::slugs;
+use crate::store::{series, slugs};
 
 pub struct SlugSource<'a> {
     /// The slug sent with the write.
@@ -58,14 +58,35 @@ pub fn assign(
         base if base.is_empty() => id.to_string(),
         base => base,
     };
-    // The page with the name of a series leads to its next event.
-    let base = match table == "events" && sent.is_none() && current.is_empty() {
-        true => slugs::free(db, "series", &base, "", 0)?,
-        false => base,
+    let suffix = if is_trashed { slug::TRASHED } else { "" };
+    let new = match table {
+        "events" => free_of_event(db, (&base, suffix), (id, sent.is_none()))?,
+        _ => slugs::free(db, table, &base, suffix, id)?,
     };
-    let new = slugs::free(db, table, &base, if is_trashed { slug::TRASHED } else { "" }, id)?;
     slugs::forget_former(db, table, &new)?;
     Ok(new)
+}
+
+/// Returns a slug that neither another event nor a series has, because the page with the name of a
+/// series leads to its next event. An event that shared the name of its own series may keep it.
+pub fn free_of_event(
+    db: &mut Db,
+    (base, suffix): (&str, &str),
+    (id, may_share): (i64, bool),
+) -> Result<String, DatabaseError> {
+    let free = slug::free(base, |candidate| {
+        if slugs::is_taken(db, "events", &slug::with_suffix(candidate, suffix), id)? {
+            return Ok(true);
+        }
+        // A trashed event has no page, and names of series have no date.
+        let is_address = suffix.is_empty() && !candidate.contains(slug::SEPARATOR);
+        if !is_address || !slugs::is_taken(db, "series", candidate, 0)? {
+            return Ok(false);
+        }
+        let own = if may_share { series::of_event(db, id)? } else { None };
+        Ok::<_, DatabaseError>(own.is_none_or(|own| own.series.slug != candidate))
+    })?;
+    Ok(slug::with_suffix(&free, suffix))
 }
 
 /// Records a published row's former slug, so that the old URL redirects.

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::imports::post;
 use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
+use crate::subscribing::{calendar, event};
 
 /// Returns a change of the rule of all events of a weekly course.
 fn weekly(more: &Value) -> Value {
@@ -194,6 +196,35 @@ async fn own_file_of_a_deleted_event_is_cancelled_for_thirty_days() {
     for (name, _) in cancelled {
         page(&app, &format!("/event/{name}/?ical=1")).await.expect(404);
     }
+}
+
+#[actix_web::test]
+async fn slug_that_names_a_series_or_an_event_gets_a_number() {
+    let app = App::new().await;
+    let slug = async |id: i64| app.get(&format!("/events/{id}")).await.json["slug"].clone();
+    course(&app, json!({"title": "Pilates"})).await;
+    let sent = app.event(json!({"title": "Talk", "slug": "pilates"})).await;
+    assert_eq!(slug(sent).await, "pilates-2");
+    let changed = app.event(json!({"title": "Talk"})).await;
+    let patched = patch(&app, changed, json!({"slug": "pilates"})).await.expect(200);
+    assert_eq!(patched.json["slug"], "pilates-3");
+    let next = target(&app, "/event/pilates/").await;
+    assert!(next.ends_with("/event/pilates/2027-03-16/"), "{next}");
+    // A restored event has another address if a series got its name.
+    let trashed = app.event(json!({"title": "Choir"})).await;
+    app.delete(&format!("/events/{trashed}")).await.expect(200);
+    course(&app, json!({"title": "Choir"})).await;
+    let restored = patch(&app, trashed, json!({"status": "publish"})).await.expect(200);
+    assert_eq!(restored.json["slug"], "choir-2");
+    // Series do not get the slug of an event.
+    app.event(json!({"title": "Fair"})).await;
+    for (sent, number) in [("fair", 2), ("fair--2027-03-16", 3)] {
+        let id = course(&app, json!({"slug": sent})).await;
+        assert_eq!(slug(id).await, format!("fair-{number}--2027-03-16"), "{sent}");
+    }
+    let file = calendar(&[event("Fair", 5, "RRULE:FREQ=DAILY;COUNT=2\r\n")]);
+    post(&app, "editor", file).await.expect(200);
+    assert_eq!(app.rows("events where slug = 'fair-4--2027-05-01'"), 1);
 }
 
 #[actix_web::test]
