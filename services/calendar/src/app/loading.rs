@@ -124,7 +124,10 @@ fn load_event(
     let external_id = external_id(params)?;
     let named = match (&external_id, params.text("slug")) {
         (Some(id), _) => Some(find_by_external_id(context.db, id)?),
-        (None, Some(text)) => Some(events::find_by_slug(context.db, &slug::lookup_form(text))?),
+        (None, Some(text)) => {
+            let repeats = params.get("recurrence").is_some();
+            Some(find_by_slug(context.db, &slug::lookup_form(text), repeats)?)
+        }
         (None, None) => None,
     };
     let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
@@ -215,6 +218,19 @@ pub fn decode_event(
         change.date_slug = own.map(|own| slug::slugify_dated(&own)).filter(|own| !own.is_empty());
     }
     Ok(change)
+}
+
+/// Finds an event by slug. The slug in a line with a recurrence may also be the name of the series,
+/// whose first event has a date in its own.
+fn find_by_slug(db: &mut Db, slug: &str, repeats: bool) -> Result<Option<Event>, DatabaseError> {
+    let found = events::find_by_slug(db, slug)?;
+    if found.is_some() || !repeats {
+        return Ok(found);
+    }
+    match series::events_of_slug(db, slug)?.first() {
+        Some(first) => events::find(db, *first),
+        None => Ok(None),
+    }
 }
 
 /// Finds an event by external id. If the first dates of its series were removed before the export,

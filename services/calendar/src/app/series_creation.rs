@@ -10,6 +10,7 @@ use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
 use super::series_names::free_name;
 use super::series_plans::{invalid, plan_of};
+use super::slugs::remember;
 use super::subscribed_series::note_new;
 use crate::error::Error;
 use crate::ical::{Entry, Expansion};
@@ -19,7 +20,7 @@ use crate::model::notice::series_body;
 use crate::model::role::{self, User};
 use crate::model::series::{Membership, Plan, Series, Shared};
 use crate::model::series_ids::{occurrence_of, plain_uid};
-use crate::model::slug;
+use crate::model::slug::{self, TRASHED};
 use crate::model::subscription::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::state::Site;
@@ -48,21 +49,44 @@ pub fn create(
     if !is_named_by_date || is_event {
         series.slug = free_name(context.db, &series.slug, (0, first.id))?;
     }
-    // The first event's slug contains its date, like all the others, unless a load brings it along.
-    let own_slug = match change.date_slug {
-        Some(_) => first.slug.clone(),
-        None => {
-            let own_slug = series.slug_of(series.plan.first());
-            slugs::free(context.db, "events", &own_slug, "", first.id)?
-        }
-    };
+    let own_slug = first_slug(context.db, &series, change, &first)?;
     begin(context, &first, series, own_slug, messages)
+}
+
+/// Returns the slug of the first event of a series. It contains its date, like those of all others,
+/// unless a load brings the slug along.
+fn first_slug(
+    db: &mut Db,
+    series: &Series,
+    change: &EventChange,
+    first: &Event,
+) -> Result<String, DatabaseError> {
+    if change.date_slug.is_some() {
+        return Ok(first.slug.clone());
+    }
+    let suffix = if first.status.is_trashed() { TRASHED } else { "" };
+    slugs::free(db, "events", &series.slug_of(series.plan.first()), suffix, first.id)
+}
+
+/// Returns the slug of an event that becomes the first date of a series. Its former address is that
+/// of the series. If the series has another name or is not in lists, that address redirects.
+pub fn slug_as_date(
+    db: &mut Db,
+    series: &Series,
+    change: &EventChange,
+    event: &Event,
+) -> Result<String, DatabaseError> {
+    let slug = first_slug(db, series, change, event)?;
+    if series.slug != event.slug || !event.listed {
+        remember(db, "events", event.id, (&event.slug, &event.status), &slug)?;
+    }
+    Ok(slug)
 }
 
 /// Returns the name for the slugs of a series that starts with this event.
 pub fn name_of(first: &Event) -> String {
-    let dated = slug::dated(&first.slug);
-    slug::name_of_series(dated.map_or(&*first.slug, |(name, _)| name))
+    let own = first.slug.strip_suffix(TRASHED).unwrap_or(&first.slug);
+    slug::name_of_series(slug::dated(own).map_or(own, |(name, _)| name))
 }
 
 /// Builds a series that starts with this event.

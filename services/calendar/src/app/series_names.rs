@@ -63,14 +63,19 @@ pub fn rename(
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
-        let Some((_, date)) = slug::dated(stem).filter(|(name, _)| *name == of.slug) else {
-            continue;
+        // The first event of a series may share its name, because a file made a series of it.
+        let shares_name = stem == of.slug;
+        let wanted = match slug::dated(stem).filter(|(name, _)| *name == of.slug) {
+            Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),
+            None if shares_name => new.slug_of(member.occurrence),
+            None => continue,
         };
-        let wanted = format!("{}{SEPARATOR}{date}", new.slug);
         let suffix = if old.status.is_trashed() { TRASHED } else { "" };
         let mut event = old.clone();
         event.slug = slugs::free(db, "events", &wanted, suffix, old.id)?;
-        remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
+        if !shares_name {
+            remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
+        }
         slugs::forget_former(db, "events", &event.slug)?;
         // For events in the trash, this is the deletion date.
         if !event.status.is_trashed() {

@@ -9,7 +9,7 @@ use super::context::RequestContext;
 use super::interrupt::Interrupt;
 use super::series::{self, NewEvents, make_missing};
 use super::series_creation::{
-    begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require,
+    begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require, slug_as_date,
 };
 use super::series_dates::{span_in, span_of};
 use super::series_notices::announce_split;
@@ -58,7 +58,7 @@ pub fn update(
         // Until now, feeds have listed this event under the UID that the series gets.
         series.uid = listed_uid(context, &event)?.unwrap_or(series.uid);
         series.sequence = event.sequence + 1;
-        let own_slug = event.slug.clone();
+        let own_slug = slug_as_date(context.db, &series, change, &event)?;
         return begin(context, &event, series, own_slug, messages);
     };
     if change.has_null_recurrence {

@@ -199,6 +199,52 @@ async fn own_file_of_a_deleted_event_is_cancelled_for_thirty_days() {
 }
 
 #[actix_web::test]
+async fn address_of_an_event_that_became_a_series_leads_to_the_next_date() {
+    let app = App::new().await;
+    let daily = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 3}});
+    let dates = |more: Value| {
+        let mut body = json!({"start_date": "2027-03-16 18:00", "end_date": "2027-03-16 19:00"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let id = app.event(dates(json!({"title": "Choir"}))).await;
+    let became = patch(&app, id, daily.clone()).await.expect(200).json;
+    assert_eq!(became["slug"], "choir--2027-03-16");
+    page(&app, "/event/choir/2027-03-16/").await.expect(200);
+    assert_eq!(target(&app, "/event/choir/").await, "/event/choir/2027-03-16/");
+    app.delete(&format!("/events/{id}")).await.expect(200);
+    assert_eq!(target(&app, "/event/choir/").await, "/event/choir/2027-03-17/");
+    patch(&app, id, json!({"status": "publish"})).await.expect(200);
+    // A new name is that of all dates.
+    patch(&app, id, json!({"slug": "altchor", "scope": "all"})).await.expect(200);
+    assert_eq!(texts(&app, id, "slug").await[0], "altchor--2027-03-16");
+    for name in ["choir", "altchor"] {
+        let next = target(&app, &format!("/event/{name}/")).await;
+        assert_eq!(next, "/event/altchor/2027-03-16/", "{name}");
+    }
+    assert_eq!(target(&app, "/event/choir/2027-03-16/").await, "/event/altchor/2027-03-16/");
+    // An unlisted series has no address of its own, so that of the event leads to the event.
+    let unlisted = json!({"title": "Quiet", "hide_from_listings": true});
+    let unlisted = app.event(dates(unlisted)).await;
+    patch(&app, unlisted, daily).await.expect(200);
+    assert_eq!(target(&app, "/event/quiet/").await, "/event/quiet/2027-03-16/");
+    // If a file made a series of an event, the first date shares its name until both are renamed.
+    let file = |more: &str| calendar(&[event("Fair", 5, more)]);
+    for more in ["", "RRULE:FREQ=DAILY;COUNT=2\r\n"] {
+        app.clock.advance(60);
+        post(&app, "editor", file(more)).await.expect(200);
+    }
+    let first = app.get("/events?search=fair&orderby=id&order=asc").await.ids()[0];
+    patch(&app, first, json!({"slug": "market", "scope": "all"})).await.expect(200);
+    let days = ["market--2027-05-01", "market--2027-05-02"];
+    assert_eq!(texts(&app, first, "slug").await, days);
+    for name in ["fair", "market"] {
+        let next = target(&app, &format!("/event/{name}/")).await;
+        assert_eq!(next, "/event/market/2027-05-01/", "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn slug_that_names_a_series_or_an_event_gets_a_number() {
     let app = App::new().await;
     let slug = async |id: i64| app.get(&format!("/events/{id}")).await.json["slug"].clone();

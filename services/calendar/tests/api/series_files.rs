@@ -178,7 +178,7 @@ async fn name_of_a_series_has_the_file_of_all_its_dates() {
     assert_eq!(file().await, parts);
     let outlook = page(&app, "/event/yoga/?outlook-ical=1").await.expect(200);
     assert!(!outlook.text.contains("X-WR-CALNAME") && outlook.text.contains("RRULE:"));
-    // The page of an event that became a series stays, and offers the file of the series.
+    // The page of an event that became a series offers the file of the series.
     let plain = app.event(json!({"title": "Fair"})).await;
     let body = json!({"recurrence": {"rrule": "FREQ=DAILY", "count": 2}});
     app.patch(&format!("/events/{plain}"), &body).await.expect(200);
