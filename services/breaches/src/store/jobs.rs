@@ -244,6 +244,15 @@ pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, Dat
     Ok(figures)
 }
 
+/// Returns whether a job other than `id` is running and has had a heartbeat since `since`.
+pub fn another_runs(db: &mut Db, id: i64, since: i64) -> Result<bool, DatabaseError> {
+    let others = job::table
+        .filter(job::id.ne(id))
+        .filter(job::state.eq("running"))
+        .filter(job::updated_at.ge(since));
+    Ok(diesel::select(diesel::dsl::exists(others)).get_result(db)?)
+}
+
 /// Lists all jobs, newest first.
 pub fn all(db: &mut Db) -> Result<Vec<Job>, DatabaseError> {
     Ok(job::table.order(job::id.desc()).load(db)?)

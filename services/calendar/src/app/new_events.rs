@@ -378,7 +378,7 @@ impl OwnSlugs {
         let free = slug::free(wanted, |candidate| {
             let is_known = of_events.contains(candidate);
             match is_known || candidate == wanted {
-                true => Ok(is_known),
+                true => Ok::<_, DatabaseError>(is_known),
                 false => Ok(store::slugs::is_taken(db, "events", candidate, 0)?
                     || store::slugs::is_taken(db, "series", candidate, 0)?),
             }

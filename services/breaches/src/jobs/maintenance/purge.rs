@@ -106,18 +106,55 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
 const TARGET: Duration = Duration::from_millis(100);
 /// Target duration on a distributed database, where transactions cost more, but load more too.
 const DISTRIBUTED_TARGET: Duration = Duration::from_millis(500);
-/// Target duration on SQLite. A writer that has waited for less than 100 ms retries at least every
-/// 25 ms, so it gets its turn in the first pause. After that, it would retry less often.
-const SQLITE_TARGET: Duration = Duration::from_millis(50);
-/// Pause after each SQLite transaction to let other writers in.
-const SQLITE_PAUSE: Duration = Duration::from_millis(25);
+/// Target duration and pause on SQLite while other jobs run. A writer that has waited for less than
+/// 100 ms retries at least every 25 ms, so it gets its turn in the first pause.
+const SQLITE_SHARED: Turn = Turn::from_millis(50, 25);
+/// Target duration and pause on SQLite if no other job runs. Every transaction writes most pages of
+/// the by-domain index, so long ones are cheaper. Writers of requests, which retry every 100 ms by
+/// then, get their turn in the pause.
+const SQLITE_ALONE: Turn = Turn::from_millis(250, 100);
+/// Jobs without a heartbeat for this many seconds don't count as running.
+const SILENT: i64 = 30;
 /// Width of the first key range, which is one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
+
+/// How long a transaction should take, and how long to wait before the next one.
+#[derive(Clone, Copy)]
+struct Turn {
+    target: Duration,
+    pause: Duration,
+}
+
+impl Turn {
+    const fn from_millis(target: u64, pause: u64) -> Self {
+        Self { target: Duration::from_millis(target), pause: Duration::from_millis(pause) }
+    }
+
+    /// Chooses the turn of the next transaction. PostgreSQL queues writers, so it needs no pauses.
+    fn next(
+        db: &mut Db,
+        layout: Layout,
+        backend: Backend,
+        job: i64,
+        now: i64,
+    ) -> Result<Self, JobError> {
+        Ok(match (backend, layout) {
+            (Backend::Postgres, Layout::OneServer) => {
+                Self { target: TARGET, pause: Duration::ZERO }
+            }
+            (Backend::Postgres, Layout::Distributed) => {
+                Self { target: DISTRIBUTED_TARGET, pause: Duration::ZERO }
+            }
+            (Backend::Sqlite, _) if jobs::another_runs(db, job, now - SILENT)? => SQLITE_SHARED,
+            (Backend::Sqlite, _) => SQLITE_ALONE,
+        })
+    }
+}
 
 /// Lets other writers in on SQLite. PostgreSQL queues them anyway.
 fn pause(backend: Backend) {
     if backend == Backend::Sqlite {
-        std::thread::sleep(SQLITE_PAUSE);
+        std::thread::sleep(SQLITE_SHARED.pause);
     }
 }
 
@@ -129,15 +166,13 @@ fn strip_table(
     running: &Running,
 ) -> Result<(), JobError> {
     let (layout, backend) = (Layout::of(connection.db())?, context.pools.backend());
-    let target = match (backend, layout) {
-        (Backend::Sqlite, _) => SQLITE_TARGET,
-        (Backend::Postgres, Layout::OneServer) => TARGET,
-        (Backend::Postgres, Layout::Distributed) => DISTRIBUTED_TARGET,
-    };
-    let (mut next, mut width) =
-        (running.after.map_or(Some(i64::MIN), |k| k.checked_add(1)), FIRST_WIDTH);
+    let mut next = running.after.map_or(Some(i64::MIN), |k| k.checked_add(1));
+    let mut last: Option<(u64, Duration)> = None;
     let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
     while let Some(low) = next {
+        let now = context.clock.unix();
+        let turn = Turn::next(connection.db(), layout, backend, running.id, now)?;
+        let width = last.map_or(FIRST_WIDTH, |(width, took)| adapted(width, took, turn.target));
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let lock = |db: &mut Db| -> Result<(), JobError> {
             accounts::prepare_strip(db)?;
@@ -152,9 +187,9 @@ fn strip_table(
             connection.transaction(|db| timed_after(db, lock, strip, Instant::now))?;
         progress.add(u64::try_from(removed).unwrap_or(0));
         next = high.checked_add(1);
-        width = adapted(width, took, target);
-        if took > target / 4 {
-            pause(backend);
+        last = Some((width, took));
+        if took > turn.target / 4 {
+            std::thread::sleep(turn.pause);
         }
     }
     progress.finish();
@@ -244,6 +279,26 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::store::MIGRATIONS;
+
+    #[test]
+    fn purge_has_short_transactions_on_sqlite_only_while_another_job_runs() {
+        let database = testkit::Database::new();
+        let pools = database.open(&[&MIGRATIONS]);
+        let targets = pools.write_blocking(|db| {
+            let purge = jobs::begin(db, "purge", "", "Alpha", 100)?;
+            let target = |db: &mut Db, now: i64| {
+                Turn::next(db, Layout::OneServer, Backend::Sqlite, purge, now).unwrap().target
+            };
+            let alone = target(db, 100);
+            let load = jobs::begin(db, "accounts", "", "{}", 100)?;
+            let (shared, silent) = (target(db, 130), target(db, 131));
+            assert!(jobs::finish(db, load, 131)?);
+            Ok::<_, database::DatabaseError>([alone, shared, silent, target(db, 131)])
+        });
+        let millis = targets.unwrap().map(|target| target.as_millis());
+        assert_eq!(millis, [250, 50, 250, 250]);
+    }
 
     #[test]
     fn wait_for_the_lock_does_not_count_towards_the_duration() {
