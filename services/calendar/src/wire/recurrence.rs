@@ -286,12 +286,14 @@ fn listed(
     let mut dates = Vec::new();
     for item in items.iter().filter(|item| !item.is_null()) {
         // A written date, such as "March 16, 2027", may have a comma.
-        if let Ok(whole) = date(item, name, zone, now) {
-            dates.push(whole);
-            continue;
-        }
-        for part in list(item).map_err(invalid)? {
-            dates.push(date(&part, name, zone, now)?);
+        match date(item, name, zone, now) {
+            Ok(whole) => dates.push(whole),
+            Err(_) if item.is_string() => {
+                for part in list(item).map_err(invalid)? {
+                    dates.push(date(&part, name, zone, now)?);
+                }
+            }
+            Err(error) => return Err(error),
         }
     }
     if dates.len() > MAX_ITEMS { Err(invalid(TOO_MANY)) } else { Ok(dates) }
