@@ -15,8 +15,8 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::private_files::keep_private;
 use crate::{
-    LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, openapi, preview, reference,
-    settings, signals,
+    LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, memory, openapi, preview,
+    reference, settings, signals,
 };
 
 /// The subcommands of every binary.
@@ -149,6 +149,7 @@ pub fn main<C: Cli>() -> ExitCode {
     let serves = matches!(&parsed, Ok(parsed) if parsed.serves);
     if !serves {
         signals::release();
+        memory::share_arenas();
     }
     let Parsed { cli, checked, .. } = match parsed {
         Ok(parsed) => parsed,

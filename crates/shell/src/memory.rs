@@ -61,6 +61,14 @@ pub(crate) fn map_long_buffers_separately() {
     }
 }
 
+/// Lets all threads of a command share two arenas. By default, every thread gets its own, which keeps
+/// what the thread has freed: loading four million files then took 730 MiB instead of 490.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn share_arenas() {
+    // SAFETY: the function takes two numbers and changes the allocator's parameters under its lock.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 2) };
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn trim() {
     // SAFETY: the function takes a number, locks each arena while working on it, and doesn't touch
@@ -70,6 +78,9 @@ fn trim() {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn map_long_buffers_separately() {}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn share_arenas() {}
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn trim() {}
