@@ -262,7 +262,7 @@ async fn page_in_another_language_has_its_words_and_translations() {
     for text in [
         "<html lang=\"de\" dir=\"rtl\" class=",
         "href=\"#content\">Zum Inhalt</a>",
-        "<nav aria-label=\"Website\">",
+        "<nav id=\"navigation\" aria-label=\"Website\">",
         "<a class=\"brand\" href=\"/?lang=de\">",
         "<a href=\"/events?lang=de\">Veranstaltungen</a>",
         "<a href=\"/docs/\">Schnittstelle</a>",
