@@ -107,12 +107,12 @@ const TARGET: Duration = Duration::from_millis(100);
 /// Target duration on a distributed database, where transactions cost more, but load more too.
 const DISTRIBUTED_TARGET: Duration = Duration::from_millis(500);
 /// Target duration and pause on SQLite while other jobs run. A writer that has waited for less than
-/// 100 ms retries at least every 25 ms, so it gets its turn in the first pause.
-const SQLITE_SHARED: Turn = Turn::from_millis(50, 25);
+/// 100 ms retries at least every 25 ms, so the first pause lets it in.
+const SQLITE_SHARED: Pacing = Pacing::from_millis(50, 25);
 /// Target duration and pause on SQLite if no other job runs. Every transaction writes most pages of
-/// the by-domain index, so long ones are cheaper. Writers of requests, which retry every 100 ms by
-/// then, get their turn in the pause.
-const SQLITE_ALONE: Turn = Turn::from_millis(250, 100);
+/// the by-domain index, so long ones are cheaper. Requests that wait to write retry every 100 ms by
+/// then, so the pause lets them in.
+const SQLITE_ALONE: Pacing = Pacing::from_millis(250, 100);
 /// Jobs without a heartbeat for this many seconds don't count as running.
 const SILENT: i64 = 30;
 /// Width of the first key range, which is one shard of a distributed database.
@@ -120,18 +120,18 @@ const FIRST_WIDTH: u64 = 1 << 52;
 
 /// How long a transaction should take, and how long to wait before the next one.
 #[derive(Clone, Copy)]
-struct Turn {
+struct Pacing {
     target: Duration,
     pause: Duration,
 }
 
-impl Turn {
+impl Pacing {
     const fn from_millis(target: u64, pause: u64) -> Self {
         Self { target: Duration::from_millis(target), pause: Duration::from_millis(pause) }
     }
 
-    /// Chooses the turn of the next transaction. PostgreSQL queues writers, so it needs no pauses.
-    fn next(
+    /// Chooses the pacing of the next transaction. PostgreSQL queues writers, so it needs no pauses.
+    fn choose(
         db: &mut Db,
         layout: Layout,
         backend: Backend,
@@ -171,8 +171,8 @@ fn strip_table(
     let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
     while let Some(low) = next {
         let now = context.clock.unix();
-        let turn = Turn::next(connection.db(), layout, backend, running.id, now)?;
-        let width = last.map_or(FIRST_WIDTH, |(width, took)| adapted(width, took, turn.target));
+        let pacing = Pacing::choose(connection.db(), layout, backend, running.id, now)?;
+        let width = last.map_or(FIRST_WIDTH, |(width, took)| adapted(width, took, pacing.target));
         let high = low.checked_add_unsigned(width - 1).unwrap_or(i64::MAX);
         let lock = |db: &mut Db| -> Result<(), JobError> {
             accounts::prepare_strip(db)?;
@@ -188,8 +188,8 @@ fn strip_table(
         progress.add(u64::try_from(removed).unwrap_or(0));
         next = high.checked_add(1);
         last = Some((width, took));
-        if took > turn.target / 4 {
-            std::thread::sleep(turn.pause);
+        if took > pacing.target / 4 {
+            std::thread::sleep(pacing.pause);
         }
     }
     progress.finish();
@@ -288,7 +288,7 @@ mod tests {
         let targets = pools.write_blocking(|db| {
             let purge = jobs::begin(db, "purge", "", "Alpha", 100)?;
             let target = |db: &mut Db, now: i64| {
-                Turn::next(db, Layout::OneServer, Backend::Sqlite, purge, now).unwrap().target
+                Pacing::choose(db, Layout::OneServer, Backend::Sqlite, purge, now).unwrap().target
             };
             let alone = target(db, 100);
             let load = jobs::begin(db, "accounts", "", "{}", 100)?;
