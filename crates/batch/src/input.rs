@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_file_that_is_named_as_compressed_is_cut() {
+    fn empty_file_with_a_compressed_name_is_truncated() {
         let folder = tempfile::tempdir().unwrap();
         for (name, opens) in [("list.txt.gz", false), ("list.ZST", false), ("list.txt", true)] {
             let path = folder.path().join(name);

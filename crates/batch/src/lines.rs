@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_line_ends_and_long_lines_are_handled_whatever_the_buffer() {
+    fn byte_order_marks_line_ends_and_long_lines_work_with_any_buffer_size() {
         let mut text = b"\xEF\xBB\xBFa\r\n\nb\n".to_vec();
         text.extend(vec![b'x'; LONGEST + 1]);
         text.extend(b"\nlast");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_line_end_nor_mark_counts() {
+    fn length_limit_excludes_line_end_and_byte_order_mark() {
         for capacity in [1, 2, 64] {
             let text = b"\xEF\xBB\xBF123\r\n123\r\n1234\r\n123\r\r\n123\r";
             let expected = [
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carriage_return_is_kept_where_it_is_wanted() {
+    fn carriage_return_is_kept_on_request() {
         let mut lines = BoundedLines::new(b"123\n1234\n12\r\n".as_slice(), 3);
         assert_eq!(lines.next_line().unwrap(), Some((1, Line::Bytes(b"123"))));
         assert_eq!(lines.next_line().unwrap(), Some((2, Line::TooLong { start: b"123" })));
@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_are_those_of_a_split(
+        fn lines_equal_those_of_a_split(
             text in "[ab\r\n\u{feff}]{0,40}",
             capacity in 1_usize..12,
             limit in 0_usize..12,

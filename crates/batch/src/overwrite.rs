@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_of_a_file_that_is_read_is_refused() {
+    fn input_file_is_refused_as_output_under_any_name() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::write(at("list"), "a").unwrap();

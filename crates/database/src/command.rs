@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_printed_one_a_line_or_as_json() {
+    fn versions_are_printed_one_per_line_or_as_json() {
         assert_eq!(printed(false), "2026-01-01-000001_note\n2026-01-02-000001_remark\n");
         assert_eq!(printed(true), "[\"2026-01-01-000001_note\",\"2026-01-02-000001_remark\"]\n");
     }

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_take_turns_whatever_the_number_of_their_requests() {
+    fn callers_take_turns_regardless_of_their_number_of_requests() {
         let turns = FairTurns::new(1);
         let mut turn = turns.try_take(Some("0"));
         assert!(turns.try_take(None).is_none());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn caller_with_a_turn_leaves_the_others_to_other_callers() {
+    fn caller_gets_one_turn_at_a_time_unless_anonymous() {
         let turns = FairTurns::new(3);
         let first = turns.try_take(Some("1"));
         assert!(first.is_some() && turns.try_take(Some("1")).is_none());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_of_requests_that_gave_up_are_not_lost() {
+    fn turns_of_cancelled_requests_are_not_lost() {
         let turns = FairTurns::new(2);
         let taken = [turns.try_take(None), turns.try_take(None)];
         {

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn busy_database_is_tried_again_until_patience_ends() {
+    async fn busy_database_is_retried_until_the_limit() {
         assert_eq!(tried(PATIENCE, || DatabaseError::Busy).await, (true, 3));
         assert_eq!(tried(Duration::ZERO, || DatabaseError::Busy).await, (false, 1));
         assert_eq!(tried(PATIENCE, || DatabaseError::NotFound).await, (false, 1));

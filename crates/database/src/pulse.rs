@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_peer_that_never_answers_keeps_one_thread_at_most() {
+    async fn silent_peer_occupies_at_most_one_thread() {
         for answers_login in [false, true] {
             let port = silent_peer(answers_login);
             let url = format!("postgres://u@127.0.0.1:{port}/d?sslmode=disable");

@@ -93,7 +93,7 @@ async fn deliver<O: Outbox>(
     let failed = failure.filter(|failure| failure.counts).map(|failure| Failed {
         destination: receiver.to_string(),
         attempt,
-        is_given_up: failure.retry.is_none(),
+        is_abandoned: failure.retry.is_none(),
         why: failure.why,
     });
     Ended { receiver, failed, noted }

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn any_number_of_hanging_receivers_leave_the_quick_slots() {
+    async fn hanging_receivers_do_not_occupy_the_quick_slots() {
         let table = Table::new((0..40).map(|receiver| (receiver, 3)).chain([(40, 400)]));
         let times = Times { new_for: Duration::from_millis(1), ..Times::USUAL };
         let claimed = deliver_within(times, &table, &Hanging::new(40, 400)).await;

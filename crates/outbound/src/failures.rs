@@ -16,7 +16,7 @@ pub(crate) struct Failed {
     /// Counts from 1.
     pub(crate) attempt: u32,
     /// Whether this was the last attempt.
-    pub(crate) is_given_up: bool,
+    pub(crate) is_abandoned: bool,
     /// Why it failed.
     pub(crate) why: String,
 }
@@ -32,8 +32,8 @@ pub(crate) struct Failures {
 
 impl Failures {
     pub(crate) fn note(&mut self, failed: Failed) {
-        let Failed { destination, attempt, is_given_up, why } = failed;
-        let same = self.unlogged.entry((destination, is_given_up)).or_default();
+        let Failed { destination, attempt, is_abandoned, why } = failed;
+        let same = self.unlogged.entry((destination, is_abandoned)).or_default();
         *same = (same.0 + 1, attempt, why);
     }
 
@@ -54,8 +54,8 @@ impl Failures {
 
     fn take_lines(&mut self) -> Vec<(Level, String)> {
         let mut lines = Vec::new();
-        for ((destination, is_given_up), (count, attempt, why)) in mem::take(&mut self.unlogged) {
-            let (level, fate) = match is_given_up {
+        for ((destination, is_abandoned), (count, attempt, why)) in mem::take(&mut self.unlogged) {
+            let (level, fate) = match is_abandoned {
                 true => (Level::Warn, "abandoned"),
                 false => (Level::Info, "failed, will be retried"),
             };
@@ -70,13 +70,13 @@ impl Failures {
 mod tests {
     use super::*;
 
-    fn failed(destination: &str, attempt: u32, is_given_up: bool) -> Failed {
+    fn failed(destination: &str, attempt: u32, is_abandoned: bool) -> Failed {
         let why = format!("reason {attempt}");
-        Failed { destination: destination.to_owned(), attempt, is_given_up, why }
+        Failed { destination: destination.to_owned(), attempt, is_abandoned, why }
     }
 
     #[test]
-    fn a_destination_has_one_line_for_retries_and_one_for_given_up_messages() {
+    fn destination_has_one_line_for_retries_and_one_for_abandoned_messages() {
         let mut failures = Failures::default();
         for attempt in 1..=3 {
             failures.note(failed("webhook 7", attempt, false));

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn known_receivers_keep_their_slots_beside_any_number_of_new_ones_that_hang() {
+    fn new_receivers_that_hang_take_no_slots_of_known_ones() {
         let mut lanes = lanes_that_know(["known"]);
         let names: Vec<String> = (0..1_000).map(|number| format!("new {number}")).collect();
         let mut waiting: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_receivers_have_slots_of_their_own_until_they_are_quick_again() {
+    fn slow_receivers_use_separate_slots_until_they_are_quick_again() {
         let mut lanes = lanes_that_know(["a", "b", "c", "d", "e"]);
         for receiver in ["a", "b", "c"] {
             let lane = lanes.begin(&receiver);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_that_held_much_is_a_peak() {
+    fn one_connection_that_held_much_memory_is_a_peak() {
         let mut peak = Peak::default();
         assert!(!peak.has_ended(load(1, 32 << 20)));
         assert!(!peak.has_ended(load(1, 0)));

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn own_folders_are_closed_and_shared_ones_keep_their_group() {
+    fn folders_lose_access_for_others_and_setgid_ones_keep_their_group() {
         let base = tempfile::tempdir().unwrap();
         for (before, after, closing) in [
             (0o755, 0o700, Closing::Done),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_hold_other_files_stay_open() {
+    fn folders_with_foreign_files_keep_their_permissions() {
         let base = tempfile::tempdir().unwrap();
         fs::write(base.path().join("echo.db"), "").unwrap();
         fs::set_permissions(base.path(), Permissions::from_mode(0o755)).unwrap();

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_grouped_by_field_in_the_order_of_the_first() {
+    fn messages_are_grouped_by_field_in_order_of_first_occurrence() {
         let found = [("b", "1"), ("a", "2"), ("b", "3"), ("", "4"), ("a", "5")];
         let found = found.map(|(field, message)| (field.to_owned(), message.to_owned()));
         assert_eq!(
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn many_messages_are_written_in_one_pass() {
+    fn thousands_of_messages_are_written_in_one_pass() {
         // Takes minutes if this is ever quadratic.
         let many =
             Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());

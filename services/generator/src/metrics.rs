@@ -183,7 +183,7 @@ mod tests {
     use super::KINDS;
 
     #[test]
-    fn labels_have_the_order_of_the_kinds() {
+    fn metric_labels_follow_the_order_of_kinds() {
         for (position, (kind, label)) in KINDS.into_iter().enumerate() {
             assert_eq!(kind as usize, position, "{label}");
         }

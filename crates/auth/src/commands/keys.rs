@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_counts_to_its_end() {
+    fn expiry_date_includes_the_whole_day() {
         assert_eq!(parse_until("1970-01-01"), Ok(86_400));
         assert_eq!(parse_until("1970-01-01T00:00:07Z"), Ok(7));
         assert_eq!(parse_until("9999-12-31"), Ok(Timestamp::MAX.as_second()));

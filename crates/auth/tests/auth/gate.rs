@@ -226,7 +226,7 @@ fn bearer_scheme_is_read_in_any_case_and_others_are_ignored() {
 }
 
 #[actix_web::test]
-async fn refusals_come_before_errors_in_the_query() {
+async fn refusals_take_precedence_over_query_errors() {
     let house = House::new();
     let (_, key) = house.issue(&house.pools(), "alice");
     let unknown = "0".repeat(32);

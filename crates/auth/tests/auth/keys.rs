@@ -84,7 +84,7 @@ async fn rotated_key_keeps_its_row_and_the_old_text_stops_at_once() {
 }
 
 #[tokio::test]
-async fn key_stops_at_the_second_of_its_end() {
+async fn key_expires_at_the_exact_second() {
     let house = House::new();
     let pools = house.pools();
     let now = house.now();
@@ -101,7 +101,7 @@ async fn key_stops_at_the_second_of_its_end() {
 }
 
 #[test]
-fn given_text_is_stored_once_and_must_be_a_key() {
+fn given_key_is_stored_once_and_must_be_well_formed() {
     let house = House::new();
     let pools = house.pools();
     let text = "00112233445566778899AABBCCDDEEFF";

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_backup_is_no_backup_and_is_replaced() {
+    fn killed_backup_is_not_a_backup_and_is_replaced() {
         let place = Place::new();
         let killed = place.begin().unwrap();
         killed.link("remains", &place.at("data")).unwrap();

@@ -99,7 +99,7 @@ async fn a_refused_write_is_not_made_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_never_answer_again_are_replaced() {
+async fn connections_that_stay_silent_are_replaced() {
     let database = Database::new();
     let Some((proxy, pools)) = through_proxy(&database) else { return };
     assert_eq!(read(&pools).await.unwrap(), 0);

@@ -38,7 +38,7 @@ fn databases_of_another_service_and_of_a_newer_version_are_refused_unchanged() {
 }
 
 #[test]
-fn a_preview_tells_what_a_start_would_do_and_changes_nothing() {
+fn preview_reports_what_a_start_would_do_and_changes_nothing() {
     let database = Database::new();
     let settings = DatabaseSettings { auto_migrate: false, ..database.settings() };
     let preview = |settings: &DatabaseSettings, sources: &[&Migrations]| {

@@ -13,7 +13,7 @@ fn refusal(url: &str) -> String {
 }
 
 #[test]
-fn unknown_scheme_is_one_sentence_without_the_password() {
+fn unknown_scheme_error_is_one_line_without_the_password() {
     assert_eq!(
         refusal("mysql://root:geheim@localhost/notes"),
         "DATABASE_URL must start with sqlite:// or postgres://, not with mysql:"
@@ -34,7 +34,7 @@ fn unavailable_server_is_reported_without_the_password() {
 }
 
 #[test]
-fn malformed_server_url_is_not_repeated() {
+fn malformed_server_url_is_not_in_the_error() {
     let text = refusal("postgres://root:ge%heim@127.0.0.1/notes");
     assert!(text.contains("not a well-formed PostgreSQL URL"), "{text}");
 }

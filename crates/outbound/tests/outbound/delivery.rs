@@ -107,7 +107,7 @@ async fn due_messages_are_sent_once_and_failures_wait() {
 }
 
 #[tokio::test]
-async fn a_message_is_given_up_after_its_attempts() {
+async fn message_is_abandoned_after_its_last_attempt() {
     let (table, courier) = (Table::new(2), Moody(Mutex::default()));
     let mut waits = Vec::new();
     for _ in 0..20 {

@@ -86,7 +86,7 @@ async fn bodies_end_at_the_limit() {
 }
 
 #[tokio::test]
-async fn only_a_body_with_a_length_shows_its_end() {
+async fn only_a_body_with_a_length_is_known_to_be_complete() {
     let peer = HttpPeer::start(answer);
     let fetcher = fetcher(&peer, |_| ());
     for (path, expected) in [("", true), ("endless", false)] {

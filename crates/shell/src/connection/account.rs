@@ -117,12 +117,12 @@ impl Connection {
 
     /// Returns whether the connection or the process uses too much memory.
     pub(super) fn is_full(&self) -> bool {
-        self.is_full_beside(0)
+        self.is_full_without(0)
     }
 
     /// Returns whether the connection or the process uses too much memory, not counting this
     /// response. Even the longest response can therefore be sent if nothing else is in memory.
-    pub(super) fn is_full_beside(&self, answer: usize) -> bool {
+    pub(super) fn is_full_without(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
             || all.saturating_sub(answer) > HELD_BY_PROCESS
@@ -264,9 +264,9 @@ mod tests {
         let long = HELD_BY_CONNECTION + 1;
         let answer = Held::new(&connection, long);
         assert!(connection.is_full());
-        assert!(!connection.is_full_beside(long));
+        assert!(!connection.is_full_without(long));
         let other = Held::new(&connection, long);
-        assert!(connection.is_full_beside(long));
+        assert!(connection.is_full_without(long));
         drop((answer, other));
         assert!(!connection.is_full());
     }

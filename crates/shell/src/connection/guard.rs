@@ -215,7 +215,7 @@ impl Guard {
                 self.waiting = Some(Held::new(&self.connection, sending));
             }
             let is_late = self.rate.is_missed(context, &self.connection);
-            if is_late || self.connection.is_full_beside(sending) {
+            if is_late || self.connection.is_full_without(sending) {
                 return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
             }
         }

@@ -208,7 +208,7 @@ impl Sending {
         };
         let length = known.unwrap_or(STREAM_SIZE);
         let mut whole = Some(Held::new(&self.connection, length));
-        if self.connection.is_full_beside(length) {
+        if self.connection.is_full_without(length) {
             return Err(Reason::ENHANCE_YOUR_CALM);
         }
         let mut body = pin!(body);
@@ -269,7 +269,7 @@ impl Sending {
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending
                         if rate.is_missed(context, connection)
-                            || connection.is_full_beside(length) =>
+                            || connection.is_full_without(length) =>
                     {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
                     }

@@ -31,7 +31,7 @@
 //! | Assumption | Used in | Tests that fail if it stops being true |
 //! |---|---|---|
 //! | The dispatcher sends its own responses (400, 408, 431) in a single write of up to 160 bytes, with `HTTP/1.1 4xx`, headers, a blank line and no body, and only while no request is open. | `parser_answer::status` | `connections::unreadable_requests_get_the_body_of_the_service` |
-//! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has arrived. | `pipeline` | `connections::requests_of_a_client_that_takes_no_answer_are_not_read_either`, `tests/hostile.rs` |
+//! | The dispatcher reads until the socket is pending, and parses a head as soon as its blank line has arrived. | `pipeline` | `connections::requests_of_a_client_that_reads_no_responses_are_not_read`, `tests/hostile.rs` |
 //! | A request head ends at the first blank line, with LF or CRLF. | `pipeline::blank_line` | `smuggling` |
 //! | The dispatcher reads a body to its end before it parses the next head, and drops whatever the handler didn't read. | `pipeline::Expected` | `smuggling`, `connections::an_unread_body_does_not_hide_the_answer` |
 //! | Offering `h2c` in `Connection` makes the dispatcher close the connection. | `pipeline::refuse_upgrade` | `connections::an_offer_of_http2_is_ignored_and_the_connection_kept` |

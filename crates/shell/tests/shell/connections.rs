@@ -71,7 +71,7 @@ async fn an_incomplete_second_head_gets_408() {
 }
 
 #[actix_web::test]
-async fn a_busy_connection_outlives_the_time_of_one_head() {
+async fn busy_connection_outlives_the_head_timeout() {
     let started = Started::with(impatient).await;
     let mut busy = connect(&started).await;
     let mut request = async || {
@@ -228,7 +228,7 @@ async fn a_redirect_needs_a_valid_host() {
 }
 
 #[actix_web::test]
-async fn requests_of_a_client_that_takes_no_answer_are_not_read_either() {
+async fn requests_of_a_client_that_reads_no_responses_are_not_read() {
     let started = Started::new().await;
     let (mut reading, mut writing) = connect(&started).await.into_split();
     let request = b"GET /big HTTP/1.1\r\nhost: a\r\n\r\n";

@@ -33,7 +33,7 @@ async fn read_until(stream: &mut TcpStream, end: &str) -> String {
 }
 
 #[actix_web::test]
-async fn a_body_that_the_operation_reads_is_permitted_once() {
+async fn accepted_body_gets_one_100_continue() {
     let started = Started::new().await;
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     for chunked in [false, true, false] {
@@ -54,7 +54,7 @@ async fn a_body_that_the_operation_reads_is_permitted_once() {
 }
 
 #[actix_web::test]
-async fn what_the_head_decides_is_answered_without_a_permission() {
+async fn request_rejected_by_its_head_gets_no_100_continue() {
     let started = Started::new().await;
     let long = JSON.replace("12", "99999999");
     let text = JSON.replace("application/json", "text/plain");
@@ -92,7 +92,7 @@ async fn a_client_may_send_its_body_without_waiting() {
 }
 
 #[actix_web::test]
-async fn others_are_served_after_a_client_left_before_its_body() {
+async fn clients_are_served_after_one_left_before_its_body() {
     let started = Started::new().await;
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
     stream.write_all(head("/note", JSON).as_bytes()).await.unwrap();

@@ -45,7 +45,7 @@ fn assert_none(found: &[String]) {
 }
 
 #[test]
-fn every_operation_has_an_id_of_its_own_a_tag_and_a_summary() {
+fn every_operation_has_a_unique_id_a_tag_and_a_summary() {
     assert_none(&complaints(|_, operation| {
         let lacking = ["operationId", "summary", "tags"].into_iter();
         lacking.filter(|key| operation[*key].is_null()).map(|key| format!("no {key}")).collect()
@@ -88,7 +88,7 @@ fn parameters_are_named_once_and_their_defaults_have_their_type() {
 }
 
 #[test]
-fn path_parameters_are_those_of_the_path() {
+fn path_parameters_match_the_path() {
     for &service in SERVICES.iter() {
         for (name, operation) in operations(&document(service)) {
             let declared: BTreeSet<String> = operation["parameters"]

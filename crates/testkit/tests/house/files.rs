@@ -187,7 +187,7 @@ fn tables(schema: &str) -> Vec<String> {
 }
 
 #[test]
-fn queries_are_named_in_the_plural_of_their_table() {
+fn query_files_are_named_after_their_table_in_the_plural() {
     let mut offences = Vec::new();
     for &service in SERVICES.iter() {
         let store = format!("services/{service}/src/store");
@@ -209,7 +209,7 @@ fn queries_are_named_in_the_plural_of_their_table() {
 }
 
 #[test]
-fn every_decision_has_a_number_of_its_own_and_is_in_the_index() {
+fn every_decision_has_a_unique_number_and_is_in_the_index() {
     let folder = root().join("docs/decisions");
     let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let mut numbers = std::collections::BTreeSet::new();

@@ -76,7 +76,7 @@ fn random_numbers_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn no_database_is_linked_unless_asked_for() {
+fn no_database_is_linked_without_the_feature() {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "-p", "testkit", "-e", "normal", "--offline", "--prefix", "none"])
         .arg("--no-default-features")

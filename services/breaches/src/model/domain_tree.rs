@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn inherited_domain_passes_nothing_on_by_itself() {
+    fn inherited_domain_passes_no_verification_on() {
         assert_eq!(tree(&[("a.corp.example", INHERITED)]).root_of("b.a.corp.example"), None);
     }
 

@@ -352,7 +352,7 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
 /// a domain also lose pending messages and verification links for it.
 ///
 /// Waits for transactions that are verifying one of these domains for someone else.
-pub(super) fn forget_given_up(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
+pub(super) fn forget_lost(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     turns::take_notices(db, domains)?;
     for chunk in domains.chunks(CHUNK) {
         forget_uncontrolled(db, chunk)?;

@@ -6,7 +6,7 @@
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
-use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_given_up, larger_domains};
+use super::domain_controls::{NO_ROOM, REMOVED, VERIFIED, forget_lost, larger_domains};
 use super::schema::domain_control;
 use super::{mail_domains, turns};
 use crate::model::domain_tree::{DomainTree, Holding, is_below};
@@ -97,13 +97,13 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
         tree.remove(domain);
         diesel::delete(domain_control::table.find(row.id)).execute(db)?;
     }
-    let mut given_up = vec![domain];
+    let mut lost = vec![domain];
     for below in rows.iter().filter(|row| is_below(&row.domain, domain)) {
         let row = domain_control::table.find(below.id);
         if below.state == REMOVED {
             if !tree.has_root(&below.domain) {
                 diesel::delete(row).execute(db)?;
-                given_up.push(&below.domain);
+                lost.push(&below.domain);
             }
         } else if let Some(parent) = below.parent_id {
             match tree.root_of(&below.domain) {
@@ -114,12 +114,12 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
                 }
                 None => {
                     diesel::delete(row).execute(db)?;
-                    given_up.push(&below.domain);
+                    lost.push(&below.domain);
                 }
             }
         }
     }
-    forget_given_up(db, &given_up)
+    forget_lost(db, &lost)
 }
 
 /// Lets removed subdomains be inherited again once this domain has been verified.
@@ -149,5 +149,5 @@ pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), Databas
     }
     let rows = domain_control::table.filter(domain_control::id.eq_any(out));
     diesel::update(rows).set(domain_control::state.eq(NO_ROOM)).execute(db)?;
-    forget_given_up(db, &names)
+    forget_lost(db, &names)
 }

@@ -85,7 +85,7 @@ async fn renewed_claim_is_kept_and_a_lost_one_changes_nothing() {
 }
 
 #[actix_web::test]
-async fn each_attempt_has_the_same_message_id_and_each_message_another() {
+async fn attempts_share_a_message_id_that_no_other_message_has() {
     let app = start().await;
     app.listener(OWNER).await;
     app.load("Alpha", &format!("{OWNER}\n")).await;

@@ -62,7 +62,7 @@ fn writes_without_a_key_are_detected() {
 }
 
 /// Replaces the Citus extension, and records which tables are distributed.
-const STAND_IN: &str = "
+const FAKE_EXTENSION: &str = "
     CREATE TABLE laid_out (name TEXT, key TEXT, colocated TEXT);
     CREATE FUNCTION create_distributed_table(name TEXT, key TEXT, colocate_with TEXT DEFAULT '') RETURNS void
         LANGUAGE sql AS 'INSERT INTO laid_out VALUES (name, key, colocate_with)';
@@ -95,7 +95,7 @@ fn migrate_distributes_by_key_if_the_extension_exists() {
     // The migrations depend on the layout.
     let conn = <diesel::PgConnection as diesel::Connection>::establish(database.url()).unwrap();
     let mut db = database::Db::Pg(conn);
-    execute(&mut db, STAND_IN).unwrap();
+    execute(&mut db, FAKE_EXTENSION).unwrap();
     assert!(run(&["migrate", "--distributed"]).status.success());
     let found: Vec<LaidOut> =
         diesel::sql_query("SELECT concat_ws(' ', name, key, colocated) AS text FROM laid_out")

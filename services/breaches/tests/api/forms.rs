@@ -161,7 +161,7 @@ async fn add_webhook(browser: &Browser<'_>, url: &str) {
 }
 
 #[actix_web::test]
-async fn form_without_effect_is_no_success() {
+async fn form_without_effect_reports_no_success() {
     let app = start().await;
     let browser = Browser::new(&app);
     for path in

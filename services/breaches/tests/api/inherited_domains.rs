@@ -158,7 +158,7 @@ async fn inherited_subdomains_stay_within_the_plan() {
 }
 
 #[actix_web::test]
-async fn removed_subdomain_returns_only_when_its_parent_is_verified_anew() {
+async fn removed_subdomain_returns_only_when_its_parent_is_verified_again() {
     let app = App::with_peers(Peers { smtp: Some(testkit::SmtpPeer::start()), ..peers() }).await;
     app.import(&serde_json::json!([entry("Alpha"), entry("Beta")])).await;
     app.load("Alpha", "a@corp.example\nb@sub.corp.example\nc@deep.sub.corp.example\n").await;

@@ -357,7 +357,7 @@ async fn refused_mail_is_retried_and_sent_once() {
 }
 
 #[actix_web::test]
-async fn webhook_call_is_signed_retried_and_given_up() {
+async fn webhook_call_is_signed_retried_and_abandoned() {
     let status = Arc::new(AtomicU16::new(500));
     let shared = Arc::clone(&status);
     let hook = HttpPeer::start(move |_| match shared.load(Ordering::SeqCst) {

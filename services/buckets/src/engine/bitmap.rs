@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_are_those_of_a_sorted_set(
+        fn bitmap_pages_equal_pages_of_a_sorted_set(
             numbers in proptest::collection::btree_set(0u64..300, 0..80),
             from in 0u64..300, skip in 0u64..90, limit in 0usize..90,
         ) {

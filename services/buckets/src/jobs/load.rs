@@ -163,7 +163,7 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
 
 /// Loads sources into a new generation. Once it is complete and verified, it replaces the current
 /// one. Returns its number and the report.
-pub(super) fn load_anew(
+pub(super) fn load_new_generation(
     searched: Session,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,

@@ -208,7 +208,7 @@ impl Loader {
             self.switch(searched, &named, &report, &text)?;
         } else {
             reconcile(&context.pools, self.session.writer.journal(), Some(text.as_str()), now)?;
-            self.tell_of_dead_rows();
+            self.warn_of_dead_rows();
         }
         Ok(report)
     }
@@ -225,7 +225,7 @@ impl Loader {
     }
 
     /// Warns if most of the rows in the index are dead.
-    fn tell_of_dead_rows(&self) {
+    fn warn_of_dead_rows(&self) {
         let writer = &self.session.writer;
         let (dead, rows) = (writer.dead_rows().unwrap_or(0), writer.journal().rows);
         if dead > rows / 2 {

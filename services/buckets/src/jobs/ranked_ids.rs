@@ -53,7 +53,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_are_those_of_a_sorted_set(
+        fn ranks_equal_ranks_in_a_sorted_set(
             numbers in proptest::collection::btree_set(0u64..9_000, 0..200),
             asked in 0u64..9_200,
         ) {

@@ -5,7 +5,7 @@ use database::DatabaseError;
 use super::alerts::judge_or_warn;
 use super::context::JobContext;
 use super::error::JobError;
-use super::load::load_anew;
+use super::load::load_new_generation;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::ranked_ids::RankedIds;
 use super::report::Report;
@@ -23,7 +23,7 @@ const HOLDER: &str = "the index is being rebuilt";
 /// and switches to it. Returns the new generation's number and its number of files.
 pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
     let session = settled_session(Session::open(context, HOLDER)?)?;
-    settled(context, write_anew(context, session))
+    settled(context, copy_to_new_generation(context, session))
 }
 
 /// Builds a new index from the sources alone, verifies it and switches to it. Returns the new
@@ -36,8 +36,8 @@ pub fn rebuild_from(
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
 ) -> Result<(u32, Report), JobError> {
-    let session = settled_session(Session::open_anew(context, HOLDER)?)?;
-    settled(context, load_anew(session, options, checkpoints))
+    let session = settled_session(Session::open_for_rebuild(context, HOLDER)?)?;
+    settled(context, load_new_generation(session, options, checkpoints))
 }
 
 /// Cleans up after a rebuild. Drops old generations, or if it failed, the unfinished new one.
@@ -55,7 +55,7 @@ fn settled<T>(
 }
 
 /// Copies the current index and switches to the copy.
-fn write_anew(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
+fn copy_to_new_generation(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
     // We keep the lock until the switch. The old writer is idle.
     session.index.refresh()?;
     let mut fresh = session.next_generation()?;

@@ -163,7 +163,7 @@ impl Found {
         newest.iter().try_for_each(|manifest| self.add_inventory(manifest))?;
         for Manifest { path, files, fault, .. } in older {
             let reason = fault.unwrap_or_else(|| "another inventory is newer".to_owned());
-            tell_of_skipped(&path, &reason);
+            report_skipped(&path, &reason);
             self.data.extend(files);
         }
         Ok(())
@@ -205,7 +205,7 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
     let failed = |error| JobError::Source { path: folder.display().to_string(), error };
     let place = fs::canonicalize(folder).map_err(failed)?;
     if above.contains(&place) {
-        tell_of_skipped(folder, "it is a circular link");
+        report_skipped(folder, "it is a circular link");
         return Ok(());
     }
     above.push(place);
@@ -224,9 +224,9 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
             Ok(meta) if meta.is_dir() => walk(&path, above, files)?,
             Ok(meta) if meta.is_file() => files.push(path),
             // Opening a pipe would block until there's a writer.
-            Ok(_) => tell_of_skipped(&path, "it is neither a file nor a folder"),
+            Ok(_) => report_skipped(&path, "it is neither a file nor a folder"),
             Err(error) if path.is_symlink() && error.kind() != ErrorKind::PermissionDenied => {
-                tell_of_skipped(&path, "the link is broken");
+                report_skipped(&path, "the link is broken");
             }
             Err(error) => return Err(JobError::Source { path: path.display().to_string(), error }),
         }
@@ -235,7 +235,7 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
     Ok(())
 }
 
-fn tell_of_skipped(path: &Path, reason: &str) {
+fn report_skipped(path: &Path, reason: &str) {
     let shown: String = path.display().to_string().chars().take(LONGEST_SHOWN).collect();
     log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }

@@ -36,7 +36,7 @@ impl Session {
 
     /// Like [`Self::open`], but allows the published index to be missing, since it will be
     /// replaced.
-    pub fn open_anew(context: &JobContext, holder: &str) -> Result<Self, JobError> {
+    pub fn open_for_rebuild(context: &JobContext, holder: &str) -> Result<Self, JobError> {
         Self::begin(context, holder, true)
     }
 

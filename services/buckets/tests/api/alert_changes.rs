@@ -51,7 +51,7 @@ async fn files_in_buckets_that_the_server_does_not_know_yet_are_not_skipped() {
 }
 
 #[actix_web::test]
-async fn cursor_of_a_newer_server_returns_no_file_twice() {
+async fn cursor_of_a_newer_server_returns_each_file_once() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "old backup", 1, 1)]);
     let app = fixture.serve("free").await;

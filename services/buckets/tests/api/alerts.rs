@@ -140,7 +140,7 @@ async fn bad_alerts_are_refused() {
 }
 
 #[actix_web::test]
-async fn new_files_are_read_from_a_place_on() {
+async fn new_files_are_read_from_a_cursor_on() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(BOX, "old backup.sql", 1, 1)]);
     let app = fixture.serve("enterprise").await;

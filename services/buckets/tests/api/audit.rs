@@ -100,7 +100,7 @@ fn hidden_bucket_that_was_opened_again_counts_as_new() {
 }
 
 #[test]
-fn dead_addresses_keep_their_files_and_do_not_stop_others() {
+fn unreachable_buckets_keep_their_files_and_do_not_stop_others() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     fixture.has(&format!("{}/closed", bucket.address), "old.txt");

@@ -49,7 +49,7 @@ fn restored_index_has_the_same_files_and_takes_further_loads() {
 }
 
 #[test]
-fn backup_beside_loads_has_one_state() {
+fn backup_during_loads_has_one_state() {
     let program = Program::in_file();
     program.done(&["load", text(&program.source(1, FILES))]);
     let before = program.done(&["export"]).lines().count();
@@ -73,7 +73,7 @@ fn backup_beside_loads_has_one_state() {
 }
 
 #[test]
-fn interrupted_load_goes_on_after_a_restore() {
+fn interrupted_load_resumes_after_a_restore() {
     let program = Program::in_file();
     program.done(&["load", text(&program.source(1, FILES))]);
     let source = program.source(2, FILES);

@@ -29,7 +29,7 @@ async fn golden_answer() {
 #[case("start=4", &[5, 6])]
 #[case("start=100", &[])]
 #[actix_web::test]
-async fn lists(#[case] query: &str, #[case] expected: &[u64]) {
+async fn bucket_list_filters_sorts_and_pages(#[case] query: &str, #[case] expected: &[u64]) {
     let app = Fixture::with_samples().serve("free").await;
     let (status, body) = app.get(&format!("/api/v2/buckets?{query}")).await;
     assert_eq!(status, 200, "{body}");

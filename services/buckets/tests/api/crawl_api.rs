@@ -286,7 +286,7 @@ async fn limits_of_a_key_hold_while_another_replica_adds() {
 }
 
 #[actix_web::test]
-async fn crawl_of_a_key_does_not_keep_others_from_its_bucket() {
+async fn crawl_of_a_key_does_not_block_others_from_its_bucket() {
     let fixture = Fixture::new();
     let app = fixture.serve("enterprise").await;
     let other = fixture.key("other", "enterprise");

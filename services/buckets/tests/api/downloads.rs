@@ -48,7 +48,7 @@ fn header(headers: &HeaderMap, name: &str) -> String {
 #[case("extensions=pdf&start=2")]
 #[case("keywords=nothing-has-this-name")]
 #[actix_web::test]
-async fn downloads_have_the_files_of_json_in_their_order(#[case] query: &str) {
+async fn downloads_have_the_same_files_in_the_same_order_as_json(#[case] query: &str) {
     let app = Fixture::with_samples().serve("premium").await;
     let (_, json) = app.get(&format!("/api/v2/files?{query}&limit=1000")).await;
     let files = json["files"].as_array().unwrap();
@@ -124,7 +124,7 @@ async fn downloads_end_at_the_limit_of_the_package() {
 }
 
 #[actix_web::test]
-async fn depth_of_the_package_also_ends_downloads() {
+async fn downloads_end_at_the_depth_of_the_package_over_http() {
     let (_fixture, app) = serve_names((0..2_500).map(|n| format!("{n}.txt")), "free").await;
     let (_, headers, body) = app.download("start=1000", NDJSON).await;
     assert_eq!((body.lines().count(), header(&headers, "x-results")), (1_000, "2500".to_owned()));

@@ -103,7 +103,7 @@ async fn offset_of_a_million_is_400() {
 #[case("free", "paging-mode=scrolling", "paging-mode", "enterprise")]
 #[case("premium", "paging-mode=scrolling", "paging-mode", "enterprise")]
 #[actix_web::test]
-async fn what_the_package_excludes_is_403(
+async fn parameters_outside_the_package_are_403(
     #[case] plan: &str,
     #[case] query: &str,
     #[case] name: &str,

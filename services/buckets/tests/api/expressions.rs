@@ -290,7 +290,7 @@ fn empty_index_answers_every_expression(#[case] text: &str, #[case] full_path: b
 /// limits.
 #[test]
 #[ignore = "minutes; the figures are for a report"]
-fn a_long_run_of_random_expressions() {
+fn random_expressions_match_naive_results_in_a_long_run() {
     let cases = std::env::var(LONG_RUN).map_or(20_000, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();

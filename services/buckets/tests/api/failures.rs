@@ -253,7 +253,7 @@ impl FileIndex for HeldUp {
 }
 
 #[actix_web::test]
-async fn an_older_look_does_not_show_a_removed_bucket_again() {
+async fn stale_refresh_does_not_show_a_removed_bucket_again() {
     const A: &str = "a.s3.amazonaws.com";
     let mut fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "x", 1, 1)]);

@@ -54,7 +54,7 @@ async fn headers_match_contract() {
 #[case("keywords=resumes+resume1", false)]
 #[case("keywords=resumes+resume1&full-path=TRUE", true)]
 #[actix_web::test]
-async fn word_vectors(#[case] query: &str, #[case] found: bool) {
+async fn keywords_match_whole_words_of_names(#[case] query: &str, #[case] found: bool) {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line("a.s3.amazonaws.com", DOCX, 1, 1)]);
     let app = fixture.serve("free").await;

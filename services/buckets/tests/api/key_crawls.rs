@@ -88,7 +88,7 @@ async fn requested_run_is_an_hour_after_the_last_one() {
 }
 
 #[actix_web::test]
-async fn keys_and_the_operator_have_turns() {
+async fn keys_and_the_operator_take_turns() {
     let (fixture, bucket) = (Fixture::new(), pages(1));
     let app = fixture.serve("enterprise").await;
     let url = format!("{}/s3/", bucket.address);

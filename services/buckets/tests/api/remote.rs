@@ -111,7 +111,7 @@ fn private_bucket_is_reported_and_unchanged() {
 }
 
 #[test]
-fn object_without_kind_is_no_listing() {
+fn object_without_kind_is_not_a_listing() {
     let bucket = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let fixture = Fixture::new();
     fixture.run(&options(&bucket, "gcs")).unwrap();

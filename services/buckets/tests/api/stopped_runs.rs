@@ -72,7 +72,7 @@ enum Takedown {
 #[case(Takedown::CarriedOut, 0, 0)]
 #[case(Takedown::Waiting, 0, 0)]
 #[case(Takedown::Lifted, 1, 2 * PAGE as u64)]
-fn a_bucket_that_is_removed_is_not_listed_by_a_run_that_goes_on(
+fn removed_bucket_is_not_listed_by_a_resumed_run(
     #[case] takedown: Takedown,
     #[case] buckets: u64,
     #[case] files: u64,

@@ -36,7 +36,7 @@ async fn json_of(server: &Served, path: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn backup_beside_writes_has_everything_that_was_acknowledged_before() {
+async fn backup_during_writes_has_every_earlier_acknowledged_write() {
     let program = program();
     let server = Arc::new(program.serve(&[]));
     let upload = server.request(Method::POST, &format!("{ROOT}/images")).bearer_auth(ADMIN_KEY);
@@ -108,7 +108,7 @@ fn backup_of_nothing_and_restore_over_data_are_refused() {
 }
 
 #[test]
-fn backup_beside_postgres_says_what_to_dump() {
+fn backup_with_postgres_says_what_to_dump() {
     let program = program().with_database();
     program.done(&["users", "list"]);
     let folder = Folder::new();

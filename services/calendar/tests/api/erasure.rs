@@ -81,7 +81,7 @@ async fn erased_event_leaves_nothing_but_its_tombstone() {
 }
 
 #[actix_web::test]
-async fn image_that_something_else_has_stays() {
+async fn image_that_another_item_uses_stays() {
     let app = App::new().await;
     let (shared, own) = (image(&app, 1).await, image(&app, 2).await);
     let same_file = image(&app, 2).await;

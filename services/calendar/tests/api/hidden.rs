@@ -120,7 +120,7 @@ async fn images_are_described_to_those_who_may_see_them() {
 }
 
 #[actix_web::test]
-async fn series_is_unknown_to_callers_who_may_not_read_any_of_its_events() {
+async fn series_is_hidden_from_callers_who_may_read_none_of_its_events() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=WEEKLY", "count": 2});
     let id = app.event_as("author", json!({"status": "draft", "recurrence": rule})).await;

@@ -117,7 +117,7 @@ fn event(image: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn write_of_a_client_that_leaves_is_completed() {
+async fn write_completes_although_its_client_disconnects() {
     let peer = Peer::start().await;
     let app = peer.app().await;
     let body = json!({

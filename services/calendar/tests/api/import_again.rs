@@ -37,7 +37,7 @@ async fn shown(app: &App) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn series_moved_there_and_back_keeps_its_events() {
+async fn series_that_moves_and_returns_keeps_its_events() {
     let app = App::new().await;
     counts(&app, calendar(&[&series(10, "")])).await;
     let ids = app.get("/events").await.ids();
@@ -108,7 +108,7 @@ async fn cancelled_event_stays_visible_until_confirmed() {
 }
 
 #[actix_web::test]
-async fn unknown_cancelled_event_is_imported_as_such_and_cleared_by_a_later_file() {
+async fn unknown_cancelled_event_is_imported_as_cancelled_until_a_later_file_clears_it() {
     let app = App::new().await;
     let file = |status: &str, sequence: u8| {
         calendar(&[&format!(

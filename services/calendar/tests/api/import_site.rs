@@ -84,7 +84,7 @@ fn alike(item: &Value) -> Value {
 }
 
 #[actix_web::test]
-async fn site_is_taken_over_and_followed() {
+async fn site_is_imported_and_later_changes_follow() {
     let source = program();
     let old = source.serve(&[]);
     let upload = old.request(Method::POST, &format!("{ROOT}/images")).bearer_auth(ADMIN_KEY);

@@ -42,7 +42,7 @@ fn moment(value: &Value) -> DateTime {
 }
 
 #[test]
-fn dates_and_times_are_those_of_intl() {
+fn dates_and_times_match_intl() {
     type Form = fn(Language, DateTime) -> String;
     let forms: [(&str, Form); 8] = [
         ("full", |language, at| language.day(at.date())),
@@ -123,7 +123,7 @@ fn date_and_its_times_are_separated() {
 }
 
 #[test]
-fn intervals_are_those_of_intl() {
+fn intervals_match_intl() {
     for (language, expected) in judged() {
         let has_names_of_months = !matches!(language, Language::Cs | Language::Ja | Language::Zh);
         for days in expected["days"].as_array().unwrap().iter().filter(|_| has_names_of_months) {
@@ -153,7 +153,7 @@ fn intervals_are_those_of_intl() {
 }
 
 #[test]
-fn numbers_and_plural_forms_are_those_of_intl() {
+fn numbers_and_plural_forms_match_intl() {
     for (language, expected) in judged() {
         for number in expected["numbers"].as_array().unwrap() {
             let count = language.count(number[0].as_i64().unwrap());
@@ -168,7 +168,7 @@ fn numbers_and_plural_forms_are_those_of_intl() {
 }
 
 #[test]
-fn lists_are_those_of_intl() {
+fn lists_match_intl() {
     let texts = |value: &Value| -> Vec<String> {
         value.as_array().unwrap().iter().map(|one| text(one).to_owned()).collect()
     };
@@ -187,7 +187,7 @@ fn lists_are_those_of_intl() {
 }
 
 #[test]
-fn prices_are_those_of_intl() {
+fn prices_match_intl() {
     for (language, expected) in judged() {
         for price in expected["prices"].as_array().unwrap() {
             let values = price[0].as_array().unwrap();

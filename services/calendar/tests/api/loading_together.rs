@@ -163,7 +163,7 @@ async fn event_with_many_venues_keeps_to_the_limit_of_its_texts() {
 }
 
 #[actix_web::test]
-async fn texts_that_grow_when_they_are_stored_are_measured_as_they_are_stored() {
+async fn texts_that_grow_when_stored_are_measured_after_storing() {
     let app = App::new().await;
     // Each of them is stored as `&#038;`.
     let text = "&".repeat(1 << 20);

@@ -27,7 +27,7 @@ async fn rich(app: &App) -> String {
 }
 
 #[actix_web::test]
-async fn response_is_accepted_as_a_write_and_changes_nothing() {
+async fn response_sent_back_as_a_write_changes_nothing() {
     let app = App::new().await;
     let event = rich(&app).await;
     let plain = format!("/events/{}", app.event(json!({"title": "Plain"})).await);

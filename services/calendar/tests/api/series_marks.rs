@@ -46,7 +46,7 @@ async fn change_of_all_reaches_a_date_whose_own_change_was_undone() {
 }
 
 #[actix_web::test]
-async fn field_is_not_own_any_longer_when_all_get_its_value() {
+async fn field_is_shared_again_when_all_events_get_its_value() {
     let app = App::new().await;
     let id = course(&app, json!({"status": "draft"})).await;
     let all = ids(&app, id).await;

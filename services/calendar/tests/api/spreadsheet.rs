@@ -31,7 +31,7 @@ const TABLE: &str = "\u{feff}Title;Start date;End date;Venue;Organizer;Categorie
     '=1+1;2041-03-02 10:00;2041-03-02 11:00;Hall;;Music;;;'-x;\r\n";
 
 #[test]
-fn table_goes_in_and_out_unchanged() {
+fn exported_table_equals_the_loaded_one() {
     let program = program();
     let (code, report, errors) = load(&program, TABLE, &[]);
     assert_eq!((code, counts(&report)), (Some(0), [2, 0, 0, 0]), "{errors}{report}");

@@ -287,7 +287,7 @@ async fn released_date_differs_from_a_series_that_was_changed_for_all() {
 }
 
 #[actix_web::test]
-async fn changed_dates_that_the_file_drops_stay_alone_and_are_named() {
+async fn changed_dates_that_the_file_drops_stay_outside_the_series_and_are_reported() {
     for dropped in ["COUNT=2", "COUNT=4;EXDATE"] {
         let (club, id, ids) = subscribed(&calendar(&[entry(4, 18, ""), event("t", 6, "")])).await;
         patch(&club, ids[2], json!({"title": "Mine"})).await;
@@ -330,7 +330,7 @@ async fn changed_dates_that_the_file_drops_stay_alone_and_are_named() {
 }
 
 #[actix_web::test]
-async fn event_that_a_subscription_takes_over_is_named_with_what_the_file_replaced() {
+async fn adopted_event_is_reported_with_the_fields_that_the_file_replaced() {
     let (club, id, ids) = subscribed(&calendar(&[entry(3, 18, ""), event("t", 6, "")])).await;
     patch(&club, ids[1], json!({"title": "Mine", "venue": {"venue": "Barn"}})).await;
     let path = format!("/subscriptions/{id}");

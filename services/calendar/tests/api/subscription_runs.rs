@@ -318,7 +318,7 @@ async fn run_requested_during_another_one_follows_it() {
 }
 
 #[actix_web::test]
-async fn subscription_that_becomes_due_runs_while_the_site_of_another_hangs() {
+async fn subscription_runs_while_the_site_of_another_one_hangs() {
     let (release, released) = mpsc::channel::<()>();
     let gate = Mutex::new(released);
     let hanging = HttpPeer::start(move |_| {

@@ -161,7 +161,7 @@ async fn event_that_a_user_changed_stays_although_it_vanished() {
 }
 
 #[actix_web::test]
-async fn event_that_a_user_trashed_erased_or_restored_is_left_alone() {
+async fn event_that_a_user_trashed_erased_or_restored_stays_unchanged() {
     let club = Subscribing::new().await;
     let all = ["a", "b", "c", "d", "e", "f"];
     club.serves(&file_of(&all));
@@ -409,7 +409,7 @@ async fn private_addresses_need_the_setting() {
 }
 
 #[actix_web::test]
-async fn address_with_a_password_is_400_that_says_so() {
+async fn address_with_a_password_is_400_with_the_reason() {
     let app = App::with(&["--subscription-allow-private=on"]).await;
     let login = "url must not have a user name or a password.";
     for (url, expected) in [

@@ -109,7 +109,7 @@ async fn messages_belong_to_the_trace_of_their_write() {
 }
 
 #[actix_web::test]
-async fn messages_are_signed_retried_and_given_up() {
+async fn messages_are_signed_retried_and_abandoned() {
     let status = Arc::new(AtomicU16::new(500));
     let (app, hook, state, secret) = start(&status).await;
     let id = app.event(json!({"status": "draft"})).await;

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_read_whatever_it_holds() {
+    fn lines_of_any_bytes_and_length_are_read() {
         let long = "x".repeat(200_000);
         let input = [b"one\r\n\n\xff\n", long.as_bytes(), b"\nlast"].concat();
         let mut lines = Lines::new(&input[..]);

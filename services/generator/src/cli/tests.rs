@@ -36,7 +36,7 @@ fn verdicts(subject: Subject, of: Option<&str>, lines: &str) -> String {
 }
 
 #[test]
-fn what_is_made_is_accepted() {
+fn generated_values_pass_the_check() {
     for (subject, of) in [
         (Subject::Card, Some("Visa")),
         (Subject::Iban, Some("FR")),
@@ -53,14 +53,14 @@ fn what_is_made_is_accepted() {
 }
 
 #[test]
-fn a_brand_and_a_coin_may_be_left_out() {
+fn brand_and_coin_are_optional() {
     for subject in [Subject::Card, Subject::Crypto] {
         assert_eq!(verdicts(subject, None, &made(subject, None, 20)), "ok\n".repeat(20));
     }
 }
 
 #[test]
-fn faults_are_told_apart() {
+fn faults_have_distinct_messages() {
     let two = "DE136695976\nDE136695977\n";
     let verdict = "ok\nThe USt-IdNr has a check digit mismatch.\n";
     assert_eq!(verdicts(Subject::Vat, Some("DE"), two), verdict);
@@ -85,7 +85,7 @@ fn faults_are_told_apart() {
 }
 
 #[test]
-fn a_line_of_other_bytes_does_not_end_the_check() {
+fn line_that_is_not_utf8_does_not_end_the_check() {
     let check = CheckCommand { subject: Subject::Imei, of: None };
     let mut out = Vec::new();
     let lines = &b"\xff\xfe\n490154203237518\n"[..];
@@ -94,7 +94,7 @@ fn a_line_of_other_bytes_does_not_end_the_check() {
 }
 
 #[test]
-fn subjects_without_kinds_take_none() {
+fn subjects_without_kinds_reject_one() {
     for (subject, of) in [(Subject::Name, "fr_FR"), (Subject::Imei, "FR"), (Subject::Ssn, "US")] {
         let error =
             make(subject, Some(of), 1).run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
@@ -137,7 +137,7 @@ fn a_closed_pipe_is_success_and_a_full_disk_is_not() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_values() {
+fn same_seed_generates_the_same_values() {
     assert_eq!(made(Subject::Name, None, 5), made(Subject::Name, None, 5));
     assert!(made(Subject::Crypto, Some("btc"), 9).starts_with(&made(
         Subject::Crypto,
@@ -147,7 +147,7 @@ fn the_same_seed_makes_the_same_values() {
 }
 
 #[test]
-fn unknown_names_are_an_error() {
+fn unknown_names_are_errors() {
     let make = make(Subject::Iban, Some("ZZ"), 1);
     let error = make.run_to(date(2026, 11, 20), &mut Vec::new()).unwrap_err();
     assert_eq!(error.to_string(), "ZZ is not known");

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_too_long_for_a_cell_is_refused_and_no_value_is_counted() {
+    fn text_too_long_for_a_cell_is_refused_and_not_counted() {
         let before = metrics::count(Kind::Imei);
         let Err(Fault::InvalidQuery(found)) = build(32_768) else { panic!("not refused") };
         assert_eq!((&*found[0].field, found.len()), ("Accept", 1));

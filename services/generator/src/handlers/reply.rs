@@ -152,7 +152,7 @@ mod tests {
     use crate::wire::{TypeName, WORKBOOK};
 
     #[test]
-    fn a_list_that_fits_into_no_workbook_is_an_error_and_not_an_empty_file() {
+    fn list_too_large_for_a_workbook_is_an_error() {
         let list = List::of(&[TypeName(String::leak("x".repeat(32_768)))]);
         for (accept, status) in [(WORKBOOK, 500), ("text/csv", 200)] {
             let request = TestRequest::default().insert_header((ACCEPT, accept));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_fit_into_a_header() {
+    fn seeds_are_valid_in_a_header() {
         assert_eq!(visible("demo-1"), "demo-1");
         assert_eq!(visible("ü\n%"), "%C3%BC%0A%25");
     }

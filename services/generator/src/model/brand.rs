@@ -150,7 +150,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn brands_are_different_short_and_plain() {
+    fn brands_are_distinct_short_and_ascii() {
         let long = "x".repeat(100);
         for words in
             ["blue river", "a", "7", "42 !", "日本", "ßß", "ŉ", "İ", "О", &long, "aaa eee", "  - z"]
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn brands_of_words_that_can_be_spoken_can_be_spoken() {
+    fn brands_of_pronounceable_words_are_pronounceable() {
         let mut random = Seed::parse("spoken").unwrap().random("test", "");
         for words in
             ["blue river", "northwind", "kettle", "acme", "green leaf", "solstice", "strength"]
@@ -200,7 +200,7 @@ mod tests {
 
     /// Tries every 67th letter or digit in Unicode.
     #[test]
-    fn every_letter_and_digit_of_the_world_gives_brands() {
+    fn words_in_any_script_give_brands() {
         let mut random = Seed::parse("world").unwrap().random("test", "");
         for letter in ('\0'..=char::MAX).filter(|letter| letter.is_alphanumeric()).step_by(67) {
             for root in [letter.to_string(), letter.to_string().repeat(40), format!("1{letter}")] {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn words_without_letters_and_digits_give_none() {
+    fn words_without_letters_and_digits_give_no_brands() {
         assert!(!possible(" -!"));
         let mut random = Seed::parse("brand").unwrap().random("test", "");
         assert!(make("-", &mut random).is_empty());

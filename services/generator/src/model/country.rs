@@ -45,7 +45,7 @@ mod tests {
     use crate::model::{iban, phone};
 
     #[test]
-    fn every_country_of_the_lists_has_a_name() {
+    fn every_listed_country_has_a_name() {
         let codes = iban::all().iter().map(iban::Country::code);
         for code in codes.chain(phone::all().iter().map(|region| region.code)) {
             assert!(name(code).is_some(), "{code}");
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn accents_do_not_count_in_the_order() {
+    fn names_are_sorted_without_accents() {
         let names: Vec<_> =
             named(["ZW", "AX", "CI", "AL", "CR"].into_iter()).iter().map(|c| c.name).collect();
         assert_eq!(names, ["Åland Islands", "Albania", "Costa Rica", "Côte d’Ivoire", "Zimbabwe"]);

@@ -72,7 +72,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn what_is_made_of_any_seed_is_accepted() {
+    fn values_of_any_seed_pass_the_check() {
         for seed in 0..10_000 {
             let mut random = Seed::parse(&seed.to_string()).unwrap().random("imei", "");
             let mut number = String::new();
@@ -82,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn devices_of_all_bodies_are_accepted_in_any_spelling() {
+    fn imeis_of_all_reporting_bodies_are_accepted_in_any_spelling() {
         for text in ["356938035643809", "49-015420-323751-8", "35 693803 564380 9"] {
             assert_eq!(check(text), Ok(()), "{text}");
         }
     }
 
     #[test]
-    fn faults_are_told_apart() {
+    fn faults_have_distinct_messages() {
         for (text, fault) in [
             ("356938035643808", ImeiFault::Checksum),
             ("35693803564380", ImeiFault::Length(14)),

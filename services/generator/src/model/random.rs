@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn items_of_a_list_have_streams_of_their_own() {
+    fn list_items_have_separate_streams() {
         let at = |index: u64, before: usize| {
             let mut random = Random::from_key([4; 32]);
             random.fill(&mut vec![0; before]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_stay_below_the_bound_and_reach_every_value() {
+    fn samples_are_below_the_bound_and_include_every_value() {
         let mut random = Random::from_key([1; 32]);
         for bound in [1, 2, 3, 7, 10, 97] {
             let mut seen = vec![0u32; bound as usize];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_near_the_top_are_drawn_without_a_bias() {
+    fn samples_with_huge_bounds_are_unbiased() {
         let mut random = Random::from_key([2; 32]);
         let bound = (1 << 63) + 1;
         let upper = (0..2_000).filter(|_| random.below(bound) > bound / 2).count();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_obeyed() {
+    fn items_are_sampled_by_weight() {
         let mut random = Random::from_key([3; 32]);
         let items = [("never", 0), ("often", 90), ("seldom", 10)];
         let often = (0..2_000).filter(|_| *random.pick_weighted(&items) == "often").count();

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn tones_are_mixed_as_announced() {
+    fn tones_have_the_documented_shares() {
         let mut random = Seed::parse("review").unwrap().random("test", "");
         let mut sad = 0;
         for _ in 0..10_000 {

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_counted_for_each_holder_and_given_back() {
+    fn slots_are_counted_per_holder_and_returned() {
         let slots = Slots::default();
         let first = slots.take(Holder::Key(1), 2);
         let second = slots.take(Holder::Key(1), 2);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn one_subscriber_has_one_holder() {
+    fn addresses_of_one_subscriber_share_a_holder() {
         let holder = |text: &str| Holder::of_address(text.parse().unwrap());
         assert_eq!(holder("2001:db8::1"), holder("2001:db8::ffff:1"));
         assert_ne!(holder("2001:db8::1"), holder("2001:db8:0:1::1"));

@@ -43,7 +43,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn what_is_made_of_any_seed_is_accepted() {
+    fn values_of_any_seed_pass_the_check() {
         let mut areas = HashSet::new();
         for seed in 0..10_000 {
             let mut random = Seed::parse(&seed.to_string()).unwrap().random("ssn", "");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_were_never_given_out_are_refused() {
+    fn numbers_that_were_never_issued_are_rejected() {
         assert!(accepts("001010001") && accepts("899999999") && accepts("665012345"));
         for wrong in [
             "000123456",

@@ -129,7 +129,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn twenty_different_names_hold_the_words() {
+    fn twenty_distinct_names_contain_the_words() {
         for words in ["blue  river", "ß", "日本 酒", "x", "élan vital de la mer"] {
             let mut random = Seed::parse("suggest").unwrap().random("test", "");
             let names = suggest(words, &mut random);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_doubled_at_the_beginning() {
+    fn first_word_is_not_repeated() {
         for seed in 0..200 {
             let mut random = Seed::parse(&seed.to_string()).unwrap().random("test", "");
             let names = suggest("blue sky", &mut random);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_written_as_a_title() {
+    fn words_are_in_title_case() {
         assert_eq!(title("  blue \t river McFly "), "Blue River McFly");
     }
 }

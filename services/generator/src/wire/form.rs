@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_liked_form_is_taken() {
+    fn most_preferred_format_is_chosen() {
         for (accept, form) in [
             ("", Form::Json),
             ("*/*", Form::Json),

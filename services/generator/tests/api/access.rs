@@ -32,7 +32,7 @@ async fn anonymous_callers_get_429_when_their_burst_is_used_up() {
 }
 
 #[actix_web::test]
-async fn nothing_is_told_of_a_limit_that_is_none() {
+async fn unlimited_callers_get_no_rate_limit_headers() {
     let callers = Settings { anonymous_rpm: 0, ..Settings::default() };
     let app = App::start_with(callers).await;
     for path in ["/api/Card", "/api/Name"] {
@@ -50,7 +50,7 @@ async fn a_request_that_fails_validation_costs_one() {
 }
 
 #[actix_web::test]
-async fn the_key_is_decided_before_the_parameters() {
+async fn key_is_checked_before_the_parameters() {
     let app = App::start_with(tight(Switch::On)).await;
     let ask = async |key: &str| {
         let request = app.server.get("/api/Card?type=Monopoly").header("X-Api-Key", key);
@@ -95,7 +95,7 @@ async fn unknown_and_revoked_keys_are_401_and_never_anonymous() {
 }
 
 #[actix_web::test]
-async fn missing_key_is_401_where_one_is_wanted() {
+async fn missing_key_is_401_if_anonymous_callers_are_off() {
     let app = App::start_with(tight(Switch::Off)).await;
     assert_eq!(app.get("/api/Card").await.status, 401);
     let empty = app.server.get("/api/Card").header("X-Api-Key", "");

@@ -5,7 +5,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn answers_of_all_operations() {
+async fn answers_of_all_operations_are_unchanged() {
     let app = App::start().await;
     for (name, path) in [
         ("generate_card", "/api/Card?type=Visa&seed=demo"),

@@ -7,7 +7,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn only_lists_that_are_the_same_for_everybody_may_be_shared() {
+async fn only_lists_that_are_equal_for_all_callers_are_publicly_cacheable() {
     let app = App::start().await;
     let (_, key) = app.issue_key();
     let shared = |operation: &shell::Operation| {

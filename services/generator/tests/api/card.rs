@@ -5,7 +5,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn seeded_card_is_the_same_for_ever() {
+async fn seeded_card_never_changes() {
     let app = App::start().await;
     let response = app.get("/api/Card?type=Visa&seed=demo").await;
     assert_eq!(response.status, 200);
@@ -40,7 +40,7 @@ async fn every_type_gives_a_card_of_that_type() {
 }
 
 #[actix_web::test]
-async fn unseeded_card_can_be_asked_for_again_by_its_headers() {
+async fn unseeded_card_can_be_repeated_with_its_headers() {
     let app = App::start().await;
     let first = app.get("/api/Card").await;
     let (seed, day) = (first.header("x-seed").to_owned(), first.header("x-ref-date").to_owned());
@@ -66,7 +66,7 @@ async fn names_values_and_paths_ignore_case_and_aliases_work() {
 }
 
 #[actix_web::test]
-async fn all_faults_are_told_at_once() {
+async fn all_faults_are_reported_together() {
     let app = App::start().await;
     let long = "x".repeat(65);
     let path = format!("/api/Card?type=Monopoly&seed={long}&refDate=2026-02-30");
@@ -81,7 +81,7 @@ async fn all_faults_are_told_at_once() {
 }
 
 #[actix_web::test]
-async fn list_is_not_sent_again_to_a_client_that_has_it() {
+async fn known_list_is_304() {
     let app = App::start().await;
     let first = app.get("/api/Card/Types").await;
     assert_eq!(first.header("cache-control"), "public, max-age=3600");
@@ -116,7 +116,7 @@ async fn card_numbers_are_checked() {
 }
 
 #[actix_web::test]
-async fn pretty_numbers_stand_in_groups() {
+async fn pretty_card_numbers_are_grouped() {
     let app = App::start().await;
     let plain = app.ok("/api/Card?type=Amex&seed=a").await;
     let pretty = app.ok("/api/Card?type=Amex&seed=a&format=Pretty").await;

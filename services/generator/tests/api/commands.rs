@@ -19,7 +19,7 @@ fn migrate_prints_the_applied_versions() {
 }
 
 #[test]
-fn made_values_pass_their_check() {
+fn generated_values_pass_the_check_command() {
     let program = program();
     let values = program.done(&["make", "iban", "DE", "-n", "3", "--seed", "demo"]);
     let checked = program.pipe(&["check", "iban", "DE"], values.as_bytes());
@@ -30,7 +30,7 @@ fn made_values_pass_their_check() {
 }
 
 #[test]
-fn telephone_checks_of_all_regions_stay_small() {
+fn telephone_checks_of_all_regions_use_little_memory() {
     let program = program();
     let regions = include_str!("../../data/phones.tsv").lines();
     let numbers: String = regions
@@ -48,7 +48,7 @@ fn telephone_checks_of_all_regions_stay_small() {
 }
 
 #[actix_web::test]
-async fn the_command_line_makes_what_the_operation_answers() {
+async fn make_prints_the_values_of_the_operation() {
     let app = App::start().await;
     let program = program();
     for (subject, path) in [
@@ -78,7 +78,7 @@ async fn the_command_line_makes_what_the_operation_answers() {
 }
 
 #[actix_web::test]
-async fn whole_tables_are_those_of_the_operations_in_every_format() {
+async fn make_prints_the_tables_of_the_operations_in_every_format() {
     let app = App::start().await;
     let program = program();
     let make = |subject: &str, culture: &str, rest: &[&str]| {
@@ -145,7 +145,7 @@ fn lists_neither_create_nor_migrate_nor_seed_the_database() {
 }
 
 #[test]
-fn empty_variables_are_not_set_but_the_database_is_asked_for() {
+fn empty_variables_count_as_unset_except_database_url() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let empty = ["TRUSTED_PROXIES", "PUBLIC_URL", "TLS_CERT", "WORKERS", "LOG_FORMAT", "RUST_LOG"];
     let program = empty.iter().fold(program, |program, name| program.setting(*name, ""));
@@ -157,7 +157,7 @@ fn empty_variables_are_not_set_but_the_database_is_asked_for() {
 }
 
 #[test]
-fn a_filter_of_log_lines_that_cannot_be_read_is_told_in_the_form_of_all_lines() {
+fn invalid_rust_log_is_reported_in_the_log_format() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator")).setting("LOG_FORMAT", "json");
     let refused = program.setting("RUST_LOG", "nonsense=foo").run(&["keys", "list"]);
     assert_eq!(refused.code, Some(2), "{}", refused.errors);
@@ -166,7 +166,7 @@ fn a_filter_of_log_lines_that_cannot_be_read_is_told_in_the_form_of_all_lines() 
 }
 
 #[test]
-fn a_list_that_is_checked_is_not_appended_to() {
+fn check_refuses_to_append_to_its_input() {
     let program = program();
     let list = program.folder().write("list", "DE00\n".repeat(9));
     let mut command = program.command(&["check", "iban"]);

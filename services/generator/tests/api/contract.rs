@@ -9,7 +9,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[test]
-fn document_in_the_tree_is_that_of_the_code() {
+fn openapi_json_matches_the_code() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
     testkit::assert_openapi_matches::<Generator>(path);
 }
@@ -30,7 +30,7 @@ async fn every_documented_path_is_found_in_upper_case() {
 }
 
 #[actix_web::test]
-async fn document_tells_the_headers_and_failures_of_each_kind_of_operation() {
+async fn document_has_the_headers_and_failures_of_each_kind_of_operation() {
     let document = App::start().await.ok("/openapi.json").await;
     let answers = |path: &str, method: &str| document["paths"][path][method]["responses"].clone();
     for path in [

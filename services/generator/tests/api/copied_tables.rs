@@ -24,7 +24,7 @@ fn names(schema: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn columns_that_a_table_takes_twice_are_merged_with_their_constraints() {
+fn columns_inherited_twice_are_merged_with_their_constraints() {
     let program = program();
     let made = proposed(
         &program,
@@ -51,7 +51,7 @@ fn columns_that_a_table_takes_twice_are_merged_with_their_constraints() {
 }
 
 #[test]
-fn a_table_that_takes_another_one_twice_has_its_columns_once() {
+fn table_that_inherits_another_one_twice_has_its_columns_once() {
     let copies: String =
         (1..17).map(|n| format!("CREATE TABLE t{n} (LIKE t{0}, LIKE t{0});", n - 1)).collect();
     let text = format!("CREATE TABLE t0 (n INT, CHECK (n > 0));{copies}");
@@ -78,7 +78,7 @@ fn columns_are_distinguished_from_constraints_and_comments() {
 }
 
 #[test]
-fn tables_that_take_too_much_from_each_other_are_refused() {
+fn tables_that_copy_too_many_columns_are_refused() {
     let columns = (0..2_000).map(|n| format!("c{n} INT")).collect::<Vec<_>>().join(",");
     let copies = vec!["LIKE a"; 4_000].join(",");
     let text = format!("CREATE TABLE a ({columns});\nCREATE TABLE b ({copies});");

@@ -11,7 +11,7 @@ fn texts(list: &Value) -> Vec<&str> {
 }
 
 #[actix_web::test]
-async fn every_listed_culture_gives_names_addresses_and_businesses() {
+async fn every_listed_culture_has_names_addresses_and_businesses() {
     let app = App::start().await;
     let cultures = app.ok("/api/Misc/Cultures").await;
     assert_eq!(cultures, app.ok("/api/Name/Cultures").await);
@@ -79,7 +79,7 @@ async fn addresses_have_their_default_and_limits() {
 }
 
 #[actix_web::test]
-async fn surnames_of_women_have_their_form() {
+async fn surnames_of_women_have_the_feminine_form() {
     let app = App::start().await;
     let path = "/api/Name?nameType=fullname&quantity=200&cultureCode=ru&seed=1";
     let names = app.ok(path).await;
@@ -96,7 +96,7 @@ async fn surnames_of_women_have_their_form() {
 }
 
 #[actix_web::test]
-async fn suggestions_hold_the_words() {
+async fn suggestions_contain_the_words() {
     let app = App::start().await;
     let names = app.ok("/api/Name/Suggestions?startingWords=%20blue%20%20river%20").await;
     let names: BTreeSet<_> = texts(&names).into_iter().collect();
@@ -129,7 +129,7 @@ async fn brands_ignore_any_body() {
 }
 
 #[actix_web::test]
-async fn reviews_name_the_product_as_it_is() {
+async fn reviews_contain_the_product_unchanged() {
     let app = App::start().await;
     let path = "/api/Text/Review?product=%3Cb%3EKettle%3C%2Fb%3E&quantity=500&seed=1";
     let answer = app.server.post(path).answer().await.expect(200);

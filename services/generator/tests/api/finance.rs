@@ -5,7 +5,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn seeded_account_is_the_same_for_ever() {
+async fn seeded_iban_never_changes() {
     let app = App::start().await;
     let response = app.get("/api/Finance/Iban/de?seed=demo").await;
     assert_eq!(response.status, 200);
@@ -132,7 +132,7 @@ async fn accounts_and_addresses_are_checked() {
 }
 
 #[actix_web::test]
-async fn accounts_stand_in_groups_when_asked_for() {
+async fn pretty_ibans_are_grouped() {
     let app = App::start().await;
     let plain = app.ok("/api/Finance/Iban/NO?seed=a").await;
     let pretty = app.ok("/api/Finance/Iban/NO?seed=a&format=pretty").await;

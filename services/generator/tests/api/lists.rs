@@ -17,7 +17,7 @@ async fn list(app: &App, path: &str, accept: &str) -> (String, String) {
 }
 
 #[actix_web::test]
-async fn lists_come_in_the_form_that_is_accepted() {
+async fn lists_have_the_format_that_the_client_accepts() {
     let app = App::start().await;
     let path = "/api/Name?nameType=fullname&quantity=2&seed=demo";
     let (kind, body) = list(&app, path, "*/*").await;
@@ -50,7 +50,7 @@ async fn values_with_members_are_rows_with_their_names() {
 }
 
 #[actix_web::test]
-async fn a_quantity_makes_a_list_that_begins_with_the_one_value() {
+async fn list_begins_with_the_single_value_of_the_seed() {
     let app = App::start().await;
     for path in [
         "/api/Card?seed=a",
@@ -71,7 +71,7 @@ async fn a_quantity_makes_a_list_that_begins_with_the_one_value() {
 }
 
 #[actix_web::test]
-async fn long_lists_are_whole() {
+async fn long_lists_are_complete() {
     let app = App::start().await;
     let path = "/api/Name?nameType=fullname&quantity=5000&seed=long";
     assert_eq!(app.ok(path).await.as_array().unwrap().len(), 5000);
@@ -80,7 +80,7 @@ async fn long_lists_are_whole() {
 }
 
 #[actix_web::test]
-async fn head_has_the_headers_of_a_list_and_makes_nothing() {
+async fn head_has_the_headers_of_a_list_and_generates_no_values() {
     let app = App::start().await;
     let path = "/api/Name?nameType=fullname&quantity=3&seed=demo";
     let head = app.server.request("HEAD".parse().unwrap(), path).answer().await;
@@ -93,7 +93,7 @@ async fn head_has_the_headers_of_a_list_and_makes_nothing() {
 }
 
 #[actix_web::test]
-async fn names_and_the_lists_of_what_there_is_come_as_tables_too() {
+async fn suggestions_and_lists_of_choices_are_available_as_csv() {
     let app = App::start().await;
     let (_, names) =
         list(&app, "/api/Name/Suggestions?startingWords=blue&seed=a", "text/csv").await;
@@ -117,7 +117,7 @@ async fn names_and_the_lists_of_what_there_is_come_as_tables_too() {
 }
 
 #[actix_web::test]
-async fn a_table_has_a_tag_of_its_own() {
+async fn csv_has_another_entity_tag_than_json() {
     let app = App::start().await;
     let json = app.get("/api/Card/Types").await.header("etag").to_owned();
     let asked = |tag: &str| {
@@ -180,7 +180,7 @@ async fn rows(app: &App, path: &str) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn a_part_of_a_list_is_that_part_of_the_whole() {
+async fn list_with_an_offset_is_a_slice_of_the_whole_list() {
     let app = App::start().await;
     for (path, quantity) in LISTS {
         let whole = rows(&app, &format!("{path}&{quantity}=20")).await;
@@ -265,7 +265,7 @@ async fn a_workbook_has_the_cells_of_csv_as_texts() {
 }
 
 #[actix_web::test]
-async fn every_list_comes_as_a_workbook_with_as_many_values_as_json() {
+async fn every_list_is_available_as_a_workbook_with_as_many_values_as_json() {
     let app = App::start().await;
     for (path, quantity) in LISTS {
         let made = book(&app, &format!("{path}&{quantity}=3&offset=2")).await.expect(200);

@@ -33,7 +33,7 @@ fn ask_often(address: SocketAddr, number: usize) {
 }
 
 #[actix_web::test]
-async fn a_log_that_nobody_reads_stops_neither_requests_nor_the_end() {
+async fn unread_log_blocks_neither_requests_nor_the_shutdown() {
     let program = program().with_database();
     let mut served = testkit::Served::start_unread(program.serving(&[]));
     assert!(served.metric("log_lines_lost_total").await < 0.5);
@@ -46,7 +46,7 @@ async fn a_log_that_nobody_reads_stops_neither_requests_nor_the_end() {
 }
 
 #[actix_web::test]
-async fn a_log_that_is_read_again_says_how_many_lines_were_lost() {
+async fn log_reports_the_number_of_lost_lines_once_it_is_read_again() {
     let program = program().with_database().setting("LOG_FORMAT", "json");
     let mut served = testkit::Served::start_unread(program.serving(&[]));
     ask_often(served.http(), 5_000);
@@ -67,7 +67,7 @@ async fn a_log_that_is_read_again_says_how_many_lines_were_lost() {
 }
 
 #[actix_web::test]
-async fn a_log_that_cannot_be_written_stops_neither_requests_nor_the_end() {
+async fn unwritable_log_blocks_neither_requests_nor_the_shutdown() {
     let program = program().with_database();
     let mut served = testkit::Served::start_unread(program.serving(&[]));
     served.close_log();
@@ -78,7 +78,7 @@ async fn a_log_that_cannot_be_written_stops_neither_requests_nor_the_end() {
 }
 
 #[test]
-fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
+fn command_keeps_its_exit_code_if_its_output_cannot_be_written() {
     let code = |arguments: &[&str]| {
         let program = program().setting("DATABASE_URL", "sqlite:///dev/null/x");
         let mut command = program.command(arguments);
@@ -93,7 +93,7 @@ fn a_command_ends_with_its_own_code_when_its_text_cannot_be_written() {
 }
 
 #[test]
-fn a_usage_error_ends_although_nobody_reads_it() {
+fn usage_error_exits_although_its_output_is_not_read() {
     // The reader exists but does not read. The pipe holds 64 KiB.
     let (_unread, mut full) = std::io::pipe().unwrap();
     full.write_all(&[b'x'; 64 << 10]).unwrap();
@@ -109,7 +109,7 @@ fn a_usage_error_ends_although_nobody_reads_it() {
 }
 
 #[test]
-fn a_command_ends_although_its_log_is_not_read() {
+fn command_exits_although_its_log_is_not_read() {
     let (_unread, mut full) = std::io::pipe().unwrap();
     full.write_all(&[b'x'; 64 << 10]).unwrap();
     let program = program().with_database().setting("RUST_LOG", "trace");
@@ -123,7 +123,7 @@ fn a_command_ends_although_its_log_is_not_read() {
 }
 
 #[actix_web::test]
-async fn requests_that_cannot_be_read_are_logged_too() {
+async fn malformed_requests_are_logged() {
     let program = program().with_database().setting("PROXY_PROTOCOL", "on");
     let program = program.setting("TRUSTED_PROXIES", "127.0.0.1");
     let served = program.serve(&[]);
@@ -182,7 +182,7 @@ fn starting(arguments: &[&str]) -> (Process, TcpListener) {
 }
 
 #[test]
-fn a_stop_during_the_start_ends_it_without_an_error() {
+fn stop_during_the_start_exits_without_an_error() {
     for (arguments, signal, code) in [
         (&["serve"][..], "TERM", Some(0)),
         (&[], "INT", Some(0)),
@@ -212,7 +212,7 @@ fn signals_before_the_command_line_is_parsed_are_handled() {
 }
 
 #[test]
-fn a_reload_before_the_server_listens_does_not_end_it() {
+fn reload_before_the_server_listens_does_not_kill_it() {
     let (mut server, database) = starting(&["serve"]);
     let (connection, _) = database.accept().unwrap();
     server.signal("HUP");
@@ -238,7 +238,7 @@ async fn the_log_shows_patterns_of_routes_at_any_level() {
 }
 
 #[actix_web::test]
-async fn an_access_line_tells_who_asked_and_what_came_of_it() {
+async fn access_line_has_client_key_status_and_size() {
     let program = program().with_database().setting("LOG_FORMAT", "json");
     let key = program.done(&["keys", "issue", "alice"]).trim().to_owned();
     for (shown, client) in

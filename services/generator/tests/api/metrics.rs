@@ -58,7 +58,7 @@ async fn values_are_counted_by_kind_from_zero() {
 }
 
 #[actix_web::test]
-async fn rows_are_counted_alike_in_every_format() {
+async fn rows_are_counted_equally_in_every_format() {
     let (_program, served) = served(&[]);
     let fields = serde_json::json!([{"name": "id", "type": "sequence"}]);
     let schema = serde_json::json!({"tables": [
@@ -115,7 +115,7 @@ async fn refused_keys_and_used_up_quotas_are_counted() {
 }
 
 #[actix_web::test]
-async fn a_head_request_makes_no_value() {
+async fn head_request_generates_no_values() {
     let (_program, served) = served(&[]);
     for path in ["/api/Card?type=Visa&quantity=7", LONG] {
         assert_eq!(served.request(reqwest::Method::HEAD, path).answer().await.status, 200);

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::app::App;
 
 #[actix_web::test]
-async fn quantity_gives_so_many_names() {
+async fn quantity_is_the_number_of_names() {
     let app = App::start().await;
     for quantity in [1, 2, 5000] {
         let names = app.ok(&format!("/api/Name?nameType=fullname&quantity={quantity}")).await;
@@ -14,7 +14,7 @@ async fn quantity_gives_so_many_names() {
 }
 
 #[actix_web::test]
-async fn first_names_of_a_longer_list_are_those_of_a_shorter_one() {
+async fn shorter_list_of_names_is_a_prefix_of_a_longer_one() {
     let app = App::start().await;
     for kind in ["firstname", "surname", "fullname"] {
         let path = |n: u32| format!("/api/Name?nameType={kind}&quantity={n}&seed=prefix");
@@ -25,7 +25,7 @@ async fn first_names_of_a_longer_list_are_those_of_a_shorter_one() {
 }
 
 #[actix_web::test]
-async fn seeded_names_are_the_same_for_ever() {
+async fn seeded_names_never_change() {
     let app = App::start().await;
     let response = app.get("/api/Name?nameType=FULLNAME&Quantity=3&seed=demo").await;
     assert_eq!(response.header("x-seed"), "demo");
@@ -34,7 +34,7 @@ async fn seeded_names_are_the_same_for_ever() {
 }
 
 #[actix_web::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let app = App::start().await;
     assert_eq!(
         app.errors("/api/Name").await,

@@ -3,7 +3,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn the_playground_loads_nothing_from_elsewhere() {
+async fn playground_loads_only_its_own_files() {
     let app = App::start().await;
     let page = app.get("/").await.expect(200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");

@@ -7,7 +7,7 @@ use testkit::Exchange;
 use crate::app::App;
 
 #[actix_web::test]
-async fn parts_of_a_person_agree() {
+async fn parts_of_a_person_are_consistent() {
     let app = App::start().await;
     let people = app.ok("/api/Person?culture=it&quantity=50&seed=1").await;
     for person in people.as_array().unwrap() {
@@ -47,7 +47,7 @@ async fn every_culture_has_persons() {
 }
 
 #[actix_web::test]
-async fn persons_are_repeatable_and_a_table_if_wanted() {
+async fn persons_are_repeatable_and_available_as_csv() {
     let app = App::start().await;
     let one = app.get("/api/Person?culture=ja&seed=demo").await;
     assert_eq!(one.header("x-ref-date"), "2030-01-01");
@@ -94,7 +94,7 @@ async fn addresses_and_user_names_fit_unique_columns_and_come_from_the_name() {
 }
 
 #[actix_web::test]
-async fn persons_have_the_wanted_age_sex_and_birth_date() {
+async fn persons_have_the_requested_age_sex_and_birth_date() {
     let app = App::start().await;
     let path = "/api/Person?culture=pl&quantity=60&seed=1&refDate=2000-06-15";
     let people = app.ok(&format!("{path}&minAge=20&maxAge=29&sex=female")).await;

@@ -19,7 +19,7 @@ async fn numbers_are_valid_in_their_country() {
 }
 
 #[actix_web::test]
-async fn longer_list_begins_with_the_shorter_one() {
+async fn shorter_list_is_a_prefix_of_a_longer_one() {
     let app = App::start().await;
     for path in
         ["/api/Phone/Generate?countrycode=jp&seed=a&quantity=", "/api/Phone/IMEI?seed=a&Quantity="]
@@ -31,7 +31,7 @@ async fn longer_list_begins_with_the_shorter_one() {
 }
 
 #[actix_web::test]
-async fn number_is_told_in_all_its_forms() {
+async fn valid_number_is_returned_in_all_formats() {
     let app = App::start().await;
     let right = json!({
         "isValid": true, "countryCode": "FR", "e164": "+33612345678",
@@ -48,7 +48,7 @@ async fn number_is_told_in_all_its_forms() {
 }
 
 #[actix_web::test]
-async fn wrong_numbers_are_told_with_a_reason() {
+async fn invalid_numbers_have_a_reason() {
     let app = App::start().await;
     for query in [
         "telephone=0612345678",
@@ -93,7 +93,7 @@ async fn countries_are_sorted_by_name() {
 }
 
 #[actix_web::test]
-async fn fictional_numbers_are_made_or_refused_but_never_ignored() {
+async fn fictional_numbers_are_generated_or_refused() {
     let app = App::start().await;
     let path = "/api/Phone/Generate?CountryCode=US&Quantity=20&fictional=true";
     for number in app.ok(path).await.as_array().unwrap() {
@@ -112,7 +112,7 @@ async fn fictional_numbers_are_made_or_refused_but_never_ignored() {
 }
 
 #[actix_web::test]
-async fn numbers_come_in_the_form_that_was_asked_for() {
+async fn numbers_have_the_requested_format() {
     let app = App::start().await;
     for (format, beginning) in
         [("e164", "+33"), ("International", "+33 "), ("national", "0"), ("rfc3966", "tel:+33-")]

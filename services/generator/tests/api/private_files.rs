@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use testkit::Program;
 
 #[test]
-fn nothing_in_the_data_folder_is_open_to_others() {
+fn data_folder_is_readable_by_its_owner_only() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let data = program.folder().join("data");
     // The folder has the permissions that an earlier version gave it.
@@ -21,7 +21,7 @@ fn nothing_in_the_data_folder_is_open_to_others() {
 }
 
 #[test]
-fn a_folder_that_others_use_too_is_not_closed() {
+fn folder_with_foreign_files_keeps_its_permissions() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let data = program.folder().join("srv");
     fs::create_dir_all(data.join("www")).unwrap();

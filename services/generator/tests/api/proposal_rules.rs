@@ -36,7 +36,7 @@ fn unique_indexes_of_partitioned_tables_make_columns_unique() {
 }
 
 #[test]
-fn rules_that_cannot_be_followed_are_named() {
+fn unsupported_rules_are_reported() {
     let made = Proposal::sql(
         "CREATE TABLE t (a INT NOT NULL, b INT NOT NULL REFERENCES users (id), c INT NOT NULL,
             FOREIGN KEY (c) REFERENCES orders);

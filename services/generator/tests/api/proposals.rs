@@ -151,7 +151,7 @@ fn the_order_of_checks_does_not_matter() {
 }
 
 #[test]
-fn a_backtick_in_a_comment_loses_no_table() {
+fn backtick_in_a_comment_hides_no_table() {
     let made = Proposal::sql(
         "COMMENT ON SCHEMA public IS 'see `README`';
         CREATE TABLE a (id INTEGER PRIMARY KEY, d JSONB);
@@ -193,7 +193,7 @@ fn letter_case_of_unquoted_names_does_not_matter() {
 }
 
 #[test]
-fn later_changes_of_tables_count_or_are_named() {
+fn alter_table_is_followed_or_reported() {
     let made = Proposal::sql(
         "DROP TABLE IF EXISTS users;
         CREATE TABLE users (id INTEGER PRIMARY KEY, old INT, note TEXT);
@@ -439,7 +439,7 @@ fn parts_of_tables_that_no_dialect_understands_are_left_out_and_named() {
 }
 
 #[test]
-fn tables_have_the_columns_that_they_take_from_others() {
+fn tables_have_inherited_and_copied_columns() {
     let made = Proposal::sql(
         "CREATE TABLE base (id INT NOT NULL, kind VARCHAR(3) NOT NULL CHECK (kind IN ('a', 'b')));
          CREATE TABLE child (extra BOOLEAN NOT NULL, ID INT PRIMARY KEY) INHERITS (public.base);

@@ -185,7 +185,7 @@ async fn more_than_100_unique_sets_of_a_table_are_refused() {
 }
 
 #[actix_web::test]
-async fn thousands_of_cards_are_read_at_once() {
+async fn schema_with_thousands_of_cards_is_parsed() {
     let app = App::start().await;
     let object = |number: usize| {
         let card = |place: usize| json!({"name": format!("c{place}"), "type": "card", "part": "holder", "of": format!("{number}-{place}")});

@@ -132,7 +132,7 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
 }
 
 #[actix_web::test]
-async fn goods_texts_and_coordinates_fit_their_row() {
+async fn brands_reviews_and_coordinates_of_a_row_are_consistent() {
     let app = App::start().await;
     let schema = json!({"fields": [
         {"name": "brand", "type": "brand", "words": "river"},
@@ -184,7 +184,7 @@ async fn goods_texts_and_coordinates_fit_their_row() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_output() {
+fn output_does_not_depend_on_the_number_of_threads() {
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
     let schema = program.folder().write("schema.json", two_tables().to_string());
     let schema = schema.to_str().unwrap();
@@ -211,7 +211,7 @@ fn two_tables() -> Value {
 }
 
 #[actix_web::test]
-async fn parts_of_a_card_in_a_row_are_of_one_card_held_by_the_person_of_the_row() {
+async fn card_fields_of_a_row_show_one_card_of_its_person() {
     let app = App::start().await;
     let card = |name: &str, part: &str| json!({"name": name, "type": "card", "part": part});
     let fields = json!([
@@ -361,7 +361,7 @@ async fn an_archive_has_a_file_for_each_table() {
 }
 
 #[actix_web::test]
-async fn an_archive_is_sent_to_those_who_accept_workbooks_and_never_has_one() {
+async fn archive_for_clients_that_accept_workbooks_contains_none() {
     let app = App::start().await;
     let kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
     let asked = app.server.post("/api/Records?seed=demo&zip=true&rows=20").header("accept", kind);

@@ -190,7 +190,7 @@ fn column(made: &Value, table: &str, name: &str) -> Vec<u64> {
 }
 
 #[actix_web::test]
-async fn a_number_of_rows_is_that_of_parents_with_all_their_children() {
+async fn rows_counts_parents_and_includes_all_their_children() {
     let app = App::start().await;
     for (parents, rows) in [(None, 4), (Some(1_000), 300), (Some(1_000), 256), (Some(40), 50)] {
         let schema = families(parents);

@@ -169,7 +169,7 @@ struct Count {
 }
 
 #[actix_web::test]
-async fn statements_fill_a_real_database_with_its_constraints() {
+async fn generated_statements_satisfy_the_constraints_of_a_real_database() {
     let app = App::start().await;
     let sql = post(&app, "seed=demo&format=sql", &shop()).await.expect(200);
     let database = Database::new();
@@ -223,7 +223,7 @@ async fn unique_values_occur_once_and_use_the_whole_space() {
 }
 
 #[actix_web::test]
-async fn shares_and_weights_are_kept() {
+async fn values_follow_shares_and_weights() {
     let app = App::start().await;
     // Within four standard deviations for 20,000 draws.
     let near = |count: usize, share: f64| {
@@ -250,7 +250,7 @@ async fn shares_and_weights_are_kept() {
 }
 
 #[actix_web::test]
-async fn every_type_makes_values_of_its_form() {
+async fn values_of_every_type_have_its_format() {
     let app = App::start().await;
     for (field, pattern) in [
         (json!({"type": "address", "part": "postcode", "locale": "fr"}), "[0-9]{5}"),
@@ -365,7 +365,7 @@ async fn every_fault_of_a_schema_is_reported_with_its_pointer() {
 }
 
 #[actix_web::test]
-async fn ready_schemas_of_the_document_make_rows() {
+async fn example_schemas_in_the_document_generate_rows() {
     let app = App::start().await;
     let document = app.ok("/openapi.json").await;
     let body = &document["paths"]["/api/Records"]["post"]["requestBody"]["content"];

@@ -65,7 +65,7 @@ fn without_trace(answer: &Answer) -> &str {
 }
 
 #[actix_web::test]
-async fn whole_body_of_a_400_is_as_the_contract_says() {
+async fn body_of_a_400_matches_the_contract() {
     let app = App::start().await;
     assert_eq!(
         without_trace(&app.get("/api/Name?quantity=0&nameType=x").await),
@@ -94,7 +94,7 @@ async fn whole_body_of_a_400_is_as_the_contract_says() {
 }
 
 #[actix_web::test]
-async fn quantities_end_at_their_bounds() {
+async fn quantities_outside_their_range_are_400() {
     let app = App::start().await;
     for (path, name, most) in [
         ("/api/Name?nameType=surname", "quantity", 5000),
@@ -148,7 +148,7 @@ async fn browsers_of_any_origin_may_call_and_read_the_headers() {
 }
 
 #[actix_web::test]
-async fn long_answers_are_compressed_when_asked_for() {
+async fn long_answers_are_compressed_if_accepted() {
     let app = App::start().await;
     let request = |coding: &str| {
         let path = "/api/Name?nameType=fullname&quantity=500&seed=z";

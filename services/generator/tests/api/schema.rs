@@ -145,7 +145,7 @@ fn objects_of_a_json_schema_have_its_types_bounds_and_formats() {
 }
 
 #[test]
-fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
+fn proposal_from_a_sample_has_names_and_shapes_but_no_values() {
     let sample = "Kennung;Name;Preis;Wann;Notiz;Aktiv\r\n\
         QX-7731;Zebulon Quist;83.25;2019-08-17;\"frob;nicate\";true\r\n\
         ZZ-0042;Ottoline Varga;7.10;2020-01-02;;false\r\n";
@@ -174,7 +174,7 @@ fn a_sample_gives_names_and_shapes_and_keeps_none_of_its_values() {
 }
 
 #[test]
-fn marks_arrays_and_repeated_names_do_not_hinder_a_proposal() {
+fn byte_order_marks_arrays_and_repeated_names_are_accepted() {
     let array = "\u{feff}{\"type\": \"array\", \"items\": {\"properties\": {\"n\": {\"type\": \"integer\"}}}}";
     let (schema, _) = proposed("array.json", array, &[]);
     assert_eq!(schema["fields"][0]["name"], "n");
@@ -193,7 +193,7 @@ fn marks_arrays_and_repeated_names_do_not_hinder_a_proposal() {
 }
 
 #[test]
-fn files_that_are_not_understood_are_refused_with_the_reason() {
+fn unsupported_files_are_refused_with_the_reason() {
     let program = program();
     for (name, text, reason) in [
         ("a.sql", "CREATE TABLE (", "sql parser error"),
@@ -338,7 +338,7 @@ fn dumps_of_three_databases_are_read_with_their_data() {
 }
 
 #[test]
-fn values_of_samples_are_recognised_whatever_their_column_is_called() {
+fn sample_values_are_recognised_under_any_column_name() {
     let sample = "order_id,at,since,where,hash,version,rate,currency,month,word,mac\n\
         20,2024-01-02 10:11:12,2024-01-02T00:00:00Z,10.0.0.1,d41d8cd98f00b204e9800998ecf8427e,1.2.3,12%,EUR,5,alpha,0a:1b:2c:3d:4e:5f\n\
         10,2024-02-03 23:59:59,2024-01-03T00:00:00Z,192.168.1.20,00b204e9800998ecf8427e00d41d8cd9,1.10.0,7%,USD,11,beta,02:00:00:00:00:01\n";

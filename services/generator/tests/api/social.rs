@@ -16,7 +16,7 @@ async fn errors(app: &App, body: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn made_number_has_its_form_and_is_accepted() {
+async fn generated_number_has_its_format_and_passes_the_check() {
     let app = App::start().await;
     for _ in 0..50 {
         let number = app.ok("/api/SocialNumber").await;
@@ -68,7 +68,7 @@ async fn large_body_is_413() {
 }
 
 #[actix_web::test]
-async fn faults_of_the_body_are_named_as_members() {
+async fn body_faults_name_their_members() {
     let app = App::start().await;
     for empty in ["", "null"] {
         let message = "A non-empty request body is required.";
@@ -104,7 +104,7 @@ async fn faults_of_the_body_are_named_as_members() {
 }
 
 #[actix_web::test]
-async fn faults_of_parameter_and_body_come_together() {
+async fn parameter_and_body_faults_are_reported_together() {
     let app = App::start().await;
     let request = app.server.post("/api/SocialNumber?idType=7");
     let request = request.header("content-type", "application/json").body(r#"{"number":"1"}"#);
@@ -119,7 +119,7 @@ async fn faults_of_parameter_and_body_come_together() {
 }
 
 #[actix_web::test]
-async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
+async fn unsupported_country_is_reported_even_without_a_kind() {
     let app = App::start().await;
     let faults = async |country: &str| {
         let body = json!({ "number": "1", "country": country });
@@ -138,7 +138,7 @@ async fn a_country_without_any_scheme_is_told_even_without_a_kind() {
 }
 
 #[actix_web::test]
-async fn kind_decides_which_schemes_count() {
+async fn kind_selects_the_schemes_to_check() {
     let app = App::start().await;
     let check = async |kind: &str, number: &str| {
         let request = app.server.post(&format!("/api/SocialNumber?idType={kind}"));
@@ -152,7 +152,7 @@ async fn kind_decides_which_schemes_count() {
 }
 
 #[actix_web::test]
-async fn national_numbers_are_made_as_they_were_asked_for() {
+async fn national_numbers_encode_the_requested_person() {
     let app = App::start().await;
     let path = "/api/SocialNumber?country=se&birthDate=1984-02-29&sex=female&quantity=5";
     for number in app.ok(path).await.as_array().unwrap() {
@@ -168,7 +168,7 @@ async fn national_numbers_are_made_as_they_were_asked_for() {
 }
 
 #[actix_web::test]
-async fn every_country_makes_numbers_over_http() {
+async fn every_country_has_numbers_over_http() {
     let app = App::start().await;
     for (kind, countries) in [
         (
@@ -192,7 +192,7 @@ async fn every_country_makes_numbers_over_http() {
 }
 
 #[actix_web::test]
-async fn faults_of_a_wanted_person_are_400() {
+async fn invalid_parameters_of_the_wanted_person_are_400() {
     let app = App::start().await;
     for (query, errors) in [
         ("country=ZZ", json!({ "country": ["The value 'ZZ' is not supported."] })),
@@ -217,7 +217,7 @@ async fn faults_of_a_wanted_person_are_400() {
 }
 
 #[actix_web::test]
-async fn a_number_of_another_kind_is_named() {
+async fn kind_of_a_valid_number_is_returned() {
     let app = App::start().await;
     for (number, kind) in [("8643010123", json!("foreigner number")), ("7523169263", json!(null))] {
         let body = json!({ "number": number, "country": "BG" }).to_string();

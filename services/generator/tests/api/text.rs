@@ -12,7 +12,7 @@ async fn post(app: &App, path: &str, body: &Value) -> Answer {
 }
 
 #[actix_web::test]
-async fn words_and_paragraphs_are_as_many_as_asked_for() {
+async fn text_has_the_requested_number_of_words_or_paragraphs() {
     let app = App::start().await;
     let answer = app.get("/api/Text/LoremIpsum?loremType=Normal&type=words&number=7&seed=a").await;
     assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
@@ -27,7 +27,7 @@ async fn words_and_paragraphs_are_as_many_as_asked_for() {
 }
 
 #[actix_web::test]
-async fn wrong_parameters_of_a_text_are_told_at_once() {
+async fn invalid_text_parameters_are_reported_together() {
     let app = App::start().await;
     assert_eq!(
         app.errors("/api/Text/LoremIpsum?loremType=latin&number=0").await,
@@ -58,7 +58,7 @@ async fn begun(app: &App) -> (reqwest::Response, Vec<u8>) {
 }
 
 #[actix_web::test]
-async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goes() {
+async fn largest_text_streams_and_frees_its_slot_on_disconnect() {
     let settings = Settings { anonymous_streams: 1, anonymous_rpm: 0, ..Settings::default() };
     let app = App::start_with(settings).await;
     let (running, first) = begun(&app).await;
@@ -82,7 +82,7 @@ async fn the_largest_text_begins_at_once_and_frees_its_place_when_the_client_goe
 }
 
 #[actix_web::test]
-async fn a_text_that_takes_too_long_is_cut_off_and_never_whole() {
+async fn text_over_the_time_limit_is_aborted() {
     let settings = Settings { stream_max_time: 1, anonymous_rpm: 0, ..Settings::default() };
     let app = App::start_with(settings).await;
     let (running, first) = begun(&app).await;
@@ -98,7 +98,7 @@ async fn a_text_that_takes_too_long_is_cut_off_and_never_whole() {
 }
 
 #[actix_web::test]
-async fn head_of_the_largest_text_makes_nothing() {
+async fn head_of_the_largest_text_generates_nothing() {
     let app = App::start().await;
     let head = app.server.request("HEAD".parse().unwrap(), MOST).answer().await;
     assert_eq!((head.status, head.text()), (200, ""));
@@ -158,7 +158,7 @@ async fn texts_are_transformed_or_replaced() {
 }
 
 #[actix_web::test]
-async fn a_replacement_may_make_a_text_long() {
+async fn replacement_may_lengthen_a_text() {
     let app = App::start().await;
     let text = "a".repeat(200_000);
     let path =
@@ -172,7 +172,7 @@ async fn a_replacement_may_make_a_text_long() {
 }
 
 #[actix_web::test]
-async fn what_a_change_needs_is_required() {
+async fn parameters_of_a_text_change_are_required() {
     let app = App::start().await;
     let errors = async |query: &str, body: &Value| {
         let path = format!("/api/Text/Transform?{query}");

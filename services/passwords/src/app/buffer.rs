@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sent_answer_gives_its_memory_to_the_next() {
+    fn buffer_of_a_sent_answer_is_reused() {
         let mut buffer = Buffer::with_room(100);
         buffer.room()[..5].copy_from_slice(b"first");
         let address = buffer.bytes.as_ptr();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_answer_does_not_hold_a_long_buffer() {
+    fn short_answer_does_not_keep_a_long_buffer() {
         let long = Buffer::with_room(40_000);
         let address = long.bytes.as_ptr();
         drop(long);

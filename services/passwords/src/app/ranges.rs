@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_waits_holds_hardly_more_than_its_length() {
+    fn unsent_answer_uses_little_more_memory_than_its_length() {
         for kind in Kind::ALL {
             let data = tempfile::tempdir().unwrap();
             let corpus = corpus(data.path(), kind, 900);

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sorting_has_a_least_memory() {
+    fn sorting_memory_has_a_minimum() {
         assert_eq!(memory("16M").unwrap(), ByteSize::mib(16));
         for wrong in ["", "1T", "1", "1023K"] {
             assert!(memory(wrong).is_err(), "{wrong}");

@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn pieces_end_with_a_line() {
+    fn chunks_end_at_a_line_end() {
         assert_eq!(all("ab\ncd\r\nef", 4, Cut::Line), ["ab\n", "cd\r\n", "ef"]);
         assert_eq!(all("", 4, Cut::Line), Vec::<String>::new());
         assert_eq!(all("abcdefghij\nk\n", 3, Cut::Line), ["abcdefghij\n", "k\n"]);
     }
 
     #[test]
-    fn pieces_end_with_a_prefix() {
+    fn chunks_end_at_a_prefix_boundary() {
         let text = "AAAAA1\naaaaa2\n\nAAAAA3\nBBBBB1\nBBBBB2\nCCCCC1\n";
         let pieces = all(text, 30, Cut::Prefix);
         assert_eq!(pieces[0], "AAAAA1\naaaaa2\n\nAAAAA3\n");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_run_is_cut_and_says_so() {
+    fn endless_prefix_is_split_and_marked_as_open() {
         let text = "AAAAA1\n".repeat(RUN_LIMIT / 7 + 9);
         let mut chunks = Chunks::new(text.as_bytes(), "test", 1 << 20, Cut::Prefix);
         assert!(chunks.next_chunk().unwrap().unwrap().open_end);

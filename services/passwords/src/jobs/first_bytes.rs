@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn text_begins_behind_its_mark() {
+    fn byte_order_mark_is_skipped() {
         for (head, mark) in [
             (&b""[..], 0),
             (b"password\r\n", 0),

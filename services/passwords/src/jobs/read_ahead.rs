@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_whose_thread_says_no_end_is_no_whole_input() {
+    fn input_whose_thread_dies_is_incomplete() {
         assert_eq!(read(|_| Ok(Tally::default())).unwrap(), 3);
         assert!(read(|_| Err(anyhow!("torn"))).is_err());
         let (sender, batches) = sync_channel(1);

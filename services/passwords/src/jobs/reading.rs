@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_that_is_still_written_is_refused() {
+    fn list_that_changes_while_it_is_read_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let input = Input::at(file.path()).unwrap();
         assert_eq!(unchanged(&input, || Ok(1)).unwrap(), 1);

@@ -155,7 +155,7 @@ mod tests {
     use crate::model::Kind;
 
     #[test]
-    fn what_cannot_be_read_is_tried_again_and_damage_is_not() {
+    fn unreadable_corpus_is_retried_and_a_damaged_one_is_not() {
         let data = tempfile::tempdir().unwrap();
         let folder = data.path().join(Kind::Sha1.name());
         // Not even root can read a folder as a file.

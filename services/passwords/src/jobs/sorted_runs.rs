@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_give_what_memory_gives() {
+    fn sorting_in_runs_equals_sorting_in_memory() {
         let some = |salt: u32| -> Vec<Entry> {
             (0..200u32).map(|at| entry((at * salt % 61) as u16, at + 1)).collect()
         };
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_add_up_before_they_merge() {
+    fn counts_of_a_group_are_added_before_groups_merge() {
         let groups = [vec![entry(1, 2), entry(1, 3)], vec![entry(1, 4)]];
         assert_eq!(both_ways(&groups, CountMerge::Sum), [entry(1, 9)]);
         assert_eq!(both_ways(&groups, CountMerge::Max), [entry(1, 5)]);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_somebody_cleared_away_are_missed() {
+    fn missing_and_truncated_record_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, bytes| RecordFile { path: folder.path().join(name), bytes };
         write(&folder.path().join("cut"), (1..3).map(|hash| entry(hash, 1)));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_anywhere_stops_everything() {
+    fn error_in_any_thread_stops_all_work() {
         let failing = |n: u32| if n == 40 { Err(anyhow!("forty")) } else { Ok(n) };
         let endless = || numbers(u32::MAX);
         let error = in_order(WorkerPool::of(2), endless(), failing, |_| Ok(())).unwrap_err();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_a_thread_is_an_error_and_no_one_waits() {
+    fn panic_in_a_thread_is_an_error_and_does_not_hang() {
         let work = |n: u32| {
             assert!(n != 3, "three");
             Ok(n)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_items_are_under_way_than_allowed() {
+    fn items_in_progress_are_limited() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let (under_way, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut left = 100;

@@ -299,7 +299,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn a_bucket_gives_back_its_entries(
+        fn bucket_returns_its_entries(
             kind in prop::sample::select(&Kind::ALL),
             (sha1, ntlm) in (some_entries(Kind::Sha1, 300), some_entries(Kind::Ntlm, 300)),
         ) {
@@ -335,7 +335,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn damage_has_a_name() {
+    fn each_kind_of_damage_has_its_error() {
         let check = |bytes: &[u8]| Bucket::parse(Kind::Sha1, bytes)?.entries(0).map(|_| ());
         let good = one(5);
         assert_eq!(check(&good), Ok(()));

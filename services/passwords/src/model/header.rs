@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_where_the_format_says() {
+    fn header_fields_have_the_documented_offsets() {
         let bytes = bytes_of(&sample());
         assert_eq!(&bytes[..8], b"PWRANGE\0");
         assert_eq!(bytes[8..24], [1, 0, 0, 0, 2, 0, 0, 0, 20, 0, 0, 0, 13, 0, 0, 0]);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_header_of_another_version_is_named() {
+    fn header_of_another_version_has_its_own_error() {
         let mut bytes = bytes_of(&sample());
         bytes[8] = 2;
         let seal: [u8; 20] = Sha1::digest(&bytes[..SEAL_AT]).into();

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_index_has_the_digest_of_nothing_everywhere() {
+    fn empty_index_has_the_digest_of_empty_data_everywhere() {
         assert_eq!(bucket_digest(b""), EMPTY_DIGEST);
         let index = IndexBuilder::default().finish();
         let prefix = HashPrefix::from_value(0xFFFFF).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corpus_id_depends_on_kind_and_digests_alone() {
+    fn corpus_id_depends_only_on_kind_and_digests() {
         let build = |length, digest| {
             let mut builder = IndexBuilder::default();
             builder.push(1, length, digest);

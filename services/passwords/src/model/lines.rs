@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_of_a_line() {
+    fn hash_lines_are_parsed_by_the_rules() {
         let table = [
             (SHA1.to_owned(), Ok(Some(1))),
             (format!("{SHA1}:7"), Ok(Some(7))),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suffix_gets_its_prefix_back() {
+    fn suffix_and_prefix_form_the_whole_hash() {
         let entry =
             line(&SHA1.as_bytes()[5..], Kind::Sha1, Form::Suffix(0x5BAA6)).unwrap().unwrap();
         let whole = line(SHA1.as_bytes(), Kind::Sha1, Form::Whole).unwrap().unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn disorder_and_errors_come_with_their_line() {
+    fn disorder_and_errors_have_line_numbers() {
         let (a, b) = ("0".repeat(40), "1".repeat(40));
         let text = format!("{a}\n\n{b}:2\r\n{a}:3");
         let parsed = parse(text.as_bytes(), Kind::Sha1, Form::Whole, false);
@@ -330,7 +330,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn eight_characters_join_like_the_standard_library(bytes in any::<[u8; 8]>(), hex in "[0-9a-fA-F]{8}") {
+        fn eight_hex_digits_parse_like_the_standard_library(bytes in any::<[u8; 8]>(), hex in "[0-9a-fA-F]{8}") {
             for eight in [bytes, hex.as_bytes().try_into().unwrap()] {
                 let text: String = eight.iter().map(|byte| char::from(*byte)).collect();
                 let all = eight.iter().all(u8::is_ascii_hexdigit);

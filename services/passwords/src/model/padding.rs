@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_follow_the_table() {
+    fn padding_bounds_follow_the_table() {
         let table = [
             (0, 800, 1000),
             (800, 800, 1000),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_total_of_the_interval_is_drawn() {
+    fn every_total_in_the_interval_is_sampled() {
         let mut padder = Padder::new().unwrap();
         for n in [0, 799, 800, 801, 1000, 1001, 1399] {
             let (low, high) = bounds(n);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_seed_is_taken_when_the_lines_are_used_up() {
+    fn new_seed_is_used_after_the_lines_of_the_old_one() {
         let mut padder = Padder::new().unwrap();
         padder.lines_left = 5;
         let before = padder.bytes(Kind::Sha1, 5).unwrap().to_vec();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn spelled_bytes_are_decoded() {
+    fn hex_notation_is_decoded() {
         assert_eq!(line(b"$HEX[70c3bc]", UTF8), password("pü".as_bytes(), "pü", 1));
         assert_eq!(line(b"$HEX[]", UTF8), Line::Empty);
         for odd in [&b"$HEX[7]"[..], b"$HEX[zz]", b"$HEX[70", b"$hex[70]"] {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_than_utf8_need_their_encoding_named() {
+    fn bytes_other_than_utf8_need_an_encoding() {
         assert_eq!(line(b"p\xFC\r", UTF8), Line::NotText(b"p\xFC".to_vec()));
         assert_eq!(line(b"$HEX[FC]", UTF8), Line::NotText(b"\xFC".to_vec()));
         let latin1 = Dialect { encoding: Encoding::Latin1, ..UTF8 };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_stand_in_front_of_one_space() {
+    fn count_ends_at_the_first_space() {
         let counted = Dialect { with_counts: true, ..UTF8 };
         assert_eq!(line(b"12 a b", counted), password(b"a b", "a b", 12));
         assert_eq!(line(b"12  a", counted), password(b" a", " a", 12));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_vectors_hold() {
+    fn entries_match_known_hashes() {
         let sha1 = entry(Kind::Sha1, b"password", "password", 3);
         assert_eq!((sha1.prefix(), sha1.first_digit(), sha1.count), (0x5BAA6, 1, 3));
         let ntlm = entry(Kind::Ntlm, b"password", "password", 1);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_lock_is_refused_and_the_first_one_cleans_up() {
+    fn second_lock_is_refused_and_a_lock_removes_leftovers() {
         let data = tempfile::tempdir().unwrap();
         let folder = KindFolder::new(data.path(), Kind::Ntlm);
         fs::create_dir_all(folder.path()).unwrap();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_cut_anywhere_gives_back_its_whole_records() {
+    fn log_truncated_anywhere_returns_its_complete_records() {
         let mut log = head(Kind::Sha1, SOURCE);
         let mut ends = vec![log.len()];
         for (prefix, tag) in [&b"\"a\""[..], b"", b"W/\"0x8DD\""].iter().enumerate() {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_beyond_all_measure_is_not_kept() {
+    fn overlong_tag_is_dropped() {
         let mut log = head(Kind::Sha1, SOURCE);
         record(&[b'x'; TAG_LIMIT + 1]).write(0, &mut log);
         assert_eq!(open(&log).unwrap().next_record().unwrap(), Some(record(b"")));

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_known_and_nothing_else() {
+    fn only_kept_trailers_are_returned() {
         let trailers = Trailers::default();
         let [first, last] =
             [0, HashPrefix::COUNT - 1].map(|at| HashPrefix::from_value(at).unwrap());

@@ -162,7 +162,7 @@ fn folder_build_accepts_nested_compressed_and_bare_files() {
     "8846F7EAEE8FB117AD06BDD830B7586C:3",
     "different kind than those in earlier lines"
 )]
-fn a_line_that_is_no_entry_is_named_and_can_be_skipped(#[case] line: &str, #[case] reason: &str) {
+fn invalid_line_is_reported_and_can_be_skipped(#[case] line: &str, #[case] reason: &str) {
     let data = Data::new();
     let good = "0".repeat(40);
     let list = data.write("list.txt", format!("{good}:1\n\n{line}\n"));
@@ -197,7 +197,7 @@ fn counts_saturate_add_up_and_default_to_one() {
 }
 
 #[test]
-fn counts_of_several_inputs_add_up_or_the_larger_one_wins() {
+fn counts_of_several_inputs_are_added_or_the_larger_one_is_used() {
     let data = Data::new();
     let (a, b) = ("A".repeat(40), "B".repeat(40));
     let one = data.write("1.txt", format!("{a}:5\n{a}:2\n{b}:1\n"));

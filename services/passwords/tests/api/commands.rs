@@ -82,7 +82,7 @@ fn info_shows_the_header() {
 }
 
 #[test]
-fn activate_switches_and_prune_removes_the_rest() {
+fn activate_switches_the_corpus_and_prune_removes_unused_ones() {
     let data = Data::new();
     let mut paths = Vec::new();
     for seed in 1..=3 {

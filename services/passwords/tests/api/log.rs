@@ -14,7 +14,7 @@ fn get(address: SocketAddr, target: &str, header: &str) {
 }
 
 #[test]
-fn the_log_says_kind_and_padding_and_never_a_prefix() {
+fn log_has_kind_and_padding_but_no_prefix() {
     let data = Data::new();
     let mut numbers = Numbers::new(11);
     for kind in [Kind::Sha1, Kind::Ntlm] {

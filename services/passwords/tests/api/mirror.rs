@@ -186,10 +186,7 @@ fn network_faults_are_retried() {
     "after 2 attempts: the response is 304 Not Modified, but the request had no tag"
 )]
 #[case(&[Fault::BusyForADay], "asked to pause for 1 d (429); pausing for 1 s (--longest-pause)")]
-fn what_is_no_range_service_is_one_clear_error(
-    #[case] faults: &'static [Fault],
-    #[case] said: &str,
-) {
+fn other_services_are_one_clear_error(#[case] faults: &'static [Fault], #[case] said: &str) {
     let data = Data::new();
     let url = proxy("127.0.0.1:1".parse().unwrap(), faults);
     let output = data.run(&["mirror", &url, "--attempts", "2", "--longest-pause", "1"]);

@@ -296,7 +296,7 @@ async fn merge_changes_only_the_tag_of_the_changed_bucket() {
 }
 
 #[actix_web::test]
-async fn ntlm_has_a_root_of_its_own() {
+async fn ntlm_has_its_own_root() {
     let data = Data::new();
     let entries = Numbers::new(6).entries(Kind::Ntlm, &SIZES);
     data.activate(Kind::Ntlm, &entries);

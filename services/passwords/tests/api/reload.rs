@@ -39,7 +39,7 @@ fn ask(stream: &mut BufReader<TcpStream>) -> (u16, String) {
 }
 
 #[actix_web::test]
-async fn no_request_fails_while_corpora_are_exchanged() {
+async fn no_request_fails_while_corpora_are_replaced() {
     let data = Data::new();
     let lists = [1, 2].map(|seed| Numbers::new(seed).entries(Kind::Sha1, &[(0x5BAA6, 830)]));
     let texts = lists.each_ref().map(|list| expected_range(Kind::Sha1, list, 0x5BAA6));

@@ -218,7 +218,7 @@ async fn a_bucket_that_cannot_be_read_is_500_and_turns_readiness_red() {
 }
 
 #[actix_web::test]
-async fn a_changed_bucket_is_500_where_it_is_verified() {
+async fn changed_bucket_is_500_if_verified_on_read() {
     use std::os::unix::fs::FileExt;
     let data = Data::new();
     let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(PREFIX, 1)]));

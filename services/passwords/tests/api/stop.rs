@@ -23,7 +23,7 @@ fn stop_finishes_running_requests() {
 }
 
 #[test]
-fn systemd_is_told_of_start_life_and_stop() {
+fn systemd_is_notified_of_start_liveness_and_stop() {
     let data = data();
     let path = data.path().join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();

@@ -164,7 +164,7 @@ fn environments_hold_only_settings() {
 }
 
 #[test]
-fn images_and_published_ports_are_those_of_the_service() {
+fn images_and_published_ports_match_the_service() {
     let compose = compose();
     for (name, container) in containers(&compose) {
         if name.ends_with("-db") {

@@ -30,7 +30,7 @@ fn each_image_listens_on_the_ports_of_its_service() {
 }
 
 #[test]
-fn the_compiler_is_the_one_of_the_repository() {
+fn compiler_of_the_image_matches_the_repository() {
     let toolchain = read("rust-toolchain.toml");
     let version = toolchain.split('"').nth(1).unwrap();
     let dockerfile = dockerfile();

@@ -29,7 +29,7 @@ fn the_unit_sets_what_every_service_knows() {
 }
 
 #[test]
-fn requests_have_their_time_before_the_unit_is_killed() {
+fn unit_is_killed_only_after_requests_could_finish() {
     let unit = read(UNIT);
     let shutdown = settings::defaults().shutdown_timeout;
     let stop: u64 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_without_matches_are_given_up_early() {
+    fn rules_without_matches_are_abandoned_early() {
         for rule in [
             "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
             "FREQ=WEEKLY;BYDAY=MO;BYSETPOS=2",

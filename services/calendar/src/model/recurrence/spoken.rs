@@ -199,7 +199,7 @@ mod tests {
     const IN_MONTHS: &str = "FREQ=WEEKLY;BYMONTH=3,4";
 
     #[test]
-    fn common_rules_are_put_into_words() {
+    fn common_rules_are_described() {
         let last = Date::new(2027, 6, 30).unwrap();
         for (rule, last, expected) in [
             ("FREQ=WEEKLY", Some(last), "Every Tuesday until 30 June 2027"),

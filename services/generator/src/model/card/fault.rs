@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_brand_accepts_what_it_makes_of_any_seed() {
+    fn generated_numbers_pass_the_check_of_their_brand() {
         for kind in CARD_TYPES {
             for seed in 0..SEEDS {
                 let mut random = Seed::parse(&seed.to_string()).unwrap().random(kind.name, "");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_apart() {
+    fn faults_have_distinct_messages() {
         let visa = find("Visa");
         for (text, brand, message) in [
             ("4111x", None, "A card number can contain only digits, spaces and hyphens."),

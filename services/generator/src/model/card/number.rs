@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn discover_is_never_taken_for_another_brand() {
+    fn discover_numbers_match_no_other_brand() {
         let mut random = random();
         let discover = find("discover").unwrap();
         for _ in 0..20_000 {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_come_as_often_as_in_the_field() {
+    fn common_prefixes_are_sampled_most_often() {
         let mut random = random();
         for (brand, prefixes, least) in
             [("Discover", &["6011"][..], 700), ("Mastercard", &["5"], 850), ("Amex", &["37"], 800)]
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_without_regard_to_case_and_separators() {
+    fn brands_are_found_in_any_case_with_any_separators() {
         for name in ["AmericanExpress", "american_express", "American Express", "AMEX", "amex"] {
             assert_eq!(find(name).unwrap().name, "AmericanExpress");
         }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn brands_come_as_often_as_their_share() {
+    fn brands_are_sampled_by_market_share() {
         let mut random = random();
         let mut visa = 0;
         let mut seen = std::collections::BTreeSet::new();

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_give_the_addresses_of_bip_173_and_350() {
+    fn segwit_addresses_match_bip_173_and_350() {
         let hash = "751e76e8199196d454941c45d1b3a323f1433bd6";
         assert_eq!(segwit("bc", 0, hash), "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4");
         let key = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn hash_gives_the_published_cash_address() {
+    fn cash_address_of_a_hash_is_the_published_one() {
         let hash = hex::decode("f5bf48b397dae70be82b3cca4793f8eb2b6cdac9").unwrap();
         let mut address = String::new();
         write_cash("bitcoincash", 0, &hash, &mut address);

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_are_those_of_eip_55() {
+    fn mixed_case_follows_eip_55() {
         for address in [
             "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
             "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_give_the_published_addresses() {
+    fn addresses_of_keys_are_the_published_ones() {
         let alice = bytes::<32>("d43593c715fdd31c61141abd04a99fd6822c8558854ccde39a5684e7a56da27d");
         assert_eq!(
             text(|out| ss58(0, &alice, out)),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_give_the_published_addresses() {
+    fn addresses_of_hashes_are_the_published_ones() {
         // A secp256k1 address from the Filecoin test vectors, and the Internet Computer account of
         // the anonymous principal.
         let hash = bytes::<20>("ea0f0ea039b291a0f08fd179e0556a8c3277c0d3");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_match_the_check_values_of_their_catalogue() {
+    fn crc16_matches_the_catalogue_check_value() {
         assert_eq!(crc16(b"123456789"), 0x31c3);
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn every_coin_accepts_what_it_makes_and_nothing_that_is_changed() {
+    fn coins_accept_generated_addresses_and_reject_changed_ones() {
         for coin in COINS {
             let mut random = Seed::parse("check").unwrap().random(coin.name, "");
             for _ in 0..200 {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn coins_of_a_form_are_all_named() {
+    fn check_names_every_coin_with_this_format() {
         let names = |text: &str| -> Vec<_> {
             check(text, None).unwrap().iter().map(|coin| coin.name).collect()
         };
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn form_and_checksum_are_told_apart() {
+    fn format_and_checksum_faults_have_distinct_messages() {
         let message = |text: &str, coin: &str| check(text, find(coin)).err().unwrap().to_string();
         let wrong = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb";
         assert_eq!(message(wrong, "BTC"), "The checksum of the Bitcoin address is wrong.");

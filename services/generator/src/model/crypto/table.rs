@@ -147,7 +147,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn there_are_68_coins_four_first_the_others_sorted() {
+    fn table_has_four_common_coins_then_the_others_sorted() {
         assert_eq!(COINS.len(), 68);
         let first: Vec<_> = COINS[..4].iter().map(|coin| coin.name).collect();
         assert_eq!(first, ["Bitcoin", "Ethereum", "Litecoin", "Ripple"]);

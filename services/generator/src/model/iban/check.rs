@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accounts_of_any_bank_are_accepted_in_any_spelling() {
+    fn ibans_of_any_bank_are_accepted_in_any_spelling() {
         for text in [
             "DE89 3704 0044 0532 0130 00",
             "iban de02 5001 0517 0137 0750 30",
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_apart() {
+    fn faults_have_distinct_messages() {
         for (text, wanted, message) in [
             ("", None, "An IBAN can contain only letters, digits and spaces."),
             ("DE89 öä", None, "An IBAN can contain only letters, digits and spaces."),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_four_characters() {
+    fn pretty_ibans_have_groups_of_four() {
         assert_eq!(grouped("NO9386011117947"), "NO93 8601 1117 947");
         assert_eq!(grouped("GB82WEST12345698765432"), "GB82 WEST 1234 5698 7654 32");
     }

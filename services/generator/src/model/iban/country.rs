@@ -199,7 +199,7 @@ mod tests {
     const SEEDS: u32 = 2_000;
 
     #[test]
-    fn every_country_accepts_what_it_makes_of_any_seed() {
+    fn generated_ibans_pass_the_check_of_their_country() {
         for country in all() {
             for seed in 0..SEEDS {
                 let mut random = Seed::parse(&seed.to_string()).unwrap().random(country.code(), "");
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn icelandic_holders_are_born() {
+    fn icelandic_account_holders_have_birth_dates_in_the_past() {
         let country = find("IS").unwrap();
         let mut random = Seed::parse("iban").unwrap().random("IS", "");
         let mut centuries = [0; 2];

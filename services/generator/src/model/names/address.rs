@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_told_from_houses() {
+    fn units_are_separate_from_house_numbers() {
         let units = |code| -> Vec<_> {
             addresses(code, 300)
                 .into_iter()
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn postcodes_are_those_of_the_town_where_they_are_known() {
+    fn known_postcodes_belong_to_their_town() {
         for code in [
             "de", "nl", "en_US", "fr", "it", "de_AT", "fi", "da", "sv", "pl", "es", "en_GB",
             "pt_PT", "hu",

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn common_names_come_more_often() {
+    fn common_names_are_sampled_more_often() {
         let names = samples("en_US", 20_000, |c, random, out| c.write(random, Part::Last, out));
         let smith = names.iter().filter(|name| *name == "Smith").count();
         // 2.2 percent of the surname weight.
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn unpacked_cultures_stay_small() {
+    fn unpacked_cultures_use_little_memory() {
         let resident: usize = all().iter().map(|culture| culture.data().resident()).sum();
         assert!(resident < 4 << 20, "{resident} bytes");
     }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn surnames_follow_the_habit_of_their_country() {
+    fn surnames_follow_the_customs_of_their_country() {
         let icelandic = samples("is", 3_000, |c, random, out| c.write(random, Part::Last, out));
         for wrong in ["Guðmundar", "Magnúsar", "Hannesar", "Jóhannesar", "Jónasar"] {
             assert!(!icelandic.iter().any(|name| name.starts_with(wrong)), "{wrong}");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn family_names_come_first_where_they_do() {
+    fn family_names_come_first_in_hungarian() {
         let hungarian = samples("hu", 50, |culture, random, out| culture.write_full(random, out));
         let surnames: BTreeSet<_> = find("hu").unwrap().data().surnames.iter().collect();
         assert!(hungarian.iter().all(|name| surnames.contains(name.split(' ').next().unwrap())));
@@ -320,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn words_between_founders_are_written_as_the_language_has_them() {
+    fn conjunctions_between_founders_follow_the_spelling_of_the_language() {
         let has = |code: &str, wrong: &str| companies(code).iter().any(|name| name.contains(wrong));
         assert!(!has("ar", " و ") && has("ar", " وال"));
         assert!(!has("es", " y I") && has("es", " y ") && has("es", " e I"));
     }
 
     #[test]
-    fn only_a_founder_has_sons() {
+    fn sons_are_named_only_after_a_surname() {
         for (code, sons) in [
             ("he", " ובניו "),
             ("hi", " एंड "),

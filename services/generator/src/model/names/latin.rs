@@ -148,7 +148,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn names_are_romanised_by_the_habit_of_their_language() {
+    fn names_are_romanised_by_the_conventions_of_their_language() {
         for (language, name, expected) in [
             ("en", "O'Brien-Ní Ó", "OBrien-Ni O"),
             ("pl", "Łukasz", "Lukasz"),

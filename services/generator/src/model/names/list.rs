@@ -154,7 +154,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn names_come_as_often_as_they_weigh() {
+    fn names_are_sampled_by_weight() {
         let list = List::of([("A", 1), ("B", 3), ("C", 12), ("D", 4)].into_iter());
         let mut random = Seed::parse("list").unwrap().random("test", "");
         let mut seen = [0; 4];

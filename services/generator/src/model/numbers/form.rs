@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_those_that_the_form_has_and_no_others() {
+    fn form_has_exactly_the_lengths_that_it_matches() {
         for (form, expected) in [
             (r"\d{15}|\d{20}", &[15, 20][..]),
             (r"\d{7}([012][A-Z]\d)?|\d{9}([012][A-Z]\d)?", &[7, 9, 10, 12]),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_the_characters_that_texts_end_in() {
+    fn endings_are_the_last_characters_of_matching_texts() {
         for (form, expected) in [
             (r"\d{17}[\dX]", "0123456789X"),
             (r"\d{3}K?", "0123456789K"),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_sampled_by_their_weights_or_by_the_number_of_their_texts() {
+    fn alternatives_are_sampled_by_weight_or_number_of_matches() {
         let mut random = crate::model::Seed::parse("form").unwrap().random("test", "");
         for (form, expected) in [
             (r"(?<w97>\d)|(?<w3>X)", 300),

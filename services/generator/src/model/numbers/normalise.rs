@@ -54,7 +54,7 @@ mod tests {
     use super::normalise;
 
     #[test]
-    fn digits_and_separators_of_other_scripts_become_plain() {
+    fn digits_and_separators_of_other_scripts_become_ascii() {
         assert_eq!(normalise("１２–３４ ٥٦/𝟕𝟖.９", &[]), "123456789");
         assert_eq!(normalise("ab-c", &['-']), "AB-C");
         assert_eq!(normalise("МК 12", &[]), "MK12");

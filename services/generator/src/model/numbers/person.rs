@@ -99,7 +99,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn ages_are_even_and_nobody_is_unborn() {
+    fn ages_are_uniform_and_birth_dates_are_in_the_past() {
         let mut random = Seed::parse("ages").unwrap().random("test", "");
         let mut decades = [0; 10];
         for _ in 0..10_000 {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_kept() {
+    fn wanted_birth_date_and_sex_are_kept() {
         let mut random = Seed::parse("ages").unwrap().random("test", "");
         let (born, sex) = (date(1984, 2, 29), Sex::Female);
         let wanted = Wanted { born: Some(born), sex: Some(sex), place: None };

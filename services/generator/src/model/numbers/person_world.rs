@@ -208,7 +208,7 @@ mod tests {
     use crate::model::seed::Seed;
 
     #[test]
-    fn made_chinese_numbers_name_counties_that_existed_in_any_year() {
+    fn generated_chinese_numbers_have_counties_that_existed_in_any_year() {
         let form = Form::new(CHINESE_RESIDENTS, None).unwrap();
         let mut random = Seed::parse("counties").unwrap().random("CN", "");
         let counties: BTreeSet<String> =

@@ -11,7 +11,7 @@ fn check(kind: Kind, country: &str, text: &str) -> Verdict {
 }
 
 #[test]
-fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
+fn every_form_compiles_and_generated_numbers_pass_their_check() {
     let today = date(2026, 11, 20);
     for ready in READY.iter() {
         let scheme = ready.scheme;
@@ -26,7 +26,7 @@ fn every_form_compiles_and_every_scheme_accepts_what_it_makes() {
 }
 
 #[test]
-fn countries_are_those_of_the_specification() {
+fn countries_match_the_specification() {
     let vat = countries(Kind::Vat);
     // The one-stop shop has two separate lists.
     assert_eq!(vat.iter().filter(|code| !["EU", "IM"].contains(*code)).count(), 84, "{vat:?}");
@@ -35,7 +35,7 @@ fn countries_are_those_of_the_specification() {
 }
 
 #[test]
-fn published_tax_numbers_are_right() {
+fn published_tax_numbers_are_valid() {
     for (country, text) in [
         ("AT", "ATU13585627"),
         ("AU", "83 914 571 673"),
@@ -94,7 +94,7 @@ fn published_tax_numbers_are_right() {
 }
 
 #[test]
-fn published_numbers_of_persons_are_right() {
+fn published_identity_numbers_are_valid() {
     for (country, text) in [
         ("AT", "1237 010180"),
         ("BE", "85.07.30-033 28"),
@@ -149,7 +149,7 @@ fn published_numbers_of_persons_are_right() {
 }
 
 #[test]
-fn the_stage_that_failed_is_named() {
+fn failed_step_of_the_check_is_named() {
     let message = |text: &str| check(Kind::Vat, "DE", text).unwrap_err().to_string();
     assert_eq!(message("DE13669597"), "The USt-IdNr has the wrong length.");
     assert_eq!(message("DE036695976"), "The USt-IdNr has the wrong format.");
@@ -170,7 +170,7 @@ fn prefixes_and_separators_are_optional() {
 }
 
 #[test]
-fn spellings_of_the_specification_are_padded() {
+fn short_spellings_in_the_specification_are_padded() {
     for text in ["1-613-584", "01-0613-0584", "1-0613-0584", "10613-0584", "106130584"] {
         assert_eq!(check(Kind::Person, "CR", text), Ok(()), "{text}");
     }
@@ -193,7 +193,7 @@ fn spellings_of_the_specification_are_padded() {
 }
 
 #[test]
-fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
+fn lithuanian_numbers_encode_centuries_like_estonian_ones() {
     for text in ["18501011237", "99999999997"] {
         assert_eq!(check(Kind::Person, "LT", text), Ok(()), "{text}");
     }
@@ -206,7 +206,7 @@ fn lithuanian_numbers_have_the_centuries_of_estonian_ones() {
 }
 
 #[test]
-fn lengths_between_two_that_are_allowed_are_wrong() {
+fn length_between_two_valid_ones_is_rejected() {
     for (country, text) in
         [("DZ", "1".repeat(17)), ("RU", "1".repeat(11)), ("MX", "ÑÑÑ800101ABC12".to_owned())]
     {
@@ -223,7 +223,7 @@ fn complete(country: &str, kind: Kind, text: &str) -> bool {
 }
 
 #[test]
-fn made_numbers_carry_check_digits_that_nobody_enforces() {
+fn generated_numbers_have_check_digits_that_are_not_enforced() {
     for (country, kind, right, lenient) in [
         ("DK", Kind::Person, "2110625629", "2110625628"),
         ("KR", Kind::Vat, "1168200276", "1168200277"),
@@ -259,7 +259,7 @@ fn made_for(country: &str, born: Date, sex: Sex) -> String {
 }
 
 #[test]
-fn numbers_tell_the_birth_and_sex_that_were_asked_for() {
+fn numbers_encode_the_requested_birth_date_and_sex() {
     let (old, young) = (date(1947, 3, 9), date(2009, 12, 31));
     for (country, woman, man) in [
         ("BE", "470309", "091231"),
@@ -301,7 +301,7 @@ fn numbers_tell_the_birth_and_sex_that_were_asked_for() {
 }
 
 #[test]
-fn nobody_is_born_in_the_future() {
+fn birth_dates_in_the_future_are_rejected() {
     let today = date(2026, 11, 20);
     let to_come = date(2026, 11, 21);
     for country in
@@ -323,7 +323,7 @@ fn nobody_is_born_in_the_future() {
 }
 
 #[test]
-fn rules_are_as_strict_as_their_offices() {
+fn checks_are_as_strict_as_the_issuing_offices() {
     for (kind, country, right, wrong) in [
         // The same digit three times in a row.
         (Kind::Person, "DE", "65929970489", "11123456786"),
@@ -347,7 +347,7 @@ fn rules_are_as_strict_as_their_offices() {
 }
 
 #[test]
-fn persons_and_firms_have_the_numbers_of_their_kind() {
+fn numbers_of_persons_and_companies_have_their_own_formats() {
     let mut random = Seed::parse("kind").unwrap().random("test", "");
     for (country, kind, form) in [
         ("AD", Kind::Person, r"^[EF]"),
@@ -375,7 +375,7 @@ fn persons_and_firms_have_the_numbers_of_their_kind() {
 }
 
 #[test]
-fn made_numbers_of_france_and_monaco_have_no_key_like_the_prefix() {
+fn generated_french_and_monegasque_numbers_do_not_start_like_the_prefix() {
     for country in ["FR", "MC"] {
         let schemes = find(country, Kind::Vat).unwrap();
         let mut random = Seed::parse("key").unwrap().random(country, "");
@@ -387,7 +387,7 @@ fn made_numbers_of_france_and_monaco_have_no_key_like_the_prefix() {
 }
 
 #[test]
-fn imprints_keep_to_the_number() {
+fn imprints_keep_length_and_ascii() {
     // The number stays ASCII and doesn't get longer.
     let mut text = b"00000000000".to_vec();
     let person = Wanted::default().person(&mut Seed::parse("x").unwrap().random("", ""));
@@ -396,7 +396,7 @@ fn imprints_keep_to_the_number() {
 }
 
 #[test]
-fn rare_groups_of_persons_are_as_rare_as_in_the_country() {
+fn rare_groups_of_persons_have_their_real_share() {
     let mut random = Seed::parse("shares").unwrap().random("test", "");
     for (country, form, percent) in [
         ("FR", r"^.{5}2[AB]", 0.0..1.2),

@@ -84,7 +84,7 @@ mod tests {
     use crate::model::{Seed, names};
 
     #[test]
-    fn every_country_has_a_pyramid() {
+    fn every_country_has_an_age_distribution() {
         for culture in names::all() {
             let shares = pyramid(culture.country);
             let sum: u16 = shares.iter().sum();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_those_on_the_day_and_as_frequent_as_in_the_country() {
+    fn ages_refer_to_the_day_and_follow_the_age_distribution() {
         let mut random = Seed::parse("ages").unwrap().random("test", "");
         let day = date(2010, 6, 15);
         let old = |country: &str, random: &mut Random| {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_end_of_the_range_fits_the_other() {
+    fn missing_age_bound_fits_the_given_one() {
         assert_eq!(range(None, None), (18, 89));
         assert_eq!(range(None, Some(10)), (0, 10));
         assert_eq!(range(Some(95), None), (95, 95));

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn swedish_numbers_tell_birth_and_sex() {
+    fn swedish_numbers_encode_birth_date_and_sex() {
         let maker =
             Maker::new(names::find("sv").unwrap(), REFERENCE_DAY, Limits::default()).unwrap();
         let mut random = Seed::parse("persons").unwrap().random("test", "sv");
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_kept_and_cards_are_issued_in_the_country() {
+    fn ages_are_within_limits_and_cards_are_issued_in_the_country() {
         let born = jiff::civil::date(1984, 2, 29);
         let limits = Limits { sex: Some(Sex::Female), born: Some(born), ..Limits::default() };
         for person in persons("de", limits, 100) {

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_those_of_the_published_rules() {
+    fn italian_letters_follow_the_published_rules() {
         for (given, surname, letters) in [
             ("Mario", "Rossi", "RSSMRA"),
             ("Gianfranco", "Fo", "FOXGFR"),

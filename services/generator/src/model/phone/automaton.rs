@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn required_patterns_hold_as_well() {
+    fn numbers_match_required_patterns_too() {
         let pattern = Pattern {
             wanted: r"\d{3}",
             required: [r"[0-4]\d\d|12", "", r"\d+"],
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pattern_gives_nothing() {
+    fn empty_pattern_has_no_numbers() {
         let empty = Pattern { unwanted: "1", ..Pattern::default() };
         assert!(Automaton::compile(empty, 15).unwrap().is_empty());
         let nothing = Pattern { wanted: "1", ..empty };

@@ -181,7 +181,7 @@ mod tests {
     const SAMPLES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
 
     #[test]
-    fn every_region_gives_numbers_that_the_library_calls_valid_there() {
+    fn numbers_of_every_region_are_valid_there_by_the_library() {
         assert_eq!(all().len(), 245);
         for region in all() {
             for number in sampled(region.numbers().unwrap(), region.code, SAMPLES) {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_have_few_of_the_numbers() {
+    fn machine_numbers_are_rare() {
         for (code, prefix) in [("NL", "+3197"), ("KR", "+8211"), ("NO", "+4759")] {
             let numbers = sampled(find(code).unwrap().numbers().unwrap(), "machines", 5_000);
             let machines = numbers.iter().filter(|number| number.starts_with(prefix)).count();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn fictional_numbers_lie_in_the_ranges_that_regulators_name() {
+    fn fictional_numbers_are_in_the_ranges_of_the_regulators() {
         let mut seen = BTreeMap::new();
         for code in fiction::regions() {
             let numbers = find(code).unwrap().fictional_numbers().unwrap().unwrap();
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_can_be_read_back() {
+    fn every_format_can_be_parsed_again() {
         let france = find("FR").unwrap();
         for (format, beginning) in [
             (Format::E164, "+33"),

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_no_country_are_not_valid() {
+    fn numbers_without_a_country_are_invalid() {
         let nowhere =
             Validation::Invalid("The telephone number does not belong to any country.".to_owned());
         for number in ["+80012345678", "0080012345678", "+870773111632"] {

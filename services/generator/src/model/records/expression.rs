@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_and_functions_are_calculated_in_order() {
+    fn operators_and_functions_are_evaluated_by_precedence() {
         let number = |text: &str| match calculated(text) {
             Value::Number(number) => number,
             other => panic!("{text}: {other:?}"),

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_past_the_bound_start_over() {
+    fn positions_past_the_bound_wrap_around() {
         for (bound, key) in [(0, 1), (1, 3), (5, 2), (17, 4)] {
             let permutation = Permutation::new(bound, key);
             for number in 0..200 {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn places_in_large_spaces_are_below_the_bound() {
+    fn permuted_positions_in_large_spaces_are_below_the_bound() {
         let bound = (1 << 62) - 57;
         let permutation = Permutation::new(bound, 3);
         assert!((0..10_000).all(|number| permutation.at(number) < bound));

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_is_that_of_the_standard_library() {
+    fn replacement_equals_that_of_the_standard_library() {
         for (text, find, replacement) in [
             ("aaa", "aa", "b"),
             ("", "a", "b"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_change_one_to_one() {
+    fn case_changes_keep_the_number_of_letters() {
         assert_eq!(change_case("straße ﬁ İ", CaseType::Upper), "STRAßE ﬁ İ");
         assert_eq!(change_case("İĞ", CaseType::Lower), "İğ");
     }

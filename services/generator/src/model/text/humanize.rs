@@ -127,7 +127,7 @@ mod tests {
     const CASES: &str = include_str!("../../../tests/humanizer_cases.tsv");
 
     #[test]
-    fn the_published_cases_come_out() {
+    fn published_cases_match() {
         let mut count = 0;
         for line in CASES.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<_> = line.split('\t').collect();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_specification_come_out() {
+    fn examples_in_the_specification_match() {
         for (text, expected) in [
             ("orderIdNotFound", "Order id not found"),
             ("parseJSONFile", "Parse JSON file"),

@@ -159,7 +159,7 @@ mod tests {
     const BOTH: [Vocabulary; 2] = [Vocabulary::Latin, Vocabulary::Business];
 
     #[test]
-    fn words_are_exactly_as_many_as_asked_for() {
+    fn text_has_the_requested_number_of_words() {
         for vocabulary in BOTH {
             for number in [1, 2, 5, 6, 7, 14, 15, 100, 4_999] {
                 let text = text(vocabulary, Unit::Words, number);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_have_their_sentences_and_their_words() {
+    fn paragraphs_have_sentences_of_several_words() {
         for vocabulary in BOTH {
             let text = text(vocabulary, Unit::Paragraphs, 200);
             let paragraphs: Vec<_> = text.split("<br>").collect();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_number_is_only_begun() {
+    fn largest_text_is_generated_lazily() {
         let random = Seed::parse("lorem").unwrap().random("test", "");
         let mut lorem = Lorem::new(random, Vocabulary::Latin, Unit::Words, i32::MAX as u64);
         let mut out = Vec::new();

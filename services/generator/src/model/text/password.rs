@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_class_appears_exactly_when_it_is_wanted() {
+    fn each_character_class_appears_if_and_only_if_requested() {
         let mut random = Random::from_key([7; 32]);
         for flags in 0..8 {
             let [digits, upper, special] = [1, 2, 4].map(|bit| flags & bit != 0);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn forced_characters_stand_anywhere() {
+    fn required_characters_can_be_at_any_position() {
         let mut random = Random::from_key([8; 32]);
         let classes = Classes { digits: true, upper: false, special: false };
         let mut places = [0; 4];

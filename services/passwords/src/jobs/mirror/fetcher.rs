@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_and_have_a_bound() {
+    fn retry_pauses_double_up_to_a_limit() {
         for attempt in 1..200 {
             let wait = wait(attempt);
             let whole = FIRST_WAIT * (1 << (attempt - 1).min(10));

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_holds_for_all_and_has_a_bound() {
+    fn pause_delays_all_requests_up_to_a_limit() {
         let [two, five, longest] = [2, 5, 60].map(Duration::from_secs);
         let (pace, now) = (Pace::new(None, longest), Instant::now());
         assert_eq!(pace.pause_from(now, five), Some(five));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_have_their_largest_whole_unit() {
+    fn durations_use_the_largest_exact_unit() {
         for (seconds, shown) in
             [(0, "0 s"), (90, "90 s"), (120, "2 min"), (3600, "1 h"), (172_800, "2 d")]
         {

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_that_were_not_asked_for_are_not_spoken_of() {
+    fn messages_mention_only_requested_ranges() {
         assert_eq!(asked(1_048_576), "any range");
         assert_eq!(asked(1_048_575), "the first 1048575 ranges");
         assert_eq!(asked(300), "the first 300 ranges");

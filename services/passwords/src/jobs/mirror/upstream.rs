@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_names_the_service_in_several_ways_and_hides_credentials() {
+    fn service_address_has_several_spellings_and_hides_credentials() {
         for (url, ranges, source) in [
             ("https://a.example", "https://a.example/range/", "https://a.example"),
             ("https://a.example/range/", "https://a.example/range/", "https://a.example"),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_the_other_kind_or_none_of_ranges_is_broken() {
+    fn answer_of_another_kind_or_format_is_broken() {
         let prefix = HashPrefix::from_value(0).unwrap();
         let sha1 = format!("{}:3\r\n", "A".repeat(35));
         assert!(encoded(Kind::Sha1, prefix, sha1.as_bytes()).is_ok());
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_a_length_is_whole_over_http2_only() {
+    fn answer_without_a_length_is_complete_only_over_http2() {
         let none = HeaderMap::new();
         assert!(shows_its_end(Version::HTTP_2, None, &none));
         assert!(!shows_its_end(Version::HTTP_11, None, &none));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_speaks_is_quoted() {
+    fn first_line_of_an_error_response_is_quoted() {
         let said = |body: &[u8]| match of_status(StatusCode::NOT_FOUND, &HeaderMap::new(), body) {
             Failure::Final(said) => said,
             other => panic!("{other:?}"),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_named_in_seconds_or_as_a_date() {
+    fn retry_after_is_seconds_or_a_date() {
         let of = |value: &str| {
             let value = HeaderValue::from_str(value).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))

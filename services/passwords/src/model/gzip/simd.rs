@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_buckets_are_encoded_alike(
+        fn random_buckets_encode_like_the_portable_encoder(
             sha1 in some_entries(Kind::Sha1, 200),
             ntlm in some_entries(Kind::Ntlm, 200),
             padding in proptest::collection::vec(any::<u8>(), 0..100),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_buckets_are_encoded_alike() {
+    fn extreme_buckets_encode_like_the_portable_encoder() {
         let full = as_many_as_fit();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             for kind in Kind::ALL {
@@ -270,7 +270,7 @@ mod tests {
     /// Covers the shortest and longest lines, counts on either side of each limit, first digits
     /// that change within a group of eight lines, and first digits that don't have lines.
     #[test]
-    fn lines_of_every_length_are_encoded_alike() {
+    fn lines_of_every_length_encode_like_the_portable_encoder() {
         let counts: [&[u32]; 7] = [
             &[1],
             &[9, 10, 99, 100],
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_is_not_valid_is_found_wherever_it_is() {
+    fn invalid_count_is_found_at_any_position() {
         for kind in Kind::ALL {
             let entries = entries_of(kind, true, &[2, 9], &[300, 5], 40);
             let mut bytes = Vec::new();

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_complete() {
+    fn code_lengths_form_a_complete_prefix_code() {
         let sum: u32 = symbol_lengths().iter().filter(|l| **l > 0).map(|l| 32u32 >> l).sum();
         assert_eq!(sum, 32);
     }

@@ -72,7 +72,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bucket_renders_as_its_lines(
+        fn bucket_renders_as_its_lines(
             sha1 in some_entries(Kind::Sha1, 300),
             ntlm in some_entries(Kind::Ntlm, 300),
         ) {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_count_is_written_whole() {
+    fn largest_count_is_rendered_in_full() {
         let mut bytes = Vec::new();
         encode(Kind::Sha1, &[Entry { hash: [1; 20], count: MAX_COUNT }], &mut bytes);
         let bucket = Bucket::parse(Kind::Sha1, &bytes).unwrap();

@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn random_buckets_render_alike(
+        fn random_buckets_render_like_the_portable_renderer(
             sha1 in some_entries(Kind::Sha1, 200),
             ntlm in some_entries(Kind::Ntlm, 200),
         ) {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_renders_alike() {
+    fn padding_renders_like_the_portable_renderer() {
         let random: Vec<u8> = (0..18 * 40).map(|at| ((at * 37) >> 2) as u8).collect();
         for kind in Kind::ALL {
             let (mut fast, mut portable) = (vec![0; 4000], vec![0; 4000]);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn extreme_buckets_render_alike() {
+    fn extreme_buckets_render_like_the_portable_renderer() {
         let full = as_many_as_fit();
         for entries in [&full[..0], &full[..1], &full[65_534..], &full] {
             assert_agrees_with_portable(Kind::Sha1, entries);

@@ -85,7 +85,7 @@ fn every_deployment_probes_its_admin_port() {
 }
 
 #[test]
-fn ports_are_those_of_the_service() {
+fn ports_match_the_service() {
     for rendering in renderings() {
         for deployment in rendering.of_kind("Deployment") {
             let service = service_of(deployment);
@@ -118,7 +118,7 @@ fn environments_hold_only_settings() {
 }
 
 #[test]
-fn a_pod_is_killed_only_after_its_requests_had_their_time() {
+fn pod_is_killed_only_after_requests_could_finish() {
     for rendering in renderings() {
         for deployment in rendering.of_kind("Deployment") {
             let pod = pod(deployment);
@@ -134,7 +134,7 @@ fn a_pod_is_killed_only_after_its_requests_had_their_time() {
 }
 
 #[test]
-fn images_are_those_of_the_service_with_a_tag() {
+fn images_belong_to_the_service_and_have_a_tag() {
     for rendering in renderings() {
         for workload in rendering.workloads() {
             let service = service_of(workload);

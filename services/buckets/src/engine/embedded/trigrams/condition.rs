@@ -110,7 +110,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_match_holds_and_has_a_key(name in "[abAB.ſé]{0,8}", part in "[ab.]{3,4}") {
+        fn every_matching_name_satisfies_the_condition_and_has_a_key(name in "[abAB.ſé]{0,8}", part in "[ab.]{3,4}") {
             let expression = Expression::parse(&format!(".*{part}.*"), false).unwrap();
             let (mut symbols, mut grams) = (Vec::new(), Vec::new());
             grams_of(&name, &mut symbols, &mut grams);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn no_end_of_any_text_panics() {
+    fn truncated_files_do_not_panic() {
         let text = "-- é\nA $$é$$ $é$ 'é\\' \"é\" `é` /* é */ $a;\nCOPY é FROM stdin;\né\n\\.\n\\é\n#é\ne'é\\'';";
         for (end, _) in text.char_indices() {
             statements(&text[..end]);
