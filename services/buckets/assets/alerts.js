@@ -1,6 +1,6 @@
 "use strict";
-// Saved searches of the key: lists, saves and removes them, and shows the files that are new. The place up to
-// which files were read is kept in this browser.
+// Lists, saves and removes the saved searches of the key, and shows their new files. This browser stores the
+// cursor up to which the user has read the files of each search.
 const SHOWN = 25;
 
 const placeName = (alert) => `alert ${alert.id} ${alert.createdAt}`;
@@ -10,7 +10,7 @@ function sayOfAlerts(text, bad) {
   field("alert-message").className = bad ? "error" : "";
 }
 
-/** Sends a request. Returns the body of the answer, if there is one. */
+/** Sends a request. Returns the body of the response, if there is one. */
 async function send(method, path, body) {
   const headers = { authorization: `Bearer ${key()}`, accept: "application/json" };
   if (body) headers["content-type"] = "application/json";
@@ -23,7 +23,7 @@ async function send(method, path, body) {
   throw error;
 }
 
-/** Runs an action of a button once at a time, and shows its error. */
+/** Runs the action of a button, one at a time, and shows its error. */
 async function attempt(control, action) {
   control.disabled = true;
   try {

@@ -1,5 +1,5 @@
 "use strict";
-// Shows which buckets, extensions and types have the files of a search. Each one is a filter.
+// Counts the files of a search by bucket, extension and type. Each of them works as a filter.
 const FACETS = [["buckets", "bucket"], ["extensions", "extension"], ["types", "type"]];
 const MOST_FACETS = 5;
 // The search whose counts are shown. Other pages and orders of it have the same counts.

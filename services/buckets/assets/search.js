@@ -162,7 +162,7 @@ function isOpen(expression, correction) {
   return correction.includes("added on both ends") || (expression.startsWith(".*") && expression.endsWith(".*"));
 }
 
-/** Returns what to try after a search without result, given the notice about a corrected expression. */
+/** Returns suggestions after a search without results, given the notice about a corrected expression. */
 function advice(parameters, correction = "") {
   const hints = [];
   const words = parameters.get("keywords");

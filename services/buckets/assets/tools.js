@@ -26,13 +26,13 @@ function roughSize(count) {
   return `${unit && count < 10 ? count.toFixed(1) : Math.round(count)} ${UNITS[unit]}${unit ? "i" : ""}B`;
 }
 
-/** Parses a response. Sizes that a number would round are texts. */
+/** Parses a response. Sizes that a number would round become strings. */
 function parsed(text) {
   // Quotes within texts are escaped, so this is always a member.
   return JSON.parse(text.replace(/"size":(\d{16,})/g, '"size":"$1"'));
 }
 
-/** Makes characters visible that are invisible or change the direction of the text after them. */
+/** Replaces characters that are invisible or change the text direction with visible ones. */
 function visible(text) {
   const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
   const code = (symbol) => symbol.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");

@@ -1,7 +1,7 @@
 'use strict';
 // Builds a schema of records, shows its first rows, and downloads or saves it.
 
-// Milliseconds without a change after which the preview is made again.
+// The preview is updated after this number of milliseconds without a change.
 const PAUSE = 700;
 // Rows of the preview.
 const ROWS = 10;
@@ -11,7 +11,7 @@ const home = new URL('.', location.href);
 let schema = { tables: [] };
 let timer = 0;
 let asked = 0;
-// The fault of the address, which is shown until the schema changes.
+// The error in the URL. It is shown until the schema changes.
 let faultOfLink = '';
 
 function make(name, attributes = {}, ...children) {
@@ -86,7 +86,7 @@ function focusIn(table, place, name) {
   byId('tables').querySelector(`[data-place="${table}-${place}"] [data-control="${name}"]`)?.focus();
 }
 
-// The members that have a control of their own.
+// The members with their own controls.
 function controlled(field) {
   return hasPart(field) ? ['name', 'type', 'part'] : ['name', 'type'];
 }
@@ -102,7 +102,7 @@ function fieldRow(table, at, place) {
   const field = fields[place];
   const type = make('select', { 'data-control': 'type' }, ...byId('types').content.cloneNode(true).children);
   type.value = field.type;
-  // The members of each type that was chosen, because keys pass other types on their way to one.
+  // The members of each type chosen so far, because arrow keys pass other types on the way to one.
   const kept = {};
   let chosen = field.type;
   type.addEventListener('change', () => {
@@ -235,7 +235,7 @@ function changed() {
   refresh();
 }
 
-// What follows from a change: text, address, commands, and after a pause the preview.
+// Updates the text, the URL and the commands after a change, and after a pause the preview.
 function refresh() {
   const text = JSON.stringify(schema);
   if (document.activeElement !== byId('json')) byId('json').value = JSON.stringify(schema, null, 1);
@@ -253,7 +253,7 @@ function refresh() {
   problem('');
 }
 
-// Writes the schema into the address. Browsers limit how often, so not at each letter.
+// Writes the schema into the URL. Browsers limit how often a page may do this, so not at each letter.
 function share() {
   history.replaceState(null, '', `#${encoded(JSON.stringify(schema))}`);
 }
@@ -283,14 +283,14 @@ async function preview() {
     const options = { method: 'POST', headers: headers(), body: JSON.stringify(schema) };
     const response = await fetch(path(`rows=${ROWS}&format=json`), options);
     const answer = await response.json();
-    // A later change has asked again.
+    // A later change has sent another request.
     if (mine !== asked) return;
     byId('faults').replaceChildren(...(response.ok ? [] : faults(answer)));
     if (!response.ok) return;
     const tables = Array.isArray(answer) ? { [schema.tables[0].name || 'records']: answer } : answer;
     byId('preview').replaceChildren(...Object.entries(tables).map(([name, rows]) => rowsOf(name, rows)));
   } catch (error) {
-    if (mine === asked) problem(`The service did not answer: ${error.message}`);
+    if (mine === asked) problem(`The service did not respond: ${error.message}`);
   }
 }
 
@@ -311,7 +311,7 @@ async function download() {
     say('Downloaded.');
   } catch (error) {
     say('');
-    problem(`The service did not answer: ${error.message}`);
+    problem(`The service did not respond: ${error.message}`);
   }
 }
 
@@ -325,7 +325,7 @@ async function copyLink() {
   }
 }
 
-// Asks for saved schemas. Returns the answer, or null after a failure, which is shown.
+// Requests saved schemas. Returns the response, or shows the error and returns null.
 async function saved(method, name, body) {
   problem('');
   try {
@@ -336,7 +336,7 @@ async function saved(method, name, body) {
     const texts = Object.values(answer.errors || {}).flat();
     problem(response.status === 401 ? 'Saved schemas need a key.' : texts.join(' ') || answer.title);
   } catch (error) {
-    problem(`The service did not answer: ${error.message}`);
+    problem(`The service did not respond: ${error.message}`);
   }
   return null;
 }
@@ -387,7 +387,7 @@ function readJson() {
   }
 }
 
-// Shows the schema in the address. If it cannot be shown, says why and keeps the schema of the page.
+// Shows the schema in the URL. If it cannot be shown, shows the reason and keeps the current schema.
 function openLink() {
   faultOfLink = '';
   if (location.hash.length < 2) return;
@@ -441,7 +441,7 @@ async function begin() {
   byId('list-saved').addEventListener('click', () => listSaved(byId('saved').value || undefined));
   byId('open-saved').addEventListener('click', openSaved);
   byId('remove-saved').addEventListener('click', removeSaved);
-  // Another link opened in this page changes only the part of the address after #.
+  // Another link opened in this page changes only the fragment of the URL.
   addEventListener('hashchange', () => { openLink(); draw(); });
   draw();
 }

@@ -1,13 +1,13 @@
 'use strict';
-// A form for every operation of the OpenAPI document, and the answer to it.
+// Shows a form for every operation of the OpenAPI document, sends it, and shows the response.
 
-// The most that is read of an answer, in characters; some have no end.
+// Maximum length of a response to read, in characters. Some responses are endless.
 const LONGEST = 200_000;
-// The most that is read of a workbook or an archive, in bytes; the page keeps it in memory.
+// Maximum size of a workbook or an archive, in bytes. The page keeps it in memory.
 const LARGEST = 64 << 20;
 
 const WORKBOOK = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
-// Media types that a request asks for, and what they are called.
+// Media types that a request can accept, with their names on the page.
 const FORMS = new Map([
   ['application/json', 'JSON'],
   ['text/csv', 'CSV'],
@@ -21,7 +21,7 @@ const lists = new Map();
 let contract = {};
 let operations = [];
 let answer = null;
-// Stops the request that is being answered.
+// Aborts the running request.
 let stop = new AbortController();
 
 function make(name, attributes = {}, ...children) {
@@ -38,7 +38,7 @@ function problem(text) {
   byId('problem').hidden = !text;
 }
 
-// The schema itself: references followed, null left out.
+// Returns a schema with its references resolved and without null.
 function plain(schema) {
   let found = schema || {};
   while (found.$ref) {
@@ -62,7 +62,7 @@ function current() {
   return operations.find((operation) => operation.operationId === byId('operation').value);
 }
 
-// What a field holds at first: enough for an answer without typing.
+// Returns the initial value of a field. The initial values make a valid request.
 function start(parameter, schema) {
   const example = parameter.example ?? schema.example;
   // The description says so if another parameter makes this one necessary.
@@ -103,7 +103,7 @@ function control(parameter, schema) {
   return both;
 }
 
-// The values that another operation lists, fetched once.
+// Offers the values that another operation lists. They are fetched once.
 async function fillChoices(path, choices) {
   try {
     if (!lists.has(path)) lists.set(path, fetch(new URL(path.slice(1), home)).then((got) => got.json()));
@@ -125,7 +125,7 @@ function field(parameter) {
   return label;
 }
 
-/* JSON with a line for each field. */
+/* Formats JSON with one line per field. */
 function written(value) {
   const isFlat = (inner) => Object.values(inner).every((part) => (
     typeof part !== 'object' || (Array.isArray(part) && part.every((item) => typeof item !== 'object'))));
@@ -215,7 +215,7 @@ function showCommand() {
   byId('copied').textContent = '';
 }
 
-// Reads an answer up to the longest that is shown; what follows is not asked for any more.
+// Reads a response up to the maximum length and aborts the rest.
 async function read(response) {
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -240,7 +240,7 @@ function pretty(text, type) {
   }
 }
 
-// Workbooks and archives are kept whole and not shown. A part of one cannot be opened.
+// Keeps workbooks and archives whole and does not show them. A part of one cannot be opened.
 async function fileOf(response) {
   const parts = [];
   let size = 0;
@@ -289,7 +289,7 @@ async function send() {
     byId('cut').textContent = isOther ? 'A single value is always JSON. Set a quantity for a workbook.' : note;
     byId('answer').hidden = false;
   } catch (error) {
-    problem(stop.signal.aborted ? 'Stopped before the whole answer was read.' : `The service did not answer: ${error.message}`);
+    problem(stop.signal.aborted ? 'Stopped before the whole response was read.' : `The service did not respond: ${error.message}`);
   } finally {
     byId('send').disabled = false;
     if (document.activeElement === byId('stop')) byId('send').focus();

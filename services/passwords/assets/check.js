@@ -53,8 +53,8 @@ async function run() {
   const password = field.value;
   if (password === "") { result.hidden = true; field.focus(); return; }
   if (!window.isSecureContext || !crypto.subtle) {
-    present("", "This browser cannot hash here", "Browsers hash only on pages that come over " +
-      "HTTPS or from this computer. Open the page by its https address.");
+    present("", "This browser cannot hash here", "Browsers hash only on pages loaded over " +
+      "HTTPS or from this computer. Open the page with its https address.");
     return;
   }
   check.disabled = true;
@@ -64,7 +64,7 @@ async function run() {
     const answer = await range(hash.slice(0, 5));
     if (mine === turn) judge(hash, answer);
   } catch (error) {
-    if (mine === turn) present("", "No answer", `The service could not be asked: ${error.message}`);
+    if (mine === turn) present("", "No response", `The service did not respond: ${error.message}`);
   } finally {
     check.disabled = false;
     result.setAttribute("aria-busy", "false");
