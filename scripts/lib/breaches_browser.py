@@ -161,7 +161,7 @@ with browser(*sys.argv[4:7]) as page:
     page.scripts(False)
     main_path(page)
     approval(page)
-    # The path asks for a missing page, and for a proof that is not there yet.
+    # The path requests a missing page, and a proof that does not exist yet.
     expected = ("status of 404", "status of 422")
     log = [entry for entry in page.log() if not any(text in entry["message"] for text in expected)]
     assert not log, log

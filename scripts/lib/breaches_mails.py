@@ -1,8 +1,8 @@
 """Kills servers of breaches with SIGKILL while they send mails: breaches_mails.py PROGRAM FOLDER [DATABASE_URL]
 
 On SQLite, one server is killed and started again. On the PostgreSQL database DATABASE_URL, two servers send, and one
-of them is killed. In both cases, the mails of the dead server must be sent within a minute, everyone must get the mail,
-at most the one that was being sent may come twice, and then with the same Message-ID.
+of them is killed. In both cases, the mails of the dead server must be sent within a minute, and everyone must get the
+mail. At most the mail that was being sent may arrive twice, and then with the same Message-ID.
 """
 
 import collections
@@ -26,7 +26,7 @@ received, answering = [], threading.Lock()
 
 
 class Mails(socketserver.StreamRequestHandler):
-    """A mail server that takes a while to answer, so a mail is always being sent."""
+    """A slow mail server, so that a mail is always being sent."""
 
     def handle(self):
         self.say("220 peer")

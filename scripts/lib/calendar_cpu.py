@@ -22,7 +22,7 @@ TURN, MOST, LEAST = 5e6, 40, 2
 
 
 def cases(event, search):
-    """Returns name, path, request headers, and whether the client knows the answer."""
+    """Returns name, path, request headers, and whether the client has the response already."""
     gzip = {"Accept-Encoding": "gzip"}
     return [
         ("plain", "/healthz", {}, False),

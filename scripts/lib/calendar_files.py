@@ -1,4 +1,4 @@
-"""Checks that imported calendar files have the occurrences that an independent expansion gives them.
+"""Checks that imported calendar files have the occurrences that an independent library finds.
 
 Usage: calendar_files.py CALENDAR WORK FOLDER...
 
@@ -150,7 +150,7 @@ def judge(program, work, blank, number, path):
         return path, "differs", f"not imported: {report}"
     found = {one for one in found if one[0] < until.strftime("%Y-%m-%dT%H:%M:%S")}
     warnings = [f"{one['line']} {one['message']}" for one in report["warnings"]]
-    # Of a long series, past occurrences are left out, which a warning says.
+    # Past occurrences of a long series are omitted, with a warning.
     is_long = any(f"more than {MOST} occurrences" in warning for warning in warnings)
     present = now.date().isoformat()
     latest = {}

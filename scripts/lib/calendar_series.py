@@ -1,7 +1,7 @@
 """Compares the events of series with dateutil, and with what recurring-ical-events reads in the feed.
 
 Usage: calendar_series.py make >EVENTS    writes lines for `calendar load`
-       calendar_series.py judge BASE NOW  compares what a calendar that loaded them answers at this time
+       calendar_series.py judge BASE NOW  compares the responses of a calendar that loaded them, at this time
 
 The series have starts around the changes of the clock in 17 zones. Local times that are skipped move
 forward, and of repeated ones the first counts. recurring-ical-events shortens events whose start is
@@ -149,7 +149,7 @@ def is_skipped(title, start):
 
 
 def comparable(events):
-    """Leaves out what recurring-ical-events reads in another way."""
+    """Leaves out dates that recurring-ical-events reads differently."""
     return {
         title: [(start, None if is_skipped(title, start) else end) for start, end in times]
         for title, times in events.items()

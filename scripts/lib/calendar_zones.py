@@ -1,4 +1,4 @@
-"""Checks that other parsers read the time zones of a feed as the interface does, from 1995 to 2037.
+"""Checks that other parsers read the time zones of a feed like the API, from 1995 to 2037.
 
 Usage: calendar_zones.py make >EVENTS      writes lines for `calendar load`
        calendar_zones.py judge BASE FOLDER compares icalendar and vobject, and writes FOLDER/feed.ics,

@@ -190,7 +190,7 @@ LENIENT = ["strict_dates", "has_events", "only_with_upcoming", "show_map", "show
 
 
 def as_read(name, schema, value):
-    """Returns the value that the calendar reads where it accepts more than the documented type."""
+    """Returns the value as the calendar reads it, if it accepts more than the documented type."""
     kind = schema.get("type")
     if name in LENIENT:
         return True
@@ -250,7 +250,7 @@ def filter_failure(context, failure, case, response):
 
 @schemathesis.check
 def calendar_method(ctx, response, case):
-    """Checks that a wrong method on a path of the calendar answers like an unknown route."""
+    """Checks that a wrong method on a path of the calendar gets the response of an unknown route."""
     data = case.meta.phase.data if case.meta else None
     scenario = getattr(getattr(data, "scenario", None), "name", "")
     if not case.operation.path.startswith("/calendar") or scenario != "UNSPECIFIED_HTTP_METHOD":

@@ -15,7 +15,7 @@ PUNCTUATION = {
     "LATIN": " '’ʻʼ.-·", "CYRILLIC": " '’ʼ-", "HEBREW": " '\"׳״-", "ARABIC": " \u200c-", "GREEK": " -",
     "ARMENIAN": " -", "DEVANAGARI": " .\u200d\u200c", "BENGALI": " .\u200d\u200c",
 }
-# Entries that are not names, or would irritate readers of test data.
+# Entries that are not names, or would disturb readers of test data.
 UNWANTED = {"Doe", "Cock", "Raper", "Hooker", "Isis"}
 # Halves of surnames, and letters in the wrong case.
 UNWANTED |= {"Co", "Da", "Lg", "Ne", "Scc", "Van", "Von", "VI", "VonRueden", "Mc", "De", "The Elder"}

@@ -15,7 +15,7 @@ from webdriver import LOOKS, await_that, browser
 
 base = sys.argv[1]
 
-# What a person does: the value of the list changes, and the events of the change follow.
+# Selects a value like a person: sets the value of the list, then sends the events of a change.
 CHOOSE = """
 const list = document.getElementById('operation');
 list.value = %r;
@@ -47,7 +47,7 @@ def look(page, name, width, height, scheme):
     assert not log, log
 
 
-# Keeps what the page saves, and what the file begins with.
+# Records the files that the page saves, and their first bytes.
 KEEP = """
 const link = URL.createObjectURL;
 window.begins = '';
@@ -59,7 +59,7 @@ URL.createObjectURL = (file) => {
 
 
 def workbook(page):
-    """Sends for persons as a workbook and saves it."""
+    """Requests persons as a workbook and saves it."""
     quantity = "document.getElementById('parameter-quantity')"
     for value, said in [("", "Set a quantity"), ("20", "")]:
         page.run(f"{quantity}.value = '{value}'; {quantity}.dispatchEvent(new Event('input', {{ bubbles: true }}))")
@@ -162,7 +162,7 @@ def repair(page):
 
 
 def download(page):
-    """Opens every ready schema and downloads it in every format."""
+    """Opens every example schema and downloads it in every format."""
     page.open("about:blank")
     page.open(f"{base}/records")
     await_that(lambda: page.run("return document.querySelectorAll('#ready option').length") > 4, "the ready schemas")
@@ -231,7 +231,7 @@ def hurry(page):
 
 
 def archive(page):
-    """Sends for archives: a small one, one that is too large for the page, and one that is stopped."""
+    """Requests archives: a small one, one that is too large for the page, and one that is aborted."""
     page.open("about:blank")
     page.open(f"{base}/")
     await_that(lambda: page.run("return !document.getElementById('send').disabled"), "the form")
@@ -325,7 +325,7 @@ def walk(page):
     for letter in "uui":
         press(page, letter)
     await_that(lambda: page.run("return document.activeElement.value") == "uuid", "a type by its letters")
-    # Members of a type that keys pass come back with the type.
+    # Members return with their type after keys have passed other types.
     press(page, TAB)
     for letter in '"version":7':
         press(page, letter)

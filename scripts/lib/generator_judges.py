@@ -26,7 +26,7 @@ import stdnum.us.ssn
 GENERATOR, COUNT = sys.argv[1], sys.argv[2]
 SUBJECTS = sys.argv[3:] or ["card", "imei", "ssn", "iban", "phone", "vat", "person", "bitcoin"]
 
-# The schemes of python-stdnum by country; any of them may accept.
+# The schemes of python-stdnum by country. A number is valid if any of them accepts it.
 VAT = {
     "AD": "ad.nrt", "AL": "al.nipt", "AR": "ar.cuit", "AT": "at.uid", "AU": "au.abn",
     "AZ": "az.voen", "BE": "be.vat", "BG": "bg.vat", "BR": "br.cnpj", "BY": "by.unp",

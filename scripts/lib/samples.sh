@@ -1,6 +1,6 @@
-# Sample data of the services, and what to try with them; sourced by scripts/up.
+# Sample data of the services, and commands to try with them; sourced by scripts/up.
 #
-# services/NAME/try.sh says, for one service:
+# services/NAME/try.sh defines, for one service:
 #   ports[NAME]       the ports that it listens on, the main one first
 #   samples_NAME      loads the samples into data/NAME once; a marker of the first run prevents a second load,
 #                     which would change nothing

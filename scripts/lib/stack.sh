@@ -21,7 +21,7 @@ build_missing_images() {
 # containers PART   the services that have a container NAME-PART in docker-compose.yml
 containers() { sed -n "s/^  \([a-z]*\)-$1:\$/\1/p" docker-compose.yml | sort -u; }
 
-# passwords is not ready before it has a corpus, so it is not waited for.
+# Does not wait for passwords, which is not ready before it has a corpus.
 bring_up() {
     local begun
     begun=$(date +%s.%N)
@@ -45,7 +45,7 @@ await_samples() {
     done
 }
 
-# Runs each `$ curl …` of the README and compares its answer with the next line. Sets buckets_key and breaches_key.
+# Runs each `$ curl …` of the README and compares the response with the next line. Sets buckets_key and breaches_key.
 run_readme_lines() {
     (cd "$work" && docker compose cp breaches:/data/tls/ca.pem breaches-ca.pem && docker compose cp passwords:/tls/ca.pem passwords-ca.pem) 2>/dev/null
     local command wanted got key url ran=0
@@ -106,7 +106,7 @@ header_for() {
 }
 service_url() { data_url "$1" | grep -o 'https\{0,1\}://[^/]*'; }
 
-# break_database NAME   stops and starts its database, and checks the answers and the time to recover
+# break_database NAME   stops and starts its database, and checks the responses and the time to recover
 break_database() {
     local name=$1 begun try seen="" status options
     # A separate `local`, because bash expands the whole list before it assigns.
@@ -132,7 +132,7 @@ break_database() {
     echo "$name: without its database $(tr ' ' '\n' <<<"$seen" | sort | uniq -c | awk 'NF == 2 { printf "%s times %s, ", $1, $2 }')/readyz 503; ready $(seconds_since "$begun") s after its start"
 }
 
-# Replaces the image of the calendar under requests; its events must be there before and after.
+# Replaces the image of the calendar during requests, which must return its events before and after.
 upgrade_calendar() {
     local url="http://localhost:8085/calendar/events/v1/events?per_page=1&_fields=total" before after gap
     before=$(ask "$url")
@@ -157,7 +157,7 @@ upgrade_calendar() {
     echo "one replica replaced: $(awk '{ print $2 }' "$work/statuses" | sort | uniq -c | awk '{ printf "%s times %s, ", $1, $2 }')not served for $gap s; $after"
 }
 
-# Runs the image of a service on the volume quintet-stack-fixture until it answers, then stops it.
+# Runs the image of a service on the volume quintet-stack-fixture until it responds, then stops it.
 # run_on_fixture NAME TAG
 run_on_fixture() {
     local name=$1 tag=$2 try
@@ -173,7 +173,7 @@ run_on_fixture() {
     docker rm quintet-stack-fixture >/dev/null
 }
 
-# Gives the data of each version in fixtures to the older image, to this one and to the older one again. The older
+# Opens the data of each version in fixtures with the older image, with this one and with the older one again. The older
 # image of 0.1.0 is this one, because no version precedes it; QUINTET_PREVIOUS names the tag of another.
 upgrade_and_roll_back_fixtures() {
     local archive name version previous=${QUINTET_PREVIOUS:-$QUINTET_TAG} tag

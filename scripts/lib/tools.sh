@@ -3,8 +3,8 @@
 # install_tool PACKAGE VERSION [OPTION...]   builds a tool into target/tools unless this version is there
 # run_tool PROGRAM ARGUMENT...               runs a tool
 #
-# They are built without optimisation, because they run for seconds only. Tools in PATH are not used,
-# because other versions give other results.
+# They are built without optimisation, because they only run for seconds. Tools in PATH are not used,
+# because other versions may report different results.
 
 # Also of scripts/advisories.
 deny_version=0.20.2

@@ -131,7 +131,7 @@ assert {resource["service.name"] for resource in resources} == {"passwords"}
 assert all(resource["service.version"] for resource in resources)
 assert Collector.paths == {("/v1/traces", "application/x-protobuf")}, Collector.paths
 
-# A ratio of 0 leaves the traces of callers.
+# With a ratio of 0, only the traces of callers remain.
 service = Service(**fast, OTLP_RATIO="0")
 for _ in range(20):
     service.get("/range/5BAA6")
@@ -140,7 +140,7 @@ service.stop()
 spans, _ = taken()
 assert [attributes(span)["quintet.request_id"] for span in spans] == [sampled[1]]
 
-# A collector that is away or hangs delays no request, and a stop by some seconds only.
+# A collector that is down or hangs does not delay requests, and delays a shutdown by only a few seconds.
 for name, address, hangs in [("away", f"http://127.0.0.1:{free_port()}", False), ("hanging", endpoint, True)]:
     if hangs:
         Collector.hangs.set()

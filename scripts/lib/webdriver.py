@@ -30,7 +30,7 @@ def await_that(check, what, seconds=20):
 
 
 class WebDriverError(Exception):
-    """An error answer of chromedriver."""
+    """An error returned by chromedriver."""
 
     def __init__(self, error):
         self.code = error.code

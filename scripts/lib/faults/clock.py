@@ -1,6 +1,6 @@
 """The clock of the machine jumps under a running service: clock.py FOLDER LIBFAKETIME
 
-Jumps a month forward, two months back, and returns. Answers and health checks stay right, and a used-up quota
+Jumps a month forward, two months back, and returns. Responses and health checks stay correct, and an exhausted quota
 refills without waiting for the clock to catch up.
 """
 

@@ -1,7 +1,7 @@
 """PostgreSQL is stopped under load and started again: database_away.py FOLDER
 
-Each service stays alive and not ready, answers correctly or with 503, and serves within seconds of the database's
-return.
+Each service stays alive but not ready, responds correctly or with 503, and serves again within seconds of the
+database's return.
 """
 
 import os

@@ -1,6 +1,6 @@
 """PostgreSQL is frozen by SIGSTOP under load and continued: database_hangs.py FOLDER [SERVICE...]
 
-Each request is answered within 5 s, correctly or with 503, /readyz reports not ready, and the service serves within
+Each request gets a response within 5 s, correct or 503; /readyz reports not ready; and the service serves again within
 seconds of the server's return, without a restart.
 """
 

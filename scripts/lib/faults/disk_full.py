@@ -1,7 +1,7 @@
 """The disk is full while something is loaded or written: disk_full.py FOLDER [SERVICE...]      (root: a small tmpfs is mounted)
 
-The load fails with a message. Existing data are served, also by servers that start on the full disk and on a
-read-only one. /readyz names the cause, writes are 503, and once there is space the same load succeeds.
+The load fails with a message. Existing data are served, also by servers that start on the full disk or on a
+read-only one. /readyz names the cause, writes get 503, and once there is space, the same load succeeds.
 """
 
 import contextlib
@@ -57,7 +57,7 @@ def fill(disk):
 
 
 def reads_without_writes(service, what, disk):
-    """Checks that the service answers reads, refuses writes with 503, and says why it is not ready."""
+    """Checks that the service serves reads, rejects writes with 503, and reports why it is not ready."""
     check(service.probe() == 200, f"{service.name} does not serve on a {what} disk")
     if service.name not in DATABASES:
         return
@@ -106,7 +106,7 @@ def rebuild_on_full_disk(service, disk, size):
 
 
 STORIES = {
-    # name: size of the disk in MiB, function that makes the input, command
+    # name: size of the disk in MiB, function that creates the input, command
     "buckets": (6, files, ["load"]),
     "breaches": (6, addresses, ["accounts", "load", "--breach", "Acmegram"]),
     "passwords": (24, passwords, ["build", "--input-format", "plaintext", "--kind", "sha1", "--activate"]),

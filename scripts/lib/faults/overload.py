@@ -35,7 +35,7 @@ async def client(service, until, statuses):
                 status = -1
             statuses[status] += 1
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
-            # A client that is still queued at the end gets no answer.
+            # A client that is still queued at the end gets no response.
             writer and writer.close()
             writer = None
     writer and writer.close()

@@ -40,7 +40,7 @@ def free_port():
 
 
 class Service:
-    """A binary with its own data folder and settings."""
+    """A program with its own data folder and settings."""
 
     def __init__(self, name, folder, preload=None, logs=None, **settings):
         self.name, self.folder, self.preload = name, pathlib.Path(folder), preload
@@ -98,7 +98,7 @@ class Service:
         return self
 
     def ask(self, path, method="GET", body=None, port=None, timeout=10, **headers):
-        """Returns status and body; status 0 without an answer."""
+        """Returns status and body. The status is 0 without a response."""
         link = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=timeout)
         try:
             sent = {**self.headers, **headers}

@@ -1,4 +1,4 @@
-"""Threads end after the process began to exit: slow_threads.py FOLDER LIBRARY
+"""Threads exit after the process has begun to exit: slow_threads.py FOLDER LIBRARY
 (the library is slow_threads.c)
 """
 
