@@ -113,7 +113,7 @@ fn left_out(
     if !series::template(db, id)?.is_some_and(|template| template.event.is_public()) {
         return Ok(None);
     }
-    let fields = fields_of(filter);
+    let fields = filter.fields();
     if fields.is_empty() && filter.parent.is_none() {
         return Ok(Some(Vec::new()));
     }
@@ -137,21 +137,6 @@ fn left_out(
     left_out.retain(|id| !selected.contains(id));
     left_out.sort_unstable();
     Ok(Some(left_out))
-}
-
-/// Returns the fields of events that a filter looks at, except dates.
-fn fields_of(filter: &EventFilter) -> Vec<&'static str> {
-    let is_searching = filter.words.count() > 0;
-    let looks_at: [(bool, &[&'static str]); 6] = [
-        (is_searching, &["title", "excerpt", "description", "password"]),
-        (filter.categories.is_some(), &["categories"]),
-        (filter.tags.is_some(), &["tags"]),
-        (filter.venues.is_some() || filter.geo.is_some(), &["venue"]),
-        (filter.organizers.is_some(), &["organizer"]),
-        (filter.featured.is_some(), &["featured"]),
-    ];
-    let looks_at = looks_at.into_iter().filter(|(is_given, _)| *is_given);
-    looks_at.flat_map(|(_, fields)| fields).copied().collect()
 }
 
 /// Returns the id of a trashed event that has the UID of a series but has left it. Its cancellation

@@ -22,6 +22,7 @@ use crate::model::month::{DAY, midnight};
 use crate::model::urls::Urls;
 use crate::policy::CREDENTIALS;
 use crate::state::State;
+use crate::wire::parameters::UNDATED;
 use crate::wire::params::Params;
 
 /// Maximum size of a body to keep, in bytes.
@@ -32,28 +33,6 @@ const MAX_FORMS: usize = 4;
 
 /// Maximum length in bytes of an `Accept-Encoding` header for which a version is kept.
 const LONGEST_ACCEPTED: usize = 100;
-
-/// Event list parameters that mean the same thing all day. With any other parameter, a response is
-/// only reused within the same second.
-const UNDATED: [&str; 17] = [
-    "page",
-    "per_page",
-    "search",
-    "categories",
-    "tags",
-    "venue",
-    "organizer",
-    "featured",
-    "status",
-    "geoloc",
-    "include",
-    "post_parent",
-    "series",
-    "ticketed",
-    "order",
-    "orderby",
-    "_fields",
-];
 
 /// How long a response is valid if the content doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -234,6 +234,40 @@ impl EventFilter {
             descending: false,
         }
     }
+
+    /// Returns the names of the event fields that the filter examines, except dates.
+    pub fn fields(&self) -> Vec<&'static str> {
+        let EventFilter {
+            words,
+            categories,
+            tags,
+            venues,
+            organizers,
+            featured,
+            geo,
+            // These do not examine a field that a date of a series can have for itself.
+            scope: _,
+            window: _,
+            include: _,
+            parent: _,
+            series: _,
+            collapsed_at: _,
+            venue_scope: _,
+            matches_nothing: _,
+            order: _,
+            descending: _,
+        } = self;
+        let groups: [(bool, &[&'static str]); 6] = [
+            (words.count() > 0, &["title", "excerpt", "description", "password"]),
+            (categories.is_some(), &["categories"]),
+            (tags.is_some(), &["tags"]),
+            (venues.is_some() || geo.is_some(), &["venue"]),
+            (organizers.is_some(), &["organizer"]),
+            (featured.is_some(), &["featured"]),
+        ];
+        let examined = groups.into_iter().filter(|(is_given, _)| *is_given);
+        examined.flat_map(|(_, fields)| fields).copied().collect()
+    }
 }
 
 /// Filters of a venue or organizer list.

@@ -132,6 +132,28 @@ list_parameters! {
     }
 }
 
+/// Event list parameters that mean the same thing all day. With any other parameter, a response is
+/// only reused within the same second.
+pub const UNDATED: [&str; 17] = [
+    "page",
+    "per_page",
+    "search",
+    "categories",
+    "tags",
+    "venue",
+    "organizer",
+    "featured",
+    "status",
+    "geoloc",
+    "include",
+    "post_parent",
+    "series",
+    "ticketed",
+    "order",
+    "orderby",
+    "_fields",
+];
+
 /// Event feed parameters: the same as for event lists, except for JSON output and changes.
 pub struct FeedParameters;
 

@@ -9,7 +9,7 @@ mod writes;
 pub use declared::Declared;
 pub use lists::{
     CategoryListParameters, EventListParameters, FeedParameters, LinkedListParameters,
-    TagListParameters,
+    TagListParameters, UNDATED,
 };
 pub use reads::{
     EventDeleteParameters, EventReadParameters, IndexParameters, ItemParameters,
