@@ -15,6 +15,7 @@ mod errors;
 mod export_folder;
 mod log;
 mod memory;
+mod metrics;
 mod mirror;
 mod mirror_faults;
 mod page;
