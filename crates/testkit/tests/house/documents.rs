@@ -13,6 +13,9 @@ use crate::source::{SERVICES, packages, root, sources};
 /// The change log may mention things that were removed.
 const SKIPPED: [&str; 1] = ["CHANGELOG.md"];
 
+/// The maximum number of words in all documents, apart from measured figures.
+const MOST_WORDS: usize = 35_000;
+
 /// Folders of generated or downloaded files.
 const BUILT: [&str; 4] = ["target", "node_modules", "__pycache__", "artifacts"];
 
@@ -301,6 +304,19 @@ fn documents_name_what_exists() {
         }
     }
     assert_obeyed(&["document"], offences);
+}
+
+#[test]
+fn documents_stay_short() {
+    let tree = Tree::read();
+    let written = tree.documents().filter(|file| !file.starts_with("docs/figures/"));
+    let words: usize = written
+        .map(|file| {
+            let text = fs::read_to_string(root().join(file)).unwrap();
+            text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+        })
+        .sum();
+    assert!(words <= MOST_WORDS, "{words} words: shorten a document");
 }
 
 #[test]
