@@ -1,7 +1,7 @@
 //! Queries PostgreSQL, with a deadline.
 //!
 //! diesel uses libpq's blocking calls, which have no response timeout. A peer that accepts
-//! connections and acknowledges data but never answers would block the thread forever, so here we
+//! connections and acknowledges data but never responds would block the thread forever, so here we
 //! use the non-blocking calls.
 #![allow(unsafe_code)]
 

@@ -54,7 +54,7 @@ async fn international_domains_are_sent_as_a_labels_and_other_addresses_are_refu
     assert_eq!(recipients, ["owner@xn--bcher-kva.example"]);
 }
 
-/// Starts a mail server that rejects one command with an answer. Returns its address.
+/// Starts a mail server that rejects one command with a reply. Returns its address.
 fn rejecting(command: &'static str, answer: &'static str) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();

@@ -27,8 +27,9 @@ use crate::wire::params::Params;
 /// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// Returns whether a request limits a feed to some dates of series. `ends_after` does not count:
-/// subscriptions only use it to leave out old events, and apps know the past dates of a rule anyway.
+/// Returns whether a request limits a feed to some dates of series. `ends_after` does not count,
+/// because subscriptions only use it to leave out old events, and apps know the past dates of a
+/// rule anyway.
 pub fn is_of_dates(params: &Params) -> bool {
     const DATES: [&str; 7] = [
         "start_date",
@@ -42,20 +43,20 @@ pub fn is_of_dates(params: &Params) -> bool {
     DATES.iter().any(|name| params.get(name).is_some())
 }
 
-/// A series that a feed has as one entry with a rule.
+/// A series that is one entry with a rule in a feed.
 pub struct WholeSeries {
     id: i64,
     /// Ids of the public events that the filter leaves out, in ascending order.
     left_out: Vec<i64>,
 }
 
-/// The forms in which a feed has series.
+/// How a feed shows its series.
 #[derive(Default)]
 pub struct SeriesForms {
-    /// The series with a rule.
+    /// Series that are entries with a rule.
     pub whole: Vec<WholeSeries>,
-    /// The other series, whose events are entries of their own. `None` for all series of a feed that
-    /// is limited to some dates.
+    /// Series whose events are separate entries. `None` if the feed is limited to some dates, so
+    /// that this applies to all series.
     single: Option<HashSet<i64>>,
 }
 
@@ -71,10 +72,10 @@ impl SeriesForms {
     }
 }
 
-/// Decides the form of each series in a list that is not limited to some dates. The form only
-/// depends on what the filter selects at any time. If one of these events shows that dates without
-/// changes of their own are selected, the series has its rule. Such events are removed from the list
-/// and from the cancelled events after it.
+/// Decides how to show each series in a list that is not limited to some dates. The decision only
+/// depends on which events the filter selects, at any time. If the filter selects dates without
+/// their own values, the feed has the rule of the series. The events of such series are removed
+/// from the list and from the cancelled events after it.
 pub fn forms(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -102,8 +103,8 @@ pub fn forms(
     Ok(SeriesForms { whole, single: Some(single) })
 }
 
-/// Returns the public events of a series that the filter leaves out, whenever they take place.
-/// Returns `None` if the feed must not have the rule.
+/// Returns the public events of a series, past or future, that the filter leaves out. Returns
+/// `None` if the feed must not have the rule.
 fn left_out(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -147,8 +148,8 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Adds the time zones of the series, and those of their events with dates of their own. Some of
-/// these events may be over and therefore not listed by the feed.
+/// Adds the time zones of the series, and those of events whose dates differ. Such events may be
+/// over and therefore missing from the list.
 pub fn add_zones(
     db: &mut Db,
     series: &[WholeSeries],
@@ -194,8 +195,8 @@ pub fn written(
     if !template.event.is_public() || !all.iter().any(|one| is_shown(&one)) {
         return Ok((text, None));
     }
-    // Events that the feed does not show count too. Otherwise, the revision would go back when one
-    // of them leaves it.
+    // Also counts events that the feed does not show. Otherwise, the revision would decrease when
+    // one of them leaves the series.
     series = series_revisions::revised(db, &series)?;
     let modified = series.modified_utc;
     template.event.modified_utc = modified;
@@ -228,8 +229,8 @@ pub fn written(
     Ok((text, Some(modified)))
 }
 
-/// If a limit left out later dates of the rule within the coming months, ends the rule with the last
-/// event. Apps would show dates that are not on the site.
+/// If a limit on the number of events left out dates of the coming months, ends the rule with the
+/// last event. Otherwise, apps would show dates that are not on the site.
 fn end_with_events(series: &mut Series, all: &[Dated]) {
     let most = usize::try_from(series.most).unwrap_or(usize::MAX);
     let last = all.last().map(|last| last.occurrence);
@@ -243,8 +244,8 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// Returns the slug of a series' page. A series' name leads to its next event. If a later part of a
-/// split series also has this name, returns the slug of the first event's page.
+/// Returns the slug of the page of a series: the name of the series, which leads to its next event.
+/// If a later part of a split series has the same name, returns the slug of the first event.
 fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

@@ -53,11 +53,13 @@ pub struct Feed {
     calendar: String,
     /// Events that were trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
-    /// The only event, if lists leave it out.
+    /// The event of a feed that has only one, which is not in lists.
     unlisted: Option<i64>,
-    /// Whether series are entries of single dates, because the feed is limited to some of them.
+    /// Whether each date of a series is a separate entry, because the feed is limited to some
+    /// dates.
     is_of_dates: bool,
-    /// Events whose whole series are in the feed. There may be more than a request can list.
+    /// Events whose complete series are in the feed. There may be more of them than a request can
+    /// list.
     events: Option<Vec<i64>>,
 }
 
@@ -93,7 +95,7 @@ struct Listed {
     /// Ids of the listed events, followed by those of the cancelled ones. Events of whole series are
     /// omitted.
     ids: Vec<i64>,
-    /// The forms of series. Whole series follow the events.
+    /// How series are shown. Series with a rule follow the events.
     forms: SeriesForms,
     /// Number of listed events, including those of whole series.
     events: usize,
@@ -114,7 +116,7 @@ impl Listed {
     }
 }
 
-/// Returns since when events must have been trashed to be in a feed, in Unix seconds.
+/// Returns the time, in Unix seconds, since which events must have been trashed to be in a feed.
 pub fn cancelled_since(now: i64) -> i64 {
     // Round down to a whole day. Otherwise the tag would change every second.
     now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS
@@ -160,7 +162,7 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
 }
 
 impl Feed {
-    /// Returns a feed that has only this public event, which lists leave out.
+    /// Returns a feed with only this public event, which is not in lists.
     #[must_use]
     pub fn of_unlisted(self, event: i64) -> Feed {
         Feed { unlisted: Some(event), ..self }

@@ -1,6 +1,6 @@
-//! Values shared by an imported series' events that don't come from its file: fields that files
-//! don't have, and parts that users of a subscription changed for all events. New dates in the file
-//! also get these values.
+//! Values that the events of an imported series share but that are not from its file: fields that
+//! files don't have, and parts that users of a subscription changed for all events. New dates in
+//! the file get these values, too.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ pub struct SeriesEdits {
     template: Shared,
     /// The parts, other than dates, that users changed for all events.
     parts: Parts,
-    /// The place of most events relative to the plan, if users changed their dates.
+    /// The distance of most events from the plan, if users changed their dates.
     dates: Option<Moved>,
 }
 
-/// The values of those series that have overrides in the file. A series can have many overrides.
+/// The values of the series with overrides in the file. One series can have many overrides.
 #[derive(Default)]
 pub struct KnownEdits(HashMap<i64, Option<Arc<SeriesEdits>>>);
 
@@ -64,7 +64,7 @@ impl SeriesEdits {
         let held = subscribed_events::changed_in_series(db, series)?;
         let members = stored::members(db, series)?;
         let mut parts = Vec::new();
-        // The status decides who sees the others.
+        // The status decides who sees the other values.
         let texts = Part::ALL.into_iter().filter(|part| !WITHOUT_TEXT.contains(part));
         for part in std::iter::once(Part::Status).chain(texts) {
             let is_shared = |one: &&Membership| !one.changed.iter().any(|name| is_of(name, part));
@@ -93,7 +93,7 @@ impl SeriesEdits {
         let has_dates =
             |one: &&Membership| held.get(&one.event).is_some_and(|it| it.has(Part::Dates));
         let dated: Vec<&Membership> = members.iter().filter(has_dates).collect();
-        // A single date is moved for itself.
+        // Only this date was moved.
         let is_moved = dated.len() > 1 && dated.len() * 2 > members.len();
         let dates = if is_moved { common_dates(db, &of, &dated)? } else { None };
         Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))
@@ -104,9 +104,8 @@ impl SeriesEdits {
         &self.template
     }
 
-    /// Returns where most events take place, relative to the plan, if users changed their dates.
-    /// They may be at the dates of the plan nevertheless, for example before the next import, as users
-    /// moved the plan too.
+    /// Returns the distance of most events from the plan, if users changed their dates. The
+    /// distance can be 0, for example before the next import, because users moved the plan too.
     pub fn dates(&self) -> Option<&Moved> {
         self.dates.as_ref()
     }

@@ -52,7 +52,7 @@ pub fn rename(
     let taken: HashSet<&str> = matches.values().map(|one| one.external_id.as_str()).collect();
     let new_name = |(index, one): (usize, &Known)| match matches.get(&index) {
         Some(occurrence) => Some(occurrence.external_id.clone()),
-        // An event without an occurrence makes room.
+        // Frees the external ids of events that no longer have an occurrence.
         None if taken.contains(one.name.as_str()) => {
             Some(Entry::occurrence_id(&entry.uid, &one.key))
         }
@@ -68,15 +68,16 @@ pub fn rename(
         return Ok(());
     }
     let subscription = subscriber.as_ref().map(|subscriber| subscriber.id());
-    // Feeds have the names, so each event continues the revisions of its new one.
+    // Feeds identify events by their external ids, so each event continues the revisions of its new
+    // id.
     let revisions = events::revisions(db, &entry.uid)?;
-    // All names become free first.
+    // First frees all external ids.
     for (number, (one, _)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &one.name), &format!("#{number}"))?;
     }
     for (number, (one, name)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &format!("#{number}")), name)?;
-        // The name may belong to an event that this import must not touch.
+        // The external id may belong to an event that this import must not change.
         if let Some(id) = one.id
             && events::find_by_external_id(db, name)?.is_none()
         {
@@ -201,8 +202,8 @@ fn matched<'o>(
 }
 
 /// Matches the events of the series and the occurrences in order. If some are over, the next
-/// occurrence belongs to the event that is nearest to it. An event never moves from the past to the
-/// future, or vice versa.
+/// occurrence belongs to the nearest event. An event never moves from the past to the future, or
+/// vice versa.
 fn in_order<'o>(
     known: &[Known],
     occurrences: &'o [Occurrence],

@@ -42,8 +42,8 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs that look like occurrence ids. Feeds of this software have such entries for dates that
-    /// have left their series, also as the start of another one.
+    /// UIDs that look like occurrence ids. Feeds of this software contain such entries for dates
+    /// that have left their series, including dates that start another series.
     pub listed: HashSet<String>,
     /// Indexes of components that a later revision supersedes.
     superseded: HashSet<usize>,

@@ -14,8 +14,8 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 /// Number of events per transaction. Other writers wait until it commits.
 pub const BATCH: usize = 250;
 
-/// Number of events that a transaction writes however long they take, so that one message announces
-/// a short series.
+/// Minimum number of events per transaction, regardless of its duration, so that a short series is
+/// announced by one message.
 const LEAST: usize = 10;
 
 /// After this time, a transaction with `LEAST` events accepts no more. Other writers time out after
@@ -86,8 +86,8 @@ pub struct Progress {
     pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
-    /// The parents of the events of series that have overrides, by UID. A transaction that is rolled
-    /// back takes its events along, so they are not in [`Series`].
+    /// The parents of the events of series that have overrides, by UID. They are not in [`Series`],
+    /// because a transaction that is rolled back removes its events again.
     pub parents: HashMap<String, i64>,
     /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,

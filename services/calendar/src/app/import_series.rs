@@ -37,10 +37,12 @@ pub struct Written {
     pub is_new: bool,
 }
 
-/// Stores an entry's recurrence rule. Returns the series if its events belong to a stored one.
+/// Stores an entry's recurrence rule. Returns the series if the entry's events belong to a stored
+/// one.
 ///
-/// Our own feeds contain less than the database, and a truncated file may lack the rule. If users
-/// ended a subscribed series, `ended_at` is the key of its last known date.
+/// The rule is not changed by our own feeds, which contain less than the database, or by a
+/// truncated file, which may lack the rule. If users ended a subscribed series, `ended_at` is the
+/// key of its last known date.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -178,8 +180,8 @@ fn with_removed(
     Ok(excluded)
 }
 
-/// Removes the stored rule of an entry that no longer repeats. If no file had the rule, a user made a
-/// series of the event, which stays.
+/// Removes the stored rule of an entry that no longer repeats. If the rule never came from a file,
+/// a user made the event a series, which stays.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
@@ -192,8 +194,8 @@ fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Marks the fields of an event that differ from its series, after a file changed the event that does
-/// not have the series.
+/// Marks the fields in which an event differs from its series after a file changed the event, if
+/// the file does not contain the series.
 pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
     if entry.is_series || entry.replaces.is_some() {
         return Ok(());
@@ -219,7 +221,7 @@ pub fn join(
         place.changed = own_fields(db, before.as_ref(), edits, &place)?;
         stored::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
-            // A user had split it off.
+            // A user had split the series at this event.
             take_out(db, &before)?;
         }
         return Ok(());
@@ -243,7 +245,7 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     if let Err(place) = plan.exdates.binary_search(&key) {
         plan.exdates.insert(place, key);
     }
-    // A later rule may not have the excluded dates, so the series starts with its first remaining
+    // A later rule may lack the excluded dates, so the series starts with its first remaining
     // event.
     let plan = from_on(&plan, next.occurrence).unwrap_or(plan);
     let sequence = stored::sequence(db, &known)? + 1;
@@ -292,7 +294,7 @@ pub fn placed(
     }))
 }
 
-/// Returns the schedule fields of a write that lead to this schedule.
+/// Returns the schedule fields of a write that result in this schedule.
 fn change_to(schedule: Schedule) -> ScheduleChange {
     let local = |seconds: i64| Some(PointInTime::Wall(wall_from_seconds(seconds)));
     ScheduleChange {
@@ -303,9 +305,9 @@ fn change_to(schedule: Schedule) -> ScheduleChange {
     }
 }
 
-/// Returns the fields that belong to this event only. These are fields that files don't have and,
-/// in a subscription, parts that a user changed for this event, or that come from the file although
-/// a user changed them for all other events.
+/// Returns the fields that belong to this event only: fields that files don't have and, in a
+/// subscription, parts that a user changed for this event, or that come from the file although a
+/// user changed them for all other events.
 fn own_fields(
     db: &mut Db,
     before: Option<&InSeries>,
@@ -361,7 +363,7 @@ fn is_moved(place: &InSeries, event: &Event) -> bool {
 /// Returns the fields in which an overridden event differs from its series.
 fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String>, Error> {
     let Some(own) = series::shared(db, place.event)? else { return Ok(Vec::new()) };
-    // Take this event out first, because only the other events define the shared fields.
+    // Removes this event first, because the shared fields are defined by the other events.
     stored::leave(db, place.event)?;
     let template = series::template(db, known.id)?;
     let Some(template) = template else { return Ok(vec![DATES.to_owned()]) };
@@ -380,8 +382,8 @@ fn expected(place: &InSeries) -> Option<Schedule> {
 }
 
 /// Removes events from a series that are no longer part of its rule or of the file. Trashed events
-/// remain part of it, and their dates are excluded. Returns whether an event has another external id
-/// now.
+/// remain in the series, and their dates are excluded. Returns whether the external id of an event
+/// changed.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     note_complete(db, Some(id), entry)?;
     let Some(series) = stored::find(db, id)? else { return Ok(false) };
@@ -424,7 +426,7 @@ fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     Ok(stored::update(db, &series)?)
 }
 
-/// Returns the date that an external id has in a file, if the rule has it and it is later than the
+/// Returns the date of an external id in a file if the date is part of the rule and later than the
 /// dates that were created. Users can move a series to earlier days, which adds dates at its end.
 pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
     let Repetition { plan, made_until, .. } = entry.repetition.as_ref()?;
@@ -453,9 +455,9 @@ fn place_ahead(
     Ok(Some(place.membership))
 }
 
-/// If an event that leaves a series has its UID as external id, gives it the id of its date instead.
-/// Otherwise feeds would have both under one UID, and cancel the series along with the event. Returns
-/// whether the id changed.
+/// If the external id of an event that leaves a series is the UID of the series, replaces it with
+/// the id of the event's date. Otherwise, feeds would show both under one UID, and cancel the
+/// series along with the event. Returns whether the id changed.
 fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
     let Some(old) = events::find(db, event)? else { return Ok(false) };
     let name = Entry::occurrence_id(&series.uid, &series.plan.key(moment));

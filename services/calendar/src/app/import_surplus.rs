@@ -1,5 +1,5 @@
-//! Occurrences that have disappeared from a series' file. They are dropped, unless they belong to a
-//! subscription and a user has changed them.
+//! Occurrences that are no longer in the file of a series. They are removed, unless they belong to
+//! a subscription and a user has changed them.
 
 use std::collections::HashSet;
 

@@ -55,7 +55,7 @@ pub struct Source<'a> {
     pub edits: Option<&'a SeriesEdits>,
     /// The key of the series' last date, if users ended the series. It gets no later dates.
     pub ended_at: Option<&'a str>,
-    /// Whether the entry is a complete cancellation, so that it has dates.
+    /// Whether the entry is a complete cancellation with dates.
     pub is_cancellation: bool,
     /// Whether the series may exclude this event. We can't know, because one of the excluded dates
     /// is unreadable.
@@ -64,7 +64,7 @@ pub struct Source<'a> {
     pub subscriber: Option<&'a Subscriber>,
 }
 
-/// How to recognise our own events in a file.
+/// Recognises our own events in a file.
 #[derive(Clone, Copy)]
 pub struct OwnEvents<'a> {
     /// The UIDs that we generate end with this site's host.
@@ -152,8 +152,8 @@ fn write_occurrence(
     }
 }
 
-/// Updates an event that a user moved to the trash, so that it matches the file when it is
-/// restored. It remains in the trash and keeps its deletion date.
+/// Updates an event that a user moved to the trash, so that it matches the file if it is restored
+/// later. It remains in the trash and keeps its deletion date.
 fn update_in_trash(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -186,9 +186,9 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It remains visible. A cancellation may not have any other
-/// properties, so only a known event's status changes, and its dates if the cancellation is
-/// complete. Then an unknown event is created, too.
+/// Marks an event as cancelled. It remains visible. A cancellation may lack all other properties,
+/// so only the status of a known event changes, and its dates if the cancellation is complete. A
+/// complete cancellation also creates an unknown event.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -266,9 +266,9 @@ pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     Ok(subscribed_events::note_vanished(db, event.id)?)
 }
 
-/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our own UIDs
-/// of single dates only count in files of this calendar, because they are in its public feeds, and
-/// another site could change any event by them.
+/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our own
+/// UIDs of single dates are public in our feeds, so they are only accepted in files of this
+/// calendar. Otherwise, another site could change any event.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));

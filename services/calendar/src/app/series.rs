@@ -19,21 +19,20 @@ use crate::store::{event_statuses, events, links, series, slugs};
 /// Number of events to read at once while looking for the shared fields.
 const AT_ONCE: usize = 20;
 
-/// Fields without texts and links. If every event changed one of them for itself, templates have the
-/// value of the last event.
+/// Fields other than texts and links. If every event has its own value of such a field, templates
+/// get the value of the last event.
 const WITHOUT_TEXT: [&str; 5] = [STATUS, "author", DATES, "hide_from_listings", "password"];
 
-/// Reads an event, including everything that a series can share.
+/// Reads an event with all fields that a series can share.
 pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
     let Some(event) = events::find(db, id)? else { return Ok(None) };
     let (links, status) = (links::of_event(db, id)?, event_statuses::of_event(db, id)?);
     Ok(Some(Shared { event, links, status }))
 }
 
-/// Builds the template of a series. For each field, it takes the value from the last event that did
-/// not change the field for itself. Texts come only from events that do not hide them from those who
-/// see the template, even if all of these changed them for themselves. Returns `None` if the series
-/// has no events.
+/// Builds the template of a series. Each field is taken from the last event without its own value.
+/// Texts are only taken from events that everyone who sees the template may see, even if all of
+/// these have their own values. Returns `None` if the series has no events.
 pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
@@ -98,7 +97,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     Ok(Some((template, sources)))
 }
 
-/// The values of an event that decide who can see it.
+/// The values that decide who can see an event.
 #[derive(PartialEq)]
 pub struct Audience {
     is_public: bool,
@@ -123,8 +122,8 @@ impl Audience {
     }
 }
 
-/// Finds the last event of a series that everyone can see who sees the template, among those that
-/// did not change the field for themselves if one is given.
+/// Finds the last event of a series that is visible to everyone who sees the template. If a field
+/// is given, considers only events without their own value of it.
 pub fn last_visible(
     db: &mut Db,
     members: &[Membership],
@@ -156,10 +155,9 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
 pub struct NewEvents<'a> {
     /// The fields that they share.
     pub template: &'a Shared,
-    /// The place of the series' events relative to its plan, which is that of a file, if users moved
-    /// them.
+    /// The distance of the events from the plan, which is that of a file, if users moved them.
     pub moved: Option<&'a Moved>,
-    /// The form of their external ids, if that is not the form of the series.
+    /// The format of their external ids, if it is not that of the series.
     pub names: Option<FileNames>,
 }
 
@@ -200,10 +198,11 @@ pub fn make_missing(
         };
         let external_id = match (other, other_place) {
             (None, _) => Some(name),
-            // A file gave this name to an event that was moved.
+            // An event that was moved has this external id from a file.
             (Some(_), Some(place)) if place.series.id == series.id => None,
             (Some(_), Some(_)) => continue,
-            // An event that left the series still has this name. Its date may be in the trash.
+            // An event that left the series still has this external id. Its date may be in the
+            // trash.
             (Some(event), None) => {
                 events::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
@@ -227,7 +226,7 @@ pub fn make_missing(
         slugs::forget_former(db, "events", &event.slug)?;
         (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
         (event.modified_utc, event.previous) = (now, None);
-        // An erased event may have had revisions under this name.
+        // An erased event may have had revisions under this external id.
         event.sequence = series.sequence;
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
@@ -251,8 +250,8 @@ fn named(
     Ok(series::of_event(db, event.id)?.is_none().then_some(event))
 }
 
-/// Restores an event that returns to its series, if it is trashed. It keeps its values. Returns the
-/// fields that differ from the series.
+/// Restores a trashed event that returns to its series. It keeps its values. Returns the fields
+/// that differ from the series.
 fn bring_back(
     db: &mut Db,
     id: i64,
@@ -275,8 +274,8 @@ fn bring_back(
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Records how an event differs from its series after these fields were changed for this event only.
-/// Fields in which it agrees with the others again are no longer its own.
+/// Records how an event differs from its series after these fields were changed for this event
+/// only. Fields in which it matches the other events again are shared again.
 pub fn mark(
     db: &mut Db,
     place: &InSeries,
@@ -297,7 +296,7 @@ fn has_own(member: &Membership, field: &str) -> bool {
     member.changed.iter().any(|own| own == field)
 }
 
-/// Returns those of the fields that were the event's own, and are now what the others share.
+/// Returns the fields whose value was the event's own and is now equal to the shared one.
 fn agreeing(
     db: &mut Db,
     place: &InSeries,

@@ -53,8 +53,8 @@ pub fn create(
     begin(context, &first, series, own_slug, messages)
 }
 
-/// Returns the slug of the first event of a series. It contains its date, like those of all others,
-/// unless a load brings the slug along.
+/// Returns the slug of the first event of a series. It contains the date, as in the other events,
+/// unless a load provides the slug.
 fn first_slug(
     db: &mut Db,
     series: &Series,
@@ -68,8 +68,8 @@ fn first_slug(
     slugs::free(db, "events", &series.slug_of(series.plan.first()), suffix, first.id)
 }
 
-/// Returns the slug of an event that becomes the first date of a series. Its former address is that
-/// of the series. If the series has another name or is not in lists, that address redirects.
+/// Returns the slug of an event that becomes the first date of a series. The series gets the
+/// event's former path. If the series has another name or is not in lists, that path redirects.
 pub fn slug_as_date(
     db: &mut Db,
     series: &Series,
@@ -112,8 +112,8 @@ pub fn new_series(
     })
 }
 
-/// Returns the UID that feeds have used for an event without an external id, unless something else
-/// uses it by now. Commands only know this UID if PUBLIC_URL is set.
+/// Returns the UID under which feeds have listed an event without an external id, unless another
+/// event or series uses this UID now. Commands only know the UID if PUBLIC_URL is set.
 pub fn listed_uid(
     context: &mut RequestContext<'_>,
     event: &Event,
@@ -179,8 +179,8 @@ pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Ex
     Ok(found)
 }
 
-/// Excludes dates whose events left the series, if the user may not change these events. Otherwise
-/// the rule would restore them, those beyond the horizon later.
+/// Excludes dates whose events left the series, if the user may not change these events. Otherwise,
+/// the rule would restore the events, including those beyond the horizon later on.
 pub fn exclude_forbidden(
     db: &mut Db,
     user: &User,

@@ -28,7 +28,7 @@ pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule
     schedule(zone, &start, &end)
 }
 
-/// Returns what two schedules have in common if they only differ in the time zone that they show.
+/// Returns what two schedules have in common if they differ only in the displayed time zone.
 pub fn times(one: &Schedule) -> (bool, i64, i64) {
     match one.all_day {
         true => (true, one.start_local, one.end_local),
@@ -42,7 +42,7 @@ pub fn bases<'a>(series: &'a Series, own: &'a Schedule) -> Vec<&'a Zone> {
     let (plan, shown) = (&series.plan, &own.zone);
     match plan.zone == *shown {
         true => vec![shown],
-        // If both fit, the last one counts.
+        // If both match, uses the last one.
         false if !plan.all_day && plan.zone == Zone::utc() => vec![&plan.zone, shown],
         false => vec![shown, &plan.zone],
     }
@@ -62,7 +62,8 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Compares an event with its date in the plan, whose local start is read in the zone `base`.
+    /// Compares an event with its date in the plan. The local start of that date is read in the
+    /// zone `base`.
     pub fn of(series: &Series, occurrence: i64, base: &Zone, own: &Schedule) -> Option<Moved> {
         let planned = span_in(base, series, occurrence)?;
         let distance = own.start_local - planned.start_local;

@@ -60,7 +60,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
             return Ok(0);
         }
     }
-    // Files of other imports do not have these dates.
+    // Files of other imports do not contain these dates.
     let is_private = subscription.is_some() && hide_if_private(db, id, &mut template)?;
     if template.event.status.stage() != Stage::Future {
         template.event.published_utc = seconds;
@@ -82,9 +82,9 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Returns whether a series has been withdrawn although its rule continues: all its dates are in
-/// the trash, or its subscription's file no longer has the last ones. The latter ignores dates that
-/// users changed, because those stay even if the file lacks them.
+/// Returns whether a series was withdrawn although its rule continues: all its dates are in the
+/// trash, or the last ones are no longer in the subscription's file. Ignores dates that users
+/// changed, because those stay even if the file lacks them.
 fn is_withdrawn(
     db: &mut Db,
     series: i64,

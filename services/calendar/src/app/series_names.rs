@@ -12,8 +12,8 @@ use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::store::series as stored;
 use crate::store::{events, links, series_names, slugs};
 
-/// Takes the slug out of a write of several events in a series. Returns the name that the series
-/// gets, or `None` if it stays. A date in the slug is ignored.
+/// Removes the slug from a write of several events in a series. Returns the new name of the series,
+/// or `None` if it does not change. A date in the slug is ignored.
 ///
 /// # Errors
 /// Returns an error if the slug does not have any letters or digits.
@@ -33,8 +33,8 @@ pub fn taken_from(
     Ok(Some(name).filter(|name| *name != series.slug))
 }
 
-/// Returns a name that no other series has. No event other than the given one has it as its slug
-/// either, because the page of that event would hide that of the series.
+/// Returns a name that no other series has. It is also not the slug of an event other than the
+/// given one, because the page of that event would hide the page of the series.
 pub fn free_name(
     db: &mut Db,
     name: &str,
@@ -46,9 +46,9 @@ pub fn free_name(
     })
 }
 
-/// Renames a series, or gives it a similar name if this one is used. Its events get new slugs with
-/// the same dates, except for those whose slugs do not start with the name of the series. The old
-/// addresses redirect. Returns the renamed series.
+/// Renames a series, or gives it a similar name if the new one is taken. Its events get new slugs
+/// with the same dates, unless their slugs do not start with the name of the series. The old paths
+/// redirect. Returns the renamed series.
 pub fn rename(
     db: &mut Db,
     of: &Series,
@@ -63,7 +63,7 @@ pub fn rename(
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
-        // The first event of a series may share its name, because a file made a series of it.
+        // The first event of a series has the name of the series if a file made the event a series.
         let shares_name = stem == of.slug;
         let wanted = match slug::dated(stem).filter(|(name, _)| *name == of.slug) {
             Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),

@@ -71,8 +71,8 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Replaces the rule of a plan with that of a write, and the dates that the write has. Added dates
-/// that the write does not list are dropped if they are after a new `until`.
+/// Replaces the rule of a plan with that of a write, and the lists of dates that the write
+/// contains. Other added dates are dropped if they are after a new `until`.
 ///
 /// # Errors
 /// Returns an error if the start does not match the rule, or if there are neither a rule nor added
@@ -255,7 +255,7 @@ impl Shift {
             _ => wall_from_seconds(schedule.start_local),
         };
         let was = written(&from, occurrence);
-        // Whole days move by whole days, whatever the times of other dates.
+        // All-day events move by whole days, regardless of the times of other dates.
         let of_day = |wall: DateTime| match new.all_day && old != new {
             true => wall.date().to_datetime(Time::midnight()),
             false => wall,
@@ -389,7 +389,7 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
 }
 
 /// Returns which of these moments are occurrences of the plan, including excluded dates. Expands
-/// the rule only once, because a rule that starts centuries ago can take long to expand.
+/// the rule only once, because a rule that starts centuries ago takes long to expand.
 pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
     let ruled = plan.parsed().and_then(|rule| plan.ruled_near(&rule, moments.iter()));
     let is_occurrence = |moment: &i64| match &ruled {

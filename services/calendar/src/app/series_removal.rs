@@ -76,9 +76,9 @@ pub fn remove(
     Ok(webhooks::combine_after(db, messages, &body, now)?)
 }
 
-/// If the event with the UID of a series was erased, gives the UID to the first one that is left.
-/// Otherwise feeds could not cancel the series under the UID that its subscribers know. A file needs
-/// the ids that it gave.
+/// If the event with the UID of a series was erased, gives the UID to the first remaining event.
+/// Otherwise, feeds could not cancel the series under the UID that its subscribers know. Ids from a
+/// file stay unchanged, because the file needs them.
 fn hand_on_uid(db: &mut Db, series: &Series, members: &[Membership]) -> Result<(), Error> {
     let Some(first) = members.first() else { return Ok(()) };
     if events::find_by_external_id(db, &series.uid)?.is_some() || is_named_by_file(db, series)? {

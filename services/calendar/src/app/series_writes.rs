@@ -55,7 +55,7 @@ pub fn update(
         let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
         let name = series_names::free_name(context.db, &name_of(&event), (0, event.id))?;
         let mut series = new_series(context, &event, (plan, name))?;
-        // Until now, feeds have listed this event under the UID that the series gets.
+        // Feeds have listed this event under the UID that the series now gets.
         series.uid = listed_uid(context, &event)?.unwrap_or(series.uid);
         series.sequence = event.sequence + 1;
         let own_slug = slug_as_date(context.db, &series, change, &event)?;
@@ -195,7 +195,8 @@ fn update_several(
             work.move_events(db, members, &shift, seconds)?;
             exclude_forbidden(db, user, &mut series, &mut expansion)?;
             if let Some(template) = series::template(db, series.id)? {
-                // The later part of a split series names its new events itself.
+                // The new events of the later part of a split series get their external ids from
+                // that part.
                 let names = FileNames::of(db, &series)?.filter(|it| it.uid() == series.uid);
                 let new_events = NewEvents { template: &template, moved: None, names };
                 make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
@@ -265,8 +266,8 @@ impl Work<'_> {
     }
 
     /// Applies the changed fields to an event, except for fields that were changed for this event
-    /// only. Trashed events get them too, because they may be restored. Feeds show them as cancelled
-    /// until then, unless they return to a status that is not public.
+    /// only. Trashed events are changed too, because they may be restored. Feeds show them as
+    /// cancelled until then, unless their former status is not public.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
         if member.event == self.own {
@@ -283,8 +284,8 @@ impl Work<'_> {
         new
     }
 
-    /// Returns an event's series membership after the change. A changed field is no longer the
-    /// event's own if the event has the new value too.
+    /// Returns an event's series membership after the change. A changed field is shared again if
+    /// the event has the new value too.
     fn place(&self, member: &Membership, occurrence: i64, new: &Shared) -> Membership {
         let is_own = member.event == self.own;
         let others = self.after.differing(new);
@@ -305,14 +306,15 @@ impl Work<'_> {
         now: i64,
     ) -> Result<(), Error> {
         if shift.is_later() {
-            // Each event takes the name of the next one, so start at the end.
+            // Each event takes the slug of the next one, so start at the end.
             members.reverse();
         }
         let was = Series { plan: shift.before().clone(), ..self.series.clone() };
         let is_named_by_file = is_named_by_file(db, &was)?;
         let is_renaming = shift.is_moving() && !is_named_by_file;
         let former = if is_renaming { former_events(db, &was, &members)? } else { Vec::new() };
-        // Feeds have the names, so each event continues the revisions of its new one.
+        // Feeds identify events by their external ids, so each event continues the revisions of its
+        // new id.
         let revisions = events::revisions(db, &was.uid)?;
         let places = self.places(db, &members, shift)?;
         let moved: Vec<i64> = members.iter().map(|one| shift.moved(one.occurrence)).collect();
@@ -351,11 +353,12 @@ impl Work<'_> {
             }
             if !is_named_by_file {
                 let name = self.series.external_id(occurrence);
-                // A date that an earlier rule removed may still have this name.
+                // A date that an earlier rule removed may still have this external id.
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
-                    // If the other event had no id, feeds could cancel the series along with it.
+                    // Without an id for the other event, feeds could cancel the series along with
+                    // it.
                     let own = sql::random_id(db)?;
                     events::rename(db, other.id, &own)?;
                 }
@@ -376,7 +379,8 @@ impl Work<'_> {
             rewrite(db, &old, new, now)?;
             stored::join(db, &place)?;
             if is_excluded && !was_trashed {
-                // It stays in the series, so feeds exclude the date and do not cancel an event.
+                // The event stays in the series, so feeds exclude the date instead of cancelling an
+                // event.
                 let excluded = require(db, member.event)?.event;
                 event_writes::trash(db, &excluded, now)?;
             }
@@ -387,9 +391,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Returns the events that get the occurrences of the new plan. Of several events that would have
-    /// the same one, such as two on a day that becomes a whole day, the one in the request, or else
-    /// the first that is not trashed.
+    /// Returns the events that get the occurrences of the new plan. If several events would get the
+    /// same occurrence, such as two on a day that becomes a whole day, returns the one in the
+    /// request, or else the first that is not trashed.
     fn places(
         &self,
         db: &mut Db,
@@ -409,8 +413,8 @@ impl Work<'_> {
         Ok(places)
     }
 
-    /// Moves a trashed event that has left the series along with it, so that a later rule finds it
-    /// at its new date.
+    /// Moves a trashed event that has left the series to the corresponding new date, so that a
+    /// later rule finds it there.
     fn move_in_trash(
         &self,
         db: &mut Db,
@@ -446,8 +450,7 @@ impl Work<'_> {
     }
 }
 
-/// Returns the dates in the trash that have left a series, because an earlier rule did not have
-/// them.
+/// Returns the trashed events that have left a series because an earlier rule lacked their dates.
 fn former_events(
     db: &mut Db,
     of: &Series,

@@ -1,4 +1,4 @@
-//! Rules of series that subscriptions decide.
+//! Protects rules that come from a subscription's file.
 
 use database::Db;
 
@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::model::series::Series;
 use crate::store::subscribed_events;
 
-/// Fails if the rule of a series comes from the file of a subscription. The next run would keep some
-/// dates of each of two rules.
+/// Returns an error if the rule of a series comes from a subscription's file. Otherwise, the next
+/// run would mix the dates of both rules.
 pub fn refuse_other_rule(db: &mut Db, of: &Series) -> Result<(), Error> {
     let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
     let text = format!(

@@ -1,4 +1,4 @@
-//! Series whose events come from a file, and the effects of a user's change of several events.
+//! Series whose events come from a file, and what happens when a user changes several events.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::model::subscription::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
 use crate::store::{events, imported, series, sql, subscribed_events};
 
-/// Number of events whose external ids show the form of the others.
+/// Number of events to examine for the format of external ids.
 const RECENT: i64 = 20;
 
 /// Length of a key that only contains a date.
 const DAY: usize = 8;
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
-/// them to recognise the events, wherever they were moved.
+/// these ids to recognise the events, even if users moved them.
 pub fn is_named_by_file(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
     if imported::revision(db, &of.uid)?.is_some() {
         return Ok(true);
@@ -30,25 +30,25 @@ pub fn is_named_by_file(db: &mut Db, of: &Series) -> Result<bool, DatabaseError>
     if subscribed_events::of_event(db, member.event)?.is_some() {
         return Ok(true);
     }
-    // A series that was split has a UID of its own.
+    // The later part of a split series has its own UID.
     let name = events::find(db, member.event)?.and_then(|event| event.external_id);
     Ok(name.is_some_and(|name| !name.starts_with(&of.uid)))
 }
 
-/// The form of the external ids that a file gave the events of a series. Users may have moved the
+/// The format of the external ids that a file gave the events of a series. Users may have moved the
 /// events since, or split the series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileNames {
     uid: String,
     /// Seconds from the local start in the file to that of the plan.
     distance: i64,
-    /// Whether the file has whole days.
+    /// Whether the events in the file are all-day events.
     is_day: bool,
 }
 
 impl FileNames {
-    /// Finds the form that most of the last events of a series have. Returns `None` if no file named
-    /// them.
+    /// Finds the format of most of the last events of a series. Returns `None` if their ids do not
+    /// come from a file.
     pub fn of(db: &mut Db, of: &Series) -> Result<Option<FileNames>, DatabaseError> {
         if !is_named_by_file(db, of)? {
             return Ok(None);
@@ -88,8 +88,8 @@ impl FileNames {
     }
 }
 
-/// When a user moves the events of a series again, those that are as far from their dates in the
-/// file as the event in the request move along. Returns the memberships with this in mind.
+/// Moves events along when a user moves a series again: those that are as far from their dates in
+/// the file as the event in the request. Returns the memberships after that.
 pub fn moving_along(
     db: &mut Db,
     place: &InSeries,
@@ -133,8 +133,8 @@ pub fn note_new(
     for event in events::by_ids(db, &new)? {
         let (name, changed) = match event.external_id {
             Some(name) => (name, changed.clone()),
-            // A file gave this name to an event that was moved, and never contains the ids that we
-            // choose.
+            // An event that was moved has this external id from a file. Files never contain the ids
+            // that we choose.
             None => {
                 let own = sql::random_id(db)?;
                 events::rename(db, event.id, &own)?;
@@ -154,9 +154,10 @@ pub fn note_new(
 pub const ENDED: &str = "users removed its last dates before they began, so it has ended; later \
     dates were skipped. To get them, restore the last one or, if it was erased, release the UID";
 
-/// Finds out whether users ended a series of a subscription: they removed its last dates before these
-/// began, and they were more than half of those to come. The file's later dates are not created then.
-/// Returns the key of the last date that was created, or an empty string for the one with the UID.
+/// Determines whether users ended a series of a subscription: they removed its last dates before
+/// these began, and these were more than half of the upcoming dates. Later dates of the file are
+/// not created then. Returns the key of the last date that was created, or an empty string for the
+/// date with the plain UID.
 pub fn ended_at(
     db: &mut Db,
     subscription: i64,

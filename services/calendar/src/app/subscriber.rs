@@ -24,7 +24,7 @@ const FOREIGN: &str = "an event outside this subscription has its UID; it was sk
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
 
-/// Why an entry was skipped. Some sites give all events other UIDs with each answer.
+/// Why an entry was skipped. Some sites give all events new UIDs in each response.
 const LATE: &str = "it is new but ended before the last import; it was skipped";
 
 /// The subscription that a file is imported for.
@@ -50,7 +50,7 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Reads the facts about a subscription that its import needs.
+    /// Reads the data of a subscription that its import needs.
     pub fn of(db: &mut Db, subscription: &Subscription, zone: &Zone) -> Result<Subscriber, Error> {
         let plan = &subscription.plan;
         let category = match plan.category {

@@ -238,7 +238,7 @@ pub fn insert_part(db: &mut Db, new: &Series, of: i64) -> Result<Series, Databas
     Ok(new)
 }
 
-/// Changes a series. Its revision never goes back.
+/// Changes a series. Its revision never decreases.
 pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
     let mut new = revised(db, new)?;
     if let Some(known) = find(db, new.id)? {
@@ -255,8 +255,9 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in &members {
         log_change(db, *member, None)?;
     }
-    // The first event keeps the UID in feeds, so its revisions follow those of the series. If it was
-    // erased, the others do, because they may be stored as a series with this UID again.
+    // The first event keeps the UID in feeds, so its revisions continue those of the series. If it
+    // was erased, this applies to the other events, because they may become a series with this UID
+    // again.
     if let Some(known) = find(db, id)? {
         series_names::note_removed(db, (id, &known.slug), &members)?;
         let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;

@@ -1,4 +1,4 @@
-//! Names that series had before, whose addresses redirect.
+//! Former names of series, whose paths redirect.
 
 use database::{DatabaseError, Db};
 
@@ -39,7 +39,7 @@ pub fn forget_event(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     slugs::forget_all(db, REMOVED, event)
 }
 
-/// Returns the present slug of the series that had this slug before.
+/// Returns the current slug of the series that formerly had this slug.
 pub fn present(db: &mut Db, former: &str) -> Result<Option<String>, DatabaseError> {
     let text = "select s.id as id, s.slug as text from former_slugs f join series s \
          on s.id = f.item_id where f.collection = ";
@@ -68,8 +68,8 @@ pub fn removed_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError>
     sql.load_ids(db)
 }
 
-/// Appends the order and limit that select, of some events `e`, the next one that is not cancelled,
-/// else the next cancelled one, else the last one.
+/// Appends the order and limit that select one of the events `e`: the next one that is not
+/// cancelled, else the next cancelled one, else the last one.
 pub fn first_to_come(sql: &mut Sql, now: i64) {
     sql.push(" order by case when e.end_utc < ").value(now);
     sql.push(" then 2 when exists (select 1 from event_statuses s where s.event_id = e.id and ");

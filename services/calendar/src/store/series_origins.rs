@@ -1,5 +1,5 @@
-//! The event that each series began with, and when a series last changed. Feed readers recognise a
-//! series by them.
+//! The event that each series started with, and the time of its last change. Feed readers recognise
+//! a series by them.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -7,13 +7,13 @@ use diesel::sql_types::BigInt;
 
 use super::sql::Sql;
 
-/// A series in a feed of announcements.
+/// A series in the Atom feed.
 #[derive(QueryableByName)]
 pub struct Announced {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
-    /// Id of the event that the series began with. The parts of a split series share it. Negative if
-    /// unknown, and then it is different for each series.
+    /// Id of the event that the series started with. The parts of a split series share it. If the
+    /// id is unknown, a unique negative number.
     #[diesel(sql_type = BigInt)]
     pub origin: i64,
     #[diesel(sql_type = BigInt)]

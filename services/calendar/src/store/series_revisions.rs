@@ -1,5 +1,5 @@
-//! Revisions of series in calendar files. They cover all events of a series, and never go back when
-//! an event leaves it.
+//! Revisions of series in calendar files. A revision covers all events of a series, and never
+//! decreases when an event leaves it.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -31,8 +31,8 @@ pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
     sql
 }
 
-/// Returns a series with the latest revision of all its events. An event that has its UID without
-/// being part of it counts too, because a feed may have had it.
+/// Returns a series with the latest revision of all its events. Includes an event that has its UID
+/// without being part of it, because a feed may have listed that event.
 pub fn revised(db: &mut Db, of: &Series) -> Result<Series, DatabaseError> {
     let mut revised = of.clone();
     for Latest { sequence, modified_utc } in latest_statement(db, &of.uid, of.id).load(db)? {
@@ -51,8 +51,8 @@ pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     found.into_iter().try_for_each(|latest| raise(db, revision(latest), (Some(series), None)))
 }
 
-/// Keeps the revision of an event of this series that is about to be erased, also if it only has the
-/// UID of a series. Otherwise subscribers would ignore later changes.
+/// Keeps the revision of an event of this series that is about to be erased, or of an event that
+/// only has the UID of a series. Otherwise, subscribers would ignore later changes.
 pub fn keep_erased(db: &mut Db, event: &Event, series: Option<i64>) -> Result<(), DatabaseError> {
     let revision = (event.sequence, event.modified_utc);
     raise(db, revision, (series, event.external_id.as_deref()))

@@ -230,7 +230,7 @@ pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, Da
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// A date of a series in a subscription's file that has or had an event.
+/// A date of a series in a subscription's file that has an event, or had one that was erased.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct KnownDate {
     /// The external id.
@@ -293,7 +293,7 @@ pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     sql
 }
 
-/// Lets the erased dates of a series no longer end it. Returns whether there were any.
+/// Makes a series continue although its last dates were erased. Returns whether there were any.
 pub fn forget_ends(db: &mut Db, subscription: i64, uid: &str) -> Result<bool, DatabaseError> {
     let mut has_ends = false;
     for date in dates_of(db, subscription, uid)?.iter().filter(|date| date.removed_utc > 0) {

@@ -59,8 +59,8 @@ pub struct ScheduleData {
     pub except_date: Vec<String>,
 }
 
-/// An event's series with the local start of the last date of its rule. Finding that date can take
-/// a long walk through the rule, so it is found once for a page.
+/// An event's series with the local start of the last date of its rule. Finding that date can
+/// require expanding much of the rule, so it is computed once per page.
 #[derive(Clone, Copy)]
 pub struct InSeriesUntil<'s> {
     series: &'s Series,

@@ -1,4 +1,4 @@
-//! Series in feeds that have only some of their dates.
+//! Series in feeds that contain only some of their dates.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ async fn series_keeps_its_rule_when_a_date_leaves_the_filter() {
         assert_eq!(listed(&app, "?categories=dance", &FORM).await, expected);
         assert_eq!(listed(&app, "?categories=dance", &["UID"]).await, uids);
     }
-    // Dates that differ otherwise are overrides, and the first date may be one that is left out.
+    // Dates that differ in other fields are overrides, and the filter may leave out the first date.
     patch(&app, all[1], json!({"title": "Guest"})).await.expect(200);
     patch(&app, all[0], json!({"categories": ["Other"]})).await.expect(200);
     let expected = [
@@ -183,7 +183,7 @@ async fn single_date_has_a_uid_that_stays_when_its_series_moves_or_is_split() {
         assert!(uid.starts_with(&format!("event-{event}@")) && !uid.contains(&*whole), "{uid}");
         before.push(uid);
     }
-    // Lists of days name the dates alike.
+    // Feeds of some days use the same ids for the dates.
     let day = page(&app, "/events/day/2027-03-16/?ical=1").await.expect(200).text;
     assert_eq!(value(&entries(&day)[0], "UID"), before[0]);
     assert_eq!(listed(&app, "?start_date=2027-03-10", &["UID"]).await, before);
@@ -434,6 +434,6 @@ async fn rule_with_more_dates_than_the_limit_is_refused_also_if_clocks_skip_one(
     let body = json!({"title": "Guard", "timezone": "Europe/Vienna", "start_date": "2027-03-27 18:00",
         "end_date": "2027-03-27 18:30", "recurrence": "FREQ=HOURLY;COUNT=60"});
     app.post("/events", &body).await.expect(201);
-    // Of 60 times, clocks skip one.
+    // One of the 60 times is skipped when clocks change.
     assert_eq!(app.rows("events"), 59);
 }

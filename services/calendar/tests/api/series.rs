@@ -187,7 +187,7 @@ async fn change_of_one_event_stays_when_all_change() {
     patch(&app, ids[2], all).await.expect(200);
     assert_eq!(texts(&app, id, "title").await, ["Pilates", "Guest teacher", "Pilates", "Pilates"]);
     assert_eq!(texts(&app, id, "website").await, vec!["https://example.org/"; 4]);
-    // The requested event is like the others afterwards.
+    // Afterwards, the event in the request equals the others.
     let named =
         patch(&app, ids[1], json!({"title": "Stretching", "scope": "all"})).await.expect(200);
     assert_eq!(named.json["series"]["changed"], json!(["dates"]));
@@ -448,7 +448,7 @@ async fn endless_series_is_extended_once_by_two_replicas() {
     assert_eq!(all[6]["date"], "2027-04-09 12:00:00");
     extend_series(&app.state).await;
     assert_eq!(app.rows("events"), 8);
-    // A series that has ended is not looked at again.
+    // A series that has ended is not checked again.
     let until =
         json!({"recurrence": {"rrule": "FREQ=WEEKLY", "until": "2027-05-04"}, "scope": "all"});
     patch(&app, id, until).await.expect(200);

@@ -71,7 +71,7 @@ async fn slug_for_all_renames_the_series_and_its_dates() {
     let event = |number: usize| all[number]["id"].as_i64().unwrap();
     patch(&app, event(1), json!({"slug": "special"})).await.expect(200);
     app.delete(&format!("/events/{}", event(2))).await.expect(200);
-    // A slug that was read may be sent back.
+    // A slug from a response may be sent back.
     let same = json!({"slug": "yoga--2027-03-16", "title": "Pilates", "scope": "all"});
     patch(&app, id, same).await.expect(200);
     assert_eq!(texts(&app, id, "slug").await[0], "yoga--2027-03-16");
@@ -93,7 +93,7 @@ async fn slug_for_all_renames_the_series_and_its_dates() {
     patch(&app, id, weekly(&json!({"count": 5}))).await.expect(200);
     let slugs = texts(&app, id, "slug").await;
     assert_eq!(slugs[2..], ["pilates--2027-03-30", "pilates--2027-04-06", "pilates--2027-04-13"]);
-    // The second part of a split series gets a name of its own, at another time.
+    // The second part of a split series gets its own name, at another time.
     let body = json!({"slug": "evening", "start_date": "2027-04-06 20:00", "scope": "following"});
     let split = patch(&app, event(3), body).await.expect(200).json;
     assert_eq!(split["slug"], "evening--2027-04-06");
@@ -215,7 +215,7 @@ async fn address_of_an_event_that_became_a_series_leads_to_the_next_date() {
     app.delete(&format!("/events/{id}")).await.expect(200);
     assert_eq!(target(&app, "/event/choir/").await, "/event/choir/2027-03-17/");
     patch(&app, id, json!({"status": "publish"})).await.expect(200);
-    // A new name is that of all dates.
+    // All dates get the new name.
     patch(&app, id, json!({"slug": "altchor", "scope": "all"})).await.expect(200);
     assert_eq!(texts(&app, id, "slug").await[0], "altchor--2027-03-16");
     for name in ["choir", "altchor"] {
@@ -223,12 +223,13 @@ async fn address_of_an_event_that_became_a_series_leads_to_the_next_date() {
         assert_eq!(next, "/event/altchor/2027-03-16/", "{name}");
     }
     assert_eq!(target(&app, "/event/choir/2027-03-16/").await, "/event/altchor/2027-03-16/");
-    // An unlisted series has no address of its own, so that of the event leads to the event.
+    // An unlisted series does not have its own path, so the path of the event leads to the event.
     let unlisted = json!({"title": "Quiet", "hide_from_listings": true});
     let unlisted = app.event(dates(unlisted)).await;
     patch(&app, unlisted, daily).await.expect(200);
     assert_eq!(target(&app, "/event/quiet/").await, "/event/quiet/2027-03-16/");
-    // If a file made a series of an event, the first date shares its name until both are renamed.
+    // If a file made an event a series, the first date has the name of the series until both are
+    // renamed.
     let file = |more: &str| calendar(&[event("Fair", 5, more)]);
     for more in ["", "RRULE:FREQ=DAILY;COUNT=2\r\n"] {
         app.clock.advance(60);
@@ -289,7 +290,7 @@ async fn next_date_of_a_series_is_one_that_is_not_cancelled() {
             assert_eq!(app.get(path).await.ids(), [all[next]["id"].as_i64().unwrap()], "{path}");
         }
     }
-    // One that takes place after all comes before cancelled ones.
+    // A date that takes place again precedes cancelled ones.
     let event = all[1]["id"].as_i64().unwrap();
     patch(&app, event, json!({"event_status": "scheduled"})).await.expect(200);
     assert_eq!(app.get(listed).await.ids(), [event]);

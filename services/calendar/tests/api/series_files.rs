@@ -111,7 +111,7 @@ async fn feed_of_some_days_has_only_the_events_of_these_days() {
         // Time zones have yearly rules.
         feed.contains("RRULE:FREQ=WEEKLY")
     };
-    // The form does not depend on whether the days happen to have all events.
+    // The format does not depend on whether the days happen to include all events.
     assert!(!has_rule("?series=1&start_date=2027-01-01&end_date=2100-01-01").await);
     assert!(!has_rule("?series=2&start_date=2027-01-01").await);
     // Feeds without dates keep the rule when the first dates are over.

@@ -1,4 +1,4 @@
-//! Series whose rule or time changes: which dates move, leave and come back.
+//! Series whose rule or time changes: which dates move, leave and return.
 
 use calendar::extend_series;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn series_by_months_moves_by_months_and_keeps_its_events() {
         ["2027-02-03 18:00:00", "2028-02-03 18:00:00"]
     );
     assert_eq!(ids(&app, yearly).await, all);
-    // The series would have to begin on 29 February 2027.
+    // The series would have to start on 29 February 2027.
     let refused = json!({"scope": "all", "start_date": "2028-02-29 18:00"});
     patch(&app, all[1], refused).await.expect(400);
 }

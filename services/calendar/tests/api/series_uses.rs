@@ -1,4 +1,4 @@
-//! Changes of series that are rare but legal.
+//! Rare but valid changes of series.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 use crate::series_revisions::{feed, follow, ids, shown};
 
-/// Imports the feed of a calendar into another one, which must show the same then.
+/// Imports the feed of a calendar into another one, and checks that both show the same.
 async fn assert_followed(app: &App, other: &App) {
     let file = feed(app, "").await;
     for _ in 0..2 {
@@ -108,7 +108,7 @@ async fn series_that_is_split_twice_has_three_independent_parts() {
     assert_eq!(titles().await, ["Yoga", "Yoga", "Two", "Two", "Three", "Three"]);
     patch(&app, all[3], json!({"scope": "all", "title": "Middle"})).await.expect(200);
     assert_eq!(titles().await, ["Yoga", "Yoga", "Middle", "Middle", "Three", "Three"]);
-    // A part may reach into the next one by a rule of its own.
+    // The rule of one part may have dates within the next part.
     let longer = json!({"rrule": "FREQ=WEEKLY", "count": 4});
     patch(&app, all[2], json!({"scope": "all", "recurrence": longer})).await.expect(200);
     assert_eq!(shown(&app).await.len(), 8);
@@ -200,7 +200,7 @@ async fn field_that_agrees_with_its_series_again_changes_with_all() {
     patch(&app, id, new).await.expect(200);
     assert_eq!(texts(&app, id, "title").await, vec!["New"; 4]);
     assert!(starts(&app, id).await.iter().all(|start| start.ends_with("20:00")));
-    // If each event has a title of its own, there is none to agree with.
+    // If each event has its own title, there is no shared one.
     for (at, event) in all.iter().enumerate() {
         patch(&app, *event, json!({"title": format!("Talk {at}")})).await.expect(200);
     }

@@ -79,7 +79,7 @@ async fn scheduled_dates_of_a_moved_series_move_along() {
             assert_eq!(starts(&club).await, expected, "{context}");
             let parts = changed(&club, id).await;
             assert_eq!(parts, vec![json!(["dates"]); expected.len()], "{context}");
-            // All of them move together once more.
+            // All of them move together again.
             let (day, time) = (&start[..10], "21:00");
             let later = json!({"scope": "all", "start_date": format!("{day} {time}")});
             patch(&club, ids[0], later).await;
@@ -185,7 +185,7 @@ async fn new_dates_of_whole_days_that_users_gave_times_have_them_too() {
     }
 }
 
-/// Makes the new dates of the next month, by a run or by scheduled work.
+/// Creates the new dates of the next month, by a run or by scheduled work.
 async fn after_a_month(club: &Subscribing, id: i64, by_schedule: bool) {
     club.app.clock.advance(1);
     club.run_now(id).await;

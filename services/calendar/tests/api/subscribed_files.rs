@@ -42,7 +42,7 @@ async fn acceptance_does_not_hold_for_a_file_that_lacks_more() {
     let shown = club.run_now(id).await;
     assert_eq!((&shown["state"], &shown["last_run"]["lost"]), (&json!("stopped"), &json!(4)));
     assert_eq!(club.titles().await, ALL);
-    // Nothing is left of the acceptance.
+    // The acceptance has no further effect.
     club.serves(&file_of(&["a"]));
     club.step(id, "resume").await;
     assert_eq!(club.run(id).await["state"], "stopped");
@@ -322,7 +322,7 @@ async fn past_events_of_a_site_that_changes_its_uids_are_imported_once() {
 #[actix_web::test]
 async fn file_whose_rules_take_too_long_fails_and_changes_nothing() {
     let club = Subscribing::with_time(Duration::from_secs(1)).await;
-    // There is one such day in 28 years, and a rule with COUNT is counted from its start.
+    // Such a day occurs once in 28 years, and a rule with COUNT is counted from its start.
     let rule = "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU;COUNT=99999\r\n";
     let entry = |number: u16| {
         format!(

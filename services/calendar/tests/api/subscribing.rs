@@ -41,7 +41,7 @@ pub fn ics(file: &str) -> PeerAnswer {
 
 type Answer = Arc<dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync>;
 
-/// A calendar that may fetch files from loopback, and a server whose answer a test can change.
+/// A calendar that may fetch files from loopback, and a server whose response a test can change.
 pub struct Subscribing {
     pub app: App,
     pub state: State,

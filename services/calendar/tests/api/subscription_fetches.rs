@@ -49,7 +49,7 @@ fn raw_server(head: String, bytes: &'static [u8], repeats: bool) -> SocketAddr {
     address
 }
 
-/// Subscribes to a file with two events, replaces the answer, and returns the failed run.
+/// Subscribes to a file with two events, replaces the response, and returns the failed run.
 async fn failure_of(club: &Subscribing, answer: PeerAnswer) -> Value {
     club.serves(&file_of(&["a", "b"]));
     let id = club.subscribe(json!({})).await;
@@ -194,7 +194,7 @@ async fn unchanged_file_is_not_read_for_a_day() {
     club.app.call("editor", "POST", &release, &body).await.expect(200);
     assert_eq!(counts(&club.run(id).await, "imported")[1], 1);
     assert_eq!(club.titles().await, ["a"]);
-    // A server that always answers 304 provides no file.
+    // A server that always returns 304 does not provide a file.
     club.answers(|_| PeerAnswer::Full(304, Vec::new(), Vec::new()));
     let other = club.subscribe_to(&club.peer.url("/other.ics"), json!({})).await;
     assert_eq!(club.run(other).await["state"], "failing");
@@ -296,7 +296,7 @@ async fn webcal_address_of_a_host_without_https_is_read_over_http() {
 async fn webcal_address_of_a_host_that_answers_without_tls_is_read_over_http() {
     let club = Subscribing::new().await;
     let file: &'static str = Box::leak(file_of(&["a"]).into_boxed_str());
-    // It answers requests for http, but also those for https, without TLS.
+    // The server responds to requests over http, and to those over https without TLS.
     let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", file.len());
     let peer = raw_server(head, file.as_bytes(), false);
     let address = format!("webcal://{peer}/");
@@ -322,8 +322,8 @@ async fn names_and_redirects_must_lead_to_permitted_addresses() {
         "/inner" => PeerAnswer::Redirect("http://inner.example/file".to_owned()),
         _ => PeerAnswer::Redirect("file:///etc/passwd".to_owned()),
     });
-    // One name has a permitted address, the other one resolves to an address that is not, as after
-    // its owner has changed it.
+    // One name has a permitted address. The other one resolves to an address that is not permitted,
+    // as if its owner had changed it.
     let inner = SocketAddr::from(([127, 0, 0, 2], club.address().port()));
     let hosts = HashMap::from([
         ("site.example".to_owned(), club.address()),

@@ -1,4 +1,4 @@
-//! Uses of subscriptions that are rare but legal.
+//! Rare but valid uses of subscriptions.
 
 use calendar::run_due_subscriptions;
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ async fn removed_series_whose_file_changed_agrees_with_it_when_it_is_restored() 
         series_revisions::shown(&club.app).await,
         "{text}"
     );
-    // The date that the file got meanwhile comes with the next run.
+    // The date that was added to the file in the meantime appears with the next run.
     club.run_now(id).await;
     assert_eq!(shown(&club).await.len(), 4);
 }

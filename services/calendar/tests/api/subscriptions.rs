@@ -86,7 +86,7 @@ async fn new_events_get_author_status_category_and_venue_of_the_subscription() {
     };
     assert_eq!(names(&a), ["Clubs & more"]);
     assert_eq!(names(&b), ["Clubs & more", "Dance"]);
-    // The subscription's values do not differ from its events'.
+    // The subscription has the same values as its events.
     let shown = club.run_now(id).await;
     assert_eq!(counts(&shown, "imported"), [0, 0, 3, 0, 0, 0], "{shown}");
 }
@@ -182,7 +182,8 @@ async fn event_that_a_user_trashed_erased_or_restored_stays_unchanged() {
     let shown = club.run_now(id).await;
     assert_eq!(counts(&shown, "imported")[5], 0);
     assert_eq!(club.titles().await, ["c", "d", "e", "f"]);
-    // An erased event is forgotten once the file lacks it, and may return later.
+    // The record of an erased event is deleted once the file lacks the event, which may then
+    // return.
     club.serves(&file_of(&["a", "d", "e", "f"]));
     club.run_now(id).await;
     club.serves(&file_of(&["a", "b", "d", "e", "f"]));

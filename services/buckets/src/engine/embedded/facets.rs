@@ -24,7 +24,8 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::path::file_name;
 
-/// Maximum number of extensions to keep for later answers. They do not count as memory of a search.
+/// Maximum number of extensions to cache for later responses. They do not count as memory of a
+/// search.
 const MOST_KEPT: usize = 100_000;
 
 /// Counts search results by bucket and by extension.

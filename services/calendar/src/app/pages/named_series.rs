@@ -1,4 +1,4 @@
-//! Finds series by their name in addresses.
+//! Finds series by the name in a page's path.
 
 use database::{DatabaseError, Db};
 
