@@ -36,6 +36,7 @@ pub(crate) mod pages;
 mod passwords;
 mod request;
 pub(crate) mod series;
+mod series_changes;
 mod series_creation;
 mod series_dates;
 pub(crate) mod series_extension;
