@@ -26,6 +26,7 @@ mod target;
 mod transaction;
 mod worker_reader;
 mod writability;
+mod write_ahead_log;
 mod writer_queue;
 
 pub use bulk_writer::BulkWriter;
@@ -43,4 +44,5 @@ pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use structure::structural_faults;
 pub use transaction::{begin_reading, end_reading, transaction};
 pub use worker_reader::{ReaderCache, WorkerReader};
+pub use write_ahead_log::clear_log;
 pub use writer_queue::{Retries, WriterQueue};

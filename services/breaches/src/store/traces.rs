@@ -3,44 +3,12 @@
 use std::path::PathBuf;
 
 use database::{DatabaseError, Db};
-use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer, Text};
-
-/// How long [`clear_log`] waits for readers, in milliseconds. All other writers are blocked in the
-/// meantime.
-const CLEAR_MS: u32 = 200;
-
-#[derive(QueryableByName)]
-struct Timeout {
-    #[diesel(sql_type = Integer)]
-    timeout: i32,
-}
-
-#[derive(QueryableByName)]
-struct Checkpoint {
-    #[diesel(sql_type = Integer)]
-    busy: i32,
-}
-
-/// Empties SQLite's write-ahead log into the database file. Fails with [`DatabaseError::Busy`] if
-/// another connection keeps reading or writing for more than a moment. Does nothing on PostgreSQL.
-pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
-    let Db::Sqlite(conn) = db else { return Ok(()) };
-    let before: Timeout = diesel::sql_query("PRAGMA busy_timeout").get_result(conn)?;
-    // Copy most of the log first, while others can still write.
-    conn.batch_execute(&format!(
-        "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
-    ))?;
-    let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
-    conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // If the log is in use, SQLite reports this in the result instead of raising an error.
-    if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
-}
+use diesel::sql_types::{BigInt, Text};
 
 /// Empties the write-ahead log. If that's not possible now, prints a warning and leaves it to a server.
 pub fn clear_log_or_warn(db: &mut Db) -> Result<(), DatabaseError> {
-    match clear_log(db) {
+    match database::clear_log(db) {
         Err(DatabaseError::Busy) => {
             log::warn!(
                 "the write-ahead log is in use and may contain what was removed; a server empties it \

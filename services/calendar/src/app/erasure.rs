@@ -123,7 +123,7 @@ pub async fn clear_log(state: &State) {
         return;
     }
     let pools = state.pools.clone();
-    let clear = move || erasure::clear_log(&mut pools.connect()?);
+    let clear = move || database::clear_log(&mut pools.connect()?);
     if !matches!(tokio::task::spawn_blocking(clear).await, Ok(Ok(()))) {
         // Readers blocked the checkpoint, so try again on the next tick.
         state.has_erased.store(true, Ordering::Relaxed);

@@ -105,7 +105,7 @@ pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
             removal.spared
         );
     }
-    match store::erasure::clear_log(&mut state.pools.connect()?) {
+    match database::clear_log(&mut state.pools.connect()?) {
         Err(DatabaseError::Busy) => log::warn!(
             "the write-ahead log is in use and may contain what was removed; repeat the command later \
              to empty it"

@@ -1,9 +1,7 @@
 //! Permanently removes rows and everything that refers to them.
 
 use database::{DatabaseError, Db};
-use diesel::connection::SimpleConnection;
-use diesel::sql_types::{BigInt, Integer, Text};
-use diesel::{RunQueryDsl, sql_query};
+use diesel::sql_types::{BigInt, Text};
 
 use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
@@ -160,36 +158,4 @@ pub fn count_trashed(db: &mut Db, table: &str, before: i64) -> Result<i64, Datab
     let mut sql = Sql::new(db, "select count(*) as n from ");
     sql.push(table).push(" where status = 'trash' and modified_utc < ").value(before);
     sql.number(db)
-}
-
-/// How long [`clear_log`] waits for readers, in milliseconds. No other connection can write during
-/// that time.
-const CLEAR_MS: u32 = 200;
-
-#[derive(diesel::QueryableByName)]
-struct Timeout {
-    #[diesel(sql_type = Integer)]
-    timeout: i32,
-}
-
-#[derive(diesel::QueryableByName)]
-struct Checkpoint {
-    #[diesel(sql_type = Integer)]
-    busy: i32,
-}
-
-/// Checkpoints and truncates SQLite's write-ahead log, which removes erased text from it. Fails
-/// with [`DatabaseError::Busy`] if another connection keeps reading or writing. Does nothing on
-/// PostgreSQL.
-pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
-    let Db::Sqlite(conn) = db else { return Ok(()) };
-    let before: Timeout = sql_query("PRAGMA busy_timeout").get_result(conn)?;
-    // The first checkpoint copies most of the log without blocking writers.
-    conn.batch_execute(&format!(
-        "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
-    ))?;
-    let done = sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
-    conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // SQLite reports a busy log in the result row, not as an error.
-    if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }

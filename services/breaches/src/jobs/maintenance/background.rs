@@ -16,7 +16,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::versions::{self, Versions};
-use crate::store::{mail_tokens, messages, sessions, traces};
+use crate::store::{mail_tokens, messages, sessions};
 
 /// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
 /// each failure.
@@ -142,7 +142,7 @@ async fn clear_log_after_removals(state: &State, cleared: &mut Option<Versions>)
         return true;
     }
     let pools = state.pools().clone();
-    let clear = move || -> Result<(), DatabaseError> { traces::clear_log(&mut pools.connect()?) };
+    let clear = move || -> Result<(), DatabaseError> { database::clear_log(&mut pools.connect()?) };
     match tokio::task::spawn_blocking(clear).await {
         Ok(Ok(())) => *cleared = Some(version),
         Ok(Err(error)) => log::debug!("the write-ahead log was not cleared: {error}"),
