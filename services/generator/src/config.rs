@@ -32,16 +32,9 @@ pub struct Settings {
 }
 
 impl Default for Settings {
+    /// Returns the defaults of the command line.
     fn default() -> Self {
-        Self {
-            anonymous: Switch::On,
-            anonymous_rpm: 60,
-            anonymous_burst: 30,
-            anonymous_streams: 2,
-            key_streams: 8,
-            stream_idle_timeout: 60,
-            stream_max_time: 0,
-        }
+        shell::defaults()
     }
 }
 

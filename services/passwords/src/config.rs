@@ -35,15 +35,8 @@ pub struct Settings {
 }
 
 impl Default for Settings {
+    /// Returns the defaults of the command line.
     fn default() -> Self {
-        Self {
-            kinds: Kind::ALL.to_vec(),
-            max_age: 2_678_400,
-            gzip: Switch::On,
-            in_memory_limit_mb: 1024,
-            require_user_agent: Switch::Off,
-            verify_on_read: Switch::Off,
-            reload_interval: 30,
-        }
+        shell::defaults()
     }
 }
