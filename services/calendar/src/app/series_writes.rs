@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use database::Db;
+use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
@@ -12,10 +12,8 @@ use super::series_creation::{
     begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require, slug_as_date,
 };
 use super::series_dates::span_of;
-use super::series_notices::announce_split;
 use super::series_plans::{Shift, invalid, plan_of, split};
 use super::series_removal::{reached, remove};
-use super::subscribed_rules::refuse_other_rule;
 use super::subscribed_series::{FileNames, is_named_by_file, moving_along, note_new};
 use super::{event_writes, series_names};
 use crate::error::Error;
@@ -28,7 +26,7 @@ use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series}
 use crate::model::status::Status;
 use crate::model::subscription::{Part, Parts};
 use crate::store::series as stored;
-use crate::store::{events, sql, webhooks};
+use crate::store::{events, sql, subscribed_events, webhooks};
 
 /// Changes an event and, if requested, other events in its series.
 pub fn update(
@@ -240,4 +238,32 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
         }
     }
     Ok(new)
+}
+
+/// Returns an error if the rule of a series comes from a subscription's file. Otherwise, the next
+/// run would mix the dates of both rules.
+fn refuse_other_rule(db: &mut Db, series: &Series) -> Result<(), Error> {
+    let Some(subscription) = subscribed_events::of_series(db, series.id)? else { return Ok(()) };
+    let text = format!(
+        "must not change, because subscription {subscription} takes the rule of this series from \
+         its file"
+    );
+    Err(invalid("recurrence", &text))
+}
+
+/// Replaces the messages of a write with one about the series that ended, and one about the series
+/// that begins with this event.
+fn announce_split(
+    db: &mut Db,
+    messages: i64,
+    ended: i64,
+    (new, event): (i64, i64),
+    now: i64,
+) -> Result<(), DatabaseError> {
+    let left = stored::members(db, ended)?.pop().map_or(event, |member| member.event);
+    let bodies = [
+        series_body("series.changed", ended, left, now),
+        series_body("series.created", new, event, now),
+    ];
+    webhooks::replace_after(db, messages, bodies, now)
 }

@@ -7,7 +7,6 @@ mod collect;
 mod column;
 mod copy;
 mod core;
-mod deletes;
 mod directories;
 mod facets;
 mod hits;

@@ -2,16 +2,19 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tantivy::index::SegmentReader;
+use tantivy::query::Query;
+use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
 use tantivy::{
-    Directory, Executor, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
+    Directory, DocId, Executor, Index, IndexReader, IndexWriter, ReloadPolicy, TantivyDocument,
     TantivyError,
 };
 
 use super::super::column::ColumnWriter;
-use super::super::deletes::documents_of;
 use super::super::lock::retry_while;
-use super::super::schema::{COLUMN, Fields};
+use super::super::schema::{COLUMN, Fields, ID};
 use super::super::view::{self, Reach, View};
 use super::{publish, purge};
 use crate::engine::bitmap::Bitmap;
@@ -291,4 +294,16 @@ impl FileWriter for EmbeddedWriter {
         purge::rewrite_segments(&self.index, &mut self.writer)?;
         Ok(self.journal.removed)
     }
+}
+
+/// Returns a query that matches the documents of these rows.
+fn documents_of(rows: Bitmap) -> Box<dyn Query> {
+    let rows = Arc::new(rows);
+    let predicate = FunctionPredicate::from(move |reader: &SegmentReader| {
+        let ids = reader.fast_fields().column_first_or_default::<u64>(ID)?;
+        let rows = Arc::clone(&rows);
+        Ok(move |document: DocId| rows.contains(ids.get_val(document).wrapping_sub(1)))
+    });
+    let query: DocPredicateQuery = predicate.into();
+    Box::new(query)
 }
