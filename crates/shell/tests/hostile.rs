@@ -191,10 +191,10 @@ async fn memory_for_hostile_connections_is_limited() {
             assert!(held < most, "{name}: {held} MiB are held for {connections} connections");
         }
     }
-    assert_eq!(read_late("/huge").await, 40, "a late reader gets the complete answer");
+    assert_eq!(read_late("/huge").await, 40, "a late reader gets the complete response");
     let (held, read) = held_and_read().await;
     assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
-    assert!(read >= 39, "a reader gets its answer: {read}");
+    assert!(read >= 39, "a reader gets its response: {read}");
     // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
     // in its write buffer, and other buffers of about 100 KiB.
     const CONNECTIONS: usize = 200;

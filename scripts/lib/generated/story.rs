@@ -16,7 +16,7 @@ fn make_a_card(base: String) {
     let at = generator::configuration::Configuration { base_path: base, ..Default::default() };
     let card = generator::card_api::generate_card(&at, Some("Visa"), None, None, Some("check"), None, None, None).unwrap();
     let generator_client::models::OneOrSeveralCardAnswer::OneOrSeveralCardAnswerOneOf(card) = card else {
-        panic!("one card was asked for: {card:?}")
+        panic!("one card was requested: {card:?}")
     };
     let checked = generator::card_api::validate_card(&at, &card.card_number, None).unwrap();
     check("generator: a card that is valid", checked.is_valid);

@@ -286,7 +286,11 @@ async fn login_must_be_the_owner_of_the_key() {
         }
     }
     let caller = gate.admit(&request("x-api-key", &key)).await.unwrap();
-    assert_eq!(caller.remaining.unwrap().remaining, 3, "refusals cost the key nothing");
+    assert_eq!(
+        caller.remaining.unwrap().remaining,
+        3,
+        "rejected requests are not charged to the key"
+    );
 }
 
 #[derive(Clone, Debug, PartialEq)]

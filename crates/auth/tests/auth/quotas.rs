@@ -128,10 +128,10 @@ fn full_buckets_are_dropped_after_a_while() {
     assert_eq!(quotas.len(), 500);
     clock.advance(20);
     quotas.tidy();
-    assert_eq!(quotas.len(), 1, "only the bucket that is not full again");
+    assert_eq!(quotas.len(), 1, "only the bucket that is not full yet");
     clock.advance(120);
     quotas.check(QuotaId::Key(501), quota, 1).unwrap();
-    assert_eq!(quotas.len(), 1, "tidied by the check itself");
+    assert_eq!(quotas.len(), 1, "removed by the check itself");
 }
 
 #[test]
@@ -151,5 +151,8 @@ fn an_owner_has_one_bucket_for_all_keys() {
     let quota = Quota::per_minute(1);
     assert!(quotas.check(QuotaId::Owner(1), quota, 1).is_ok());
     assert!(quotas.check(QuotaId::Owner(1), quota, 1).is_err());
-    assert!(quotas.check(QuotaId::Key(1), quota, 1).is_ok(), "a key of the same number is another");
+    assert!(
+        quotas.check(QuotaId::Key(1), quota, 1).is_ok(),
+        "a key with the same id has its own bucket"
+    );
 }

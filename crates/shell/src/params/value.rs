@@ -247,7 +247,7 @@ impl<'de, I: Iterator<Item = Member<'de>>> MapAccess<'de> for Members<'de, I> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failure> {
         let Some((name, value)) = self.value.take() else {
-            return Err(Failure::new("invalid", "a value was asked for before its name"));
+            return Err(Failure::new("invalid", "a value was requested before its name"));
         };
         value.and_then(|value| seed.deserialize(value)).map_err(|failure| failure.within(name))
     }

@@ -150,7 +150,7 @@ async fn an_answer_that_is_not_read_is_cut() {
     stream.write_all(b"GET /endless HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
     assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
     let ended = started.echo.gate.ended.notified();
-    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the answer is not cut");
+    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the response is not cut");
 }
 
 #[actix_web::test]

@@ -222,7 +222,7 @@ async fn answers_end_when_a_client_that_does_not_read_leaves() {
     drop((answer, requests, connection));
     tokio::time::timeout(Duration::from_secs(20), gate.ended.notified())
         .await
-        .expect("the answer still waits");
+        .expect("the response still waits");
 }
 
 /// Returns an HTTP/2 connection whose client does not acknowledge anything.

@@ -40,7 +40,7 @@ fn process_is_killed_when_a_condition_holds() {
     assert!(process.has_ended());
     let mut ended = Process::spawn(&mut Command::new("true"));
     assert_eq!(ended.wait(), Some(0));
-    assert!(ended.kill(), "it had ended by itself");
+    assert!(ended.kill(), "it had exited by itself");
 }
 
 #[test]

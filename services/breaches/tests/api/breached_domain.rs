@@ -62,7 +62,7 @@ async fn searches_and_reading_commands_do_not_wait_for_a_writer() {
         let controls = app.context.pools.read_blocking(domain_controls::with_subscribers).unwrap();
         controls.iter().any(|(_, control)| control.pwn_count == Some(1))
     };
-    testkit::until("the search is noted", noted).await;
+    testkit::until("the search is recorded", noted).await;
 }
 
 #[actix_web::test]

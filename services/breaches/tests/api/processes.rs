@@ -196,7 +196,7 @@ async fn changes_by_commands_reach_two_running_servers() {
         for server in &servers {
             let polled = [expected[0], expected[6], expected[7]];
             let has_reloaded = async || cluster.polled(server, &key).await == polled;
-            testkit::until(&format!("a server notices {commands:?}"), has_reloaded).await;
+            testkit::until(&format!("a server sees {commands:?}"), has_reloaded).await;
             assert_eq!(cluster.seen(server, &key).await, expected, "{commands:?}");
         }
     }

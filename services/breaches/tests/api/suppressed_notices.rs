@@ -171,7 +171,7 @@ async fn unlinked_owner_is_notified_of_a_later_link() {
         let named = outbox::table.filter(outbox::key.like("breach %")).count();
         Ok((notified, named.get_result::<i64>(db)?))
     });
-    assert_eq!(traces.await, (0, 0), "nothing says that the owner was in the breach");
+    assert_eq!(traces.await, (0, 0), "no record shows that the owner was in the breach");
     assert!(!unlink(&app, OWNER, "Alpha").await);
     app.load("Alpha", &format!("{OWNER}\n")).await;
     app.deliver_notices().await;

@@ -23,7 +23,8 @@ fuzz_target!(|text: &str| {
     }
     let Ok(corrected) = corrected else { return };
     assert_eq!(corrected.notice().is_none(), corrected.source() == text);
-    let again = Expression::parse(corrected.source(), false).expect("what was corrected is read");
+    let again = Expression::parse(corrected.source(), false)
+        .expect("the corrected expression can be parsed");
     for name in ["", "a", "dump-2018.tar.gz", "x\ny", "ÄÖ ß\u{301}", text] {
         assert_eq!(corrected.matches(name), again.matches(name));
     }

@@ -15,5 +15,5 @@ fuzz_target!(|text: &str| {
         assert!(phrase.iter().all(|word| !word.is_empty() && word.len() <= LONGEST_WORD));
     }
     let said: usize = parsed.include.iter().chain(&parsed.exclude).map(Vec::len).sum();
-    assert_eq!(said, parts.len(), "no word is lost and none is made up");
+    assert_eq!(said, parts.len(), "no word is lost or invented");
 });

@@ -16,7 +16,7 @@ pub struct Heard {
 
 impl Heard {
     fn note(&mut self, event: String) -> Result<(), JobError> {
-        assert!(!self.broken, "nothing follows a break");
+        assert!(!self.broken, "no event follows a break");
         self.events.push(event);
         Ok(())
     }

@@ -70,7 +70,7 @@ async fn cursor_of_a_newer_server_returns_each_file_once() {
     app.refresh();
     let (_, place) = app.news("").await;
     let after = format!("after={place}");
-    assert_eq!(behind.news(&after).await, (Vec::new(), place), "the generation is not expired");
+    assert_eq!(behind.news(&after).await, (Vec::new(), place), "the generation has not expired");
 }
 
 #[actix_web::test]

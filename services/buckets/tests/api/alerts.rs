@@ -180,7 +180,7 @@ async fn new_files_are_read_from_a_cursor_on() {
     let (options, settings) = (Fixture::options(&[other]), Settings::for_tests());
     rebuild_from(&fixture.context, &options, CheckpointPolicy::of(&settings)).unwrap();
     app.refresh();
-    assert_eq!(app.news("").await.0, [""; 0], "files of other ids, none of which is new");
+    assert_eq!(app.news("").await.0, [""; 0], "files with other ids, none of which is new");
     fixture.load_lines(&[&line("new.s3.amazonaws.com", "backup-4.sql", 9, 1)]);
     app.refresh();
     assert_eq!(app.news("").await.0, ["backup-4.sql"]);
@@ -255,7 +255,7 @@ async fn removed_files_are_not_sent() {
     let _app = fixture.serve_with("free", private_webhooks()).await;
     until("the message arrives", async || !peer.requests().is_empty()).await;
     let requests = peer.requests();
-    assert_eq!(requests.len(), 1, "nothing remains of the other alert");
+    assert_eq!(requests.len(), 1, "no messages of the other alert remain");
     let event = body_of(&requests[0]);
     assert_eq!(event["files"].as_array().unwrap().len(), 1);
     assert_eq!(event["files"][0]["fullPath"], "b/backup-2");

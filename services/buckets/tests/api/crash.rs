@@ -105,7 +105,7 @@ fn sql_is_reconciled_after_kill_between_commits() {
             break;
         }
     }
-    assert!(hits > 0, "no kill fell between the two commits");
+    assert!(hits > 0, "no process was killed between the two commits");
     assert_eq!(program.published(), (Some(last), FILES));
 }
 
@@ -253,7 +253,7 @@ fn removal_erases_unfinished_generation() {
                 break;
             }
         }
-        assert!(hit, "no rebuild was killed on its way");
+        assert!(hit, "no rebuild was killed in progress");
         program.done(&["remove", &bucket(0), "--prefix", "dir/0 "]);
         assert!(!holds(&program.index(), path));
         program.done(&["unremove", &bucket(0)]);

@@ -118,7 +118,7 @@ fn stopped_crawl_keeps_its_pages_during_other_loads() {
     assert_eq!(fixture.stored_files(), 2, "nothing is published before the listing has ended");
     fixture.load_lines(&[&line("loaded.s3.amazonaws.com", "a.txt", 1, 1)]);
 
-    assert!(fixture.crawl(None).unwrap().is_empty(), "a failure is not tried again immediately");
+    assert!(fixture.crawl(None).unwrap().is_empty(), "a failed crawl is not retried immediately");
     fixture.clock.advance(3_600);
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     let before = bucket.requests();
@@ -168,7 +168,7 @@ fn crawlers_share_the_work() {
     });
     let mut all = ran.concat();
     all.sort_unstable();
-    assert_eq!(all, [1, 2, 3, 4, 5, 6], "each is listed by one of them");
+    assert_eq!(all, [1, 2, 3, 4, 5, 6], "each crawl is listed by one process");
     assert_eq!(bucket.requests(), crawls * 2, "no page is listed twice");
     assert_eq!(fixture.stored_files(), crawls * 2 * PAGE);
 }
@@ -241,7 +241,7 @@ async fn bucket_that_is_refused_for_days_is_hidden_until_it_answers() {
     assert_eq!(crawl(3_600), "failed: 403: the bucket is not public");
     assert_eq!(app.results("").await, 3);
     bucket.behaviour.broken_from.store(1, Ordering::Relaxed);
-    assert!(crawl(86_400).contains("503"), "a busy server is neither a refusal nor an answer");
+    assert!(crawl(86_400).contains("503"), "a busy server neither rejects nor responds");
     bucket.behaviour.broken_from.store(0, Ordering::Relaxed);
     assert_eq!(
         crawl(86_400),

@@ -216,7 +216,7 @@ async fn account_runs_half_of_all_downloads() {
     let other = app.begin("", NDJSON).await;
     assert_eq!(other.status(), 200);
     app.key = fixture.key("third", "premium");
-    assert_eq!(app.download("", NDJSON).await.0, 503, "all places are taken");
+    assert_eq!(app.download("", NDJSON).await.0, 503, "all slots are in use");
     drop((held, other));
     // A rejected download costs a token of the rate limit, so the test does not retry until one
     // begins.

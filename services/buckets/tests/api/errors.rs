@@ -268,7 +268,7 @@ async fn account_cannot_use_all_expression_slots() {
     assert!(runs.is_ok());
     let mut waits = std::pin::pin!(buckets::acquire_slot(&app.state, "tester"));
     let at_once = tokio::time::timeout(Duration::ZERO, waits.as_mut());
-    assert!(at_once.await.is_err(), "it waits, although a place is free");
+    assert!(at_once.await.is_err(), "it waits although a slot is free");
     let (status, body) = error(&app, path).await;
     assert_eq!((status, &body["code"]), (503, &"search_busy".into()));
     for _ in 0..2 {
@@ -277,7 +277,7 @@ async fn account_cannot_use_all_expression_slots() {
     }
     drop(runs);
     assert!(waits.await.is_ok());
-    assert_eq!(app.get(path).await.0, 200, "the places of the account are free again");
+    assert_eq!(app.get(path).await.0, 200, "the slots of the account are free again");
 }
 
 #[actix_web::test]
@@ -312,7 +312,7 @@ async fn running_expression_stops_at_time_limit() {
         let coded: String = expression.bytes().map(|byte| format!("%{byte:02X}")).collect();
         format!("regexp=1&noautocorrect=1&keywords={coded}")
     };
-    assert_eq!(app.results(&query(".*7[^0-9]*")).await, 100, "in every piece of the text");
+    assert_eq!(app.results(&query(".*7[^0-9]*")).await, 100, "in every part of the text");
     let slow = format!("/api/v2/files?full-path=1&{}", query(".*[a-q][^u-z]{500}[u-z]"));
     let (status, body) = error(&app, &slow).await;
     assert_eq!((status, &body["code"]), (503, &"search_timeout".into()));

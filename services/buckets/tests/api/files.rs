@@ -197,11 +197,11 @@ async fn page_waits_for_memory_until_the_time_limit() {
     let other = app.state.pages().acquire(1 << 30).await;
     assert_eq!(app.get(path).await.0, 503);
     let none = app.get("/api/v2/files?keywords=nothingislikethis").await;
-    assert_eq!(none.0, 200, "an empty page needs none");
+    assert_eq!(none.0, 200, "an empty page needs no memory");
     drop(other);
     for _ in 0..20 {
         assert_eq!(app.get(path).await.0, 200);
     }
     let all = app.state.pages().acquire_blocking(1 << 30, || Err(()));
-    assert!(all.is_ok(), "written pages have given their memory back");
+    assert!(all.is_ok(), "sent pages have released their memory");
 }

@@ -49,7 +49,7 @@ fn s3_bucket_is_named_by_folder_or_file() {
     assert_eq!(load(&format!("{NAME}.17"), LIST).1.len(), 1);
     let fixture = Fixture::new();
     let path = fixture.folder.write("listing.xml", LIST);
-    assert!(fixture.load(&[path]).is_err(), "the host is not told");
+    assert!(fixture.load(&[path]).is_err(), "the host is missing");
 }
 
 #[test]

@@ -33,7 +33,7 @@ async fn reading_creates_no_index() {
     assert!(!fixture.folder.join("index/generation-1").exists());
 
     fixture.load_lines(&[&line(A, "a.txt", 1, 1)]);
-    assert_eq!(app.results("").await, 0, "it has not looked yet");
+    assert_eq!(app.results("").await, 0, "it has not read the index yet");
     app.refresh();
     assert_eq!(app.paths("").await, ["a.txt"]);
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 1);
@@ -97,7 +97,7 @@ fn reader_during_first_load_keeps_its_files() {
         load(&context, &options, checkpoints).unwrap();
     };
     let index = reader(&fixture, None, Some(Box::new(load))).open_index().unwrap();
-    assert_eq!(index.summary().counts.len(), 0, "it looked before the load");
+    assert_eq!(index.summary().counts.len(), 0, "it read the index before the load");
     assert!(index.refresh().unwrap());
     assert_eq!(index.summary().counts.values().sum::<u64>(), 500);
     let mut written = Vec::new();
@@ -114,7 +114,7 @@ fn reader_during_rebuild_follows_switch() {
     let reader = reader(&fixture, Some(Box::new(rebuild)), None);
     let mut written = Vec::new();
     assert_eq!(export(&reader, None, &mut written).unwrap(), 1);
-    assert!(!fixture.folder.join("index/generation-1").exists(), "it is not made again");
+    assert!(!fixture.folder.join("index/generation-1").exists(), "it is not created again");
 }
 
 #[actix_web::test]

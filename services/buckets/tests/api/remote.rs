@@ -50,7 +50,7 @@ fn all_pages_of_listing_are_loaded(#[case] interface: &str, #[case] old: bool) {
     assert_eq!((report.counts.added, report.tally.bad), (keys.len() as u64, 0));
     assert!(report.truncated.is_empty() && report.tally.incomplete.is_empty());
     assert_eq!(paths(&fixture), keys);
-    assert_eq!(bucket.requests(), 3 + 2, "three pages, and two answers that it is busy");
+    assert_eq!(bucket.requests(), 3 + 2, "three pages, and two responses that it is busy");
 }
 
 #[test]

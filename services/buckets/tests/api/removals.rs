@@ -197,7 +197,7 @@ fn repeated_removal_is_one_entry() {
     assert_eq!((remove("asked"), remove("asked"), listed()), (json!(1), json!(1), 1));
     assert_eq!((remove("asked again"), listed()), (json!(0), 2), "another reason is another entry");
     assert_eq!(program.json(&["unremove", A])["lifted"], 2);
-    assert_eq!((remove("asked"), listed()), (json!(0), 3), "what was lifted is over");
+    assert_eq!((remove("asked"), listed()), (json!(0), 3), "a lifted removal has ended");
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn removal_deletes_stored_pages_and_bad_lines() {
     assert_eq!((refused.code, bucket.requests()), (Some(1), requests));
     program.done(&["unremove", A]);
     assert!(program.done(&run).ends_with(": 300 new, 0 changed, 0 gone\n"));
-    assert_eq!(bucket.requests(), requests + 3, "the listing began again");
+    assert_eq!(bucket.requests(), requests + 3, "the listing started again");
 }
 
 #[test]

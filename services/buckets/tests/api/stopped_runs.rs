@@ -175,7 +175,7 @@ fn refetched_page_is_read_from_start() {
     second.behaviour.broken_from.store(0, Ordering::Relaxed);
     let report = resume(&fixture.context, run, OFTEN).unwrap();
     assert_eq!((report.counts.added, report.counts.duplicates), (PAGE as u64 + 5, 0));
-    assert_eq!(first.requests(), asked, "the first listing was at its end");
+    assert_eq!(first.requests(), asked, "the first listing was complete");
 }
 
 #[test]

@@ -140,12 +140,16 @@ fn webhooks_are_added_listed_and_removed() {
     let address = "https://mirror.example.org/hook";
     let secret = program.done(&["webhooks", "add", address]);
     assert!(secret.trim().starts_with("whsec_"), "{secret}");
-    assert_eq!(program.run(&["webhooks", "add", address]).code, Some(1), "it is there already");
+    assert_eq!(program.run(&["webhooks", "add", address]).code, Some(1), "it exists already");
     let listed = program.done(&["webhooks", "list"]);
     assert_eq!(listed.trim(), format!("1\t0\t{address}"));
     program.done(&["webhooks", "remove", address]);
     assert!(!program.done(&["webhooks", "list"]).contains(address));
-    assert_eq!(program.run(&["webhooks", "remove", address]).code, Some(1), "it is gone already");
+    assert_eq!(
+        program.run(&["webhooks", "remove", address]).code,
+        Some(1),
+        "it was removed already"
+    );
     for wrong in ["http://127.0.0.1/hook", "nonsense", "ftp://a.example/"] {
         assert_eq!(program.run(&["webhooks", "add", wrong]).code, Some(1), "{wrong}");
     }

@@ -149,7 +149,8 @@ fn assert_in_order(text: &str, parts: &[&str]) {
     let mut from = 0;
     for part in parts {
         let at = text[from..].find(part);
-        from += at.unwrap_or_else(|| panic!("{part} is not behind {}", &text[..from])) + part.len();
+        from +=
+            at.unwrap_or_else(|| panic!("{part} does not follow {}", &text[..from])) + part.len();
     }
 }
 

@@ -128,7 +128,7 @@ async fn visit_all(app: &App, who: &str, first: &str) {
             if who.is_empty() { request } else { request.header("X-API-Key", app.key(who)) };
         answer = send(request).await.expect(200);
         for id in answer.ids() {
-            assert!(seen.insert(id), "{first}: {id} comes twice");
+            assert!(seen.insert(id), "{first}: {id} is listed twice");
         }
         pages += 1;
         assert!(pages < 100, "{first} has no end");

@@ -104,7 +104,7 @@ async fn event_json_keeps_the_order_of_its_keys() {
     let mut from = 0;
     for name in names {
         let at = text[from..].find(&format!("\"{name}\":"));
-        from += at.unwrap_or_else(|| panic!("{name} is not behind {}", &text[..from]));
+        from += at.unwrap_or_else(|| panic!("{name} does not follow {}", &text[..from]));
     }
 }
 

@@ -26,7 +26,7 @@ fn generated_key_is_in_a_private_file_and_not_in_the_log() {
     stale.stop();
     std::fs::remove_file(&path).unwrap();
     program.done(&["users", "list"]);
-    assert!(!path.exists(), "a second start makes no other key");
+    assert!(!path.exists(), "a second start creates no other key");
 }
 
 #[test]

@@ -131,7 +131,7 @@ async fn long_feed_is_streamed() {
     };
     app.state.pools.write_blocking(planting).unwrap();
     let feed = app.get("/ical").await.expect(200);
-    assert_eq!(feed.header("content-length"), "", "it is longer than what is kept");
+    assert_eq!(feed.header("content-length"), "", "it is longer than the limit of the cache");
     assert!(feed.text.len() > 4 << 20 && feed.text.ends_with("END:VCALENDAR\r\n"));
     assert_eq!(feed.text.matches("BEGIN:VEVENT").count(), 60);
     let again = send(app.request("", "GET", "/ical").header("If-None-Match", feed.header("etag")));

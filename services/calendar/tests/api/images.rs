@@ -79,7 +79,7 @@ async fn serve(request: actix_web::HttpRequest, log: Data<PeerLog>) -> HttpRespo
         "/page" => image("text/html", PNG.to_vec()),
         "/svg" => image("image/svg+xml", b"<svg/>".to_vec()),
         "/none" => HttpResponse::Ok().insert_header(("Content-Type", "")).body(PNG),
-        "/text.png" => image("image/png", b"no image at all".to_vec()),
+        "/text.png" => image("image/png", b"not an image".to_vec()),
         "/largest.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES - PNG.len()]].concat()),
         "/large.png" => image("image/png", [PNG, &vec![0; MAX_IMAGE_BYTES]].concat()),
         "/endless.png" => HttpResponse::Ok().content_type("image/png").streaming(

@@ -147,7 +147,7 @@ async fn upsert_updates_only_fields_that_differ() {
     let first = app.get("/events").await;
     app.clock.advance(3600);
     assert_eq!(counts(&app, &named("One", "Graz"), upsert), [0, 0, 3, 0]);
-    assert_eq!(app.get("/events").await.text, first.text, "not even the date of the change");
+    assert_eq!(app.get("/events").await.text, first.text, "the date of change is unchanged too");
     assert_eq!(counts(&app, &named("Two", "Linz"), PLAIN), [0, 0, 3, 0]);
     assert_eq!(counts(&app, &named("Two", "Linz"), upsert), [0, 3, 0, 0]);
     let list = app.get("/events").await;

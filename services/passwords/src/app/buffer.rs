@@ -96,7 +96,7 @@ mod tests {
         let address = buffer.bytes.as_ptr();
         let body = buffer.truncated(5);
         let other = Buffer::with_room(100);
-        assert_ne!(other.bytes.as_ptr(), address, "the first answer is not sent yet");
+        assert_ne!(other.bytes.as_ptr(), address, "the first response is not sent yet");
         drop(other);
         assert_eq!(body.as_ref(), b"first");
         drop(body);

@@ -176,7 +176,7 @@ async fn padded_answers_hide_the_number_of_lines() {
                 totals.insert(lines.len());
                 assert!(
                     bodies.insert(body.clone()) || lines.len() == n,
-                    "{n}: an answer came twice"
+                    "{n}: a response was repeated"
                 );
             }
             let possible = high - low + 1;

@@ -61,7 +61,7 @@ async fn no_request_fails_while_corpora_are_replaced() {
                     let (status, body) = ask(&mut stream);
                     assert_eq!(status, 200);
                     let which = texts.iter().position(|text| *text == body);
-                    seen[which.expect("an answer of neither corpus")]
+                    seen[which.expect("a response of neither corpus")]
                         .fetch_add(1, Ordering::Relaxed);
                     answers.fetch_add(1, Ordering::Relaxed);
                 }

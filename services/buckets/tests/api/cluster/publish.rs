@@ -145,7 +145,7 @@ fn only_one_writer_is_allowed() {
     third.renewed_before(0);
     assert!(matches!(writer.begin(8), Err(EngineError::Locked(_))));
     drop(writer);
-    assert!(third.is_there(), "what another one has is not given back");
+    assert!(third.is_there(), "a lock of another writer is not released");
     third.remove();
 }
 

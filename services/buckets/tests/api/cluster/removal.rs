@@ -32,7 +32,7 @@ fn removal_erases_files_from_disk() {
     table.index.refresh().unwrap();
     assert_eq!(table.all(), [other, gone.as_str()]);
     assert_eq!(writer.remove(2, 4, None, None).unwrap(), 1);
-    assert_eq!(writer.remove(2, 4, None, None).unwrap(), 1, "a kill before it was noted");
+    assert_eq!(writer.remove(2, 4, None, None).unwrap(), 1, "killed before it was recorded");
     assert_eq!(writer.journal().removal, Some(2));
     drop(writer);
     table.index.refresh().unwrap();
