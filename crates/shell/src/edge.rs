@@ -299,14 +299,15 @@ mod tests {
     #[test]
     fn hosts_that_are_unsafe_in_links_are_refused() {
         let edge = edge(TlsMode::Native, &[]);
-        let of = |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).unwrap();
+        let redirect_of =
+            |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).unwrap();
         for (host, named) in [
             ("a_b.example", "a_b.example"),
             ("[::1]:80", "[::1]"),
             ("10.0.0.1:1", "10.0.0.1"),
             ("[2001:DB8::7]", "[2001:DB8::7]"),
         ] {
-            assert_eq!(of(host), Some(format!("https://{named}:8484/a?b=c")), "{host}");
+            assert_eq!(redirect_of(host), Some(format!("https://{named}:8484/a?b=c")), "{host}");
         }
         let long = "a".repeat(256);
         for host in [
@@ -333,7 +334,7 @@ mod tests {
             "\u{fc}.example",
             &long,
         ] {
-            assert_eq!(of(host), None, "{host}");
+            assert_eq!(redirect_of(host), None, "{host}");
         }
     }
 
@@ -355,20 +356,20 @@ mod tests {
     fn the_client_is_the_last_untrusted_hop() {
         let edge = edge(TlsMode::Proxy, &["10.0.0.0/8"]);
         let forged = ("x-forwarded-for", "203.0.113.7, 198.51.100.2, 10.2.2.2");
-        let of = |peer: &str, headers: &[(&str, &str)]| {
+        let client_of = |peer: &str, headers: &[(&str, &str)]| {
             let request = request(peer, headers);
             edge.client_ip(false, request.peer_addr(), request.headers()).to_string()
         };
-        assert_eq!(of("10.1.1.1:1", &[forged]), "198.51.100.2");
-        assert_eq!(of("192.0.2.1:1", &[forged]), "192.0.2.1");
-        assert_eq!(of("10.1.1.1:1", &[]), "10.1.1.1");
-        assert_eq!(of("[::ffff:192.0.2.1]:1", &[]), "192.0.2.1");
+        assert_eq!(client_of("10.1.1.1:1", &[forged]), "198.51.100.2");
+        assert_eq!(client_of("192.0.2.1:1", &[forged]), "192.0.2.1");
+        assert_eq!(client_of("10.1.1.1:1", &[]), "10.1.1.1");
+        assert_eq!(client_of("[::ffff:192.0.2.1]:1", &[]), "192.0.2.1");
     }
 
     #[test]
     fn hops_may_have_ports_and_earlier_ones_may_be_malformed() {
         let edge = edge(TlsMode::Proxy, &["10.0.0.0/8", "2001:db8:1::/48"]);
-        let of = |lists: &[&str]| {
+        let client_of = |lists: &[&str]| {
             let lines: Vec<_> = lists.iter().map(|list| ("x-forwarded-for", *list)).collect();
             let request = request("10.1.1.1:1", &lines);
             edge.client_ip(false, request.peer_addr(), request.headers()).to_string()
@@ -389,7 +390,7 @@ mod tests {
             (&["10.3.3.3, 10.2.2.2"], "10.3.3.3"),
             (&[""], "10.1.1.1"),
         ] {
-            assert_eq!(of(lists), client, "{lists:?}");
+            assert_eq!(client_of(lists), client, "{lists:?}");
         }
     }
 }

@@ -118,17 +118,17 @@ mod tests {
 
     #[test]
     fn only_well_formed_ids_are_accepted() {
-        let of = |text: &str| {
+        let id_of = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(HEADER, HeaderValue::from_bytes(text.as_bytes()).unwrap());
             RequestId::of(&headers).to_string()
         };
         let longest = "a".repeat(128);
         for id in ["7", "0f8fad5b-d9cd-469f-a165-70867728950e", "Root=1-67/a+b:c@d", &longest] {
-            assert_eq!(of(id), id);
+            assert_eq!(id_of(id), id);
         }
         for id in ["", "a b", "a\"b", "a,b", "{}", "\u{fc}", &"a".repeat(129)] {
-            let own = of(id);
+            let own = id_of(id);
             assert!(own.len() == 32 && own.bytes().all(|byte| byte.is_ascii_hexdigit()), "{own}");
         }
     }

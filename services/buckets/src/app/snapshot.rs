@@ -238,7 +238,7 @@ fn recount(state: &State) {
         Ok(hidden) => {
             let _looking = state.look();
             let now = state.snapshot();
-            let versions = |of: &Snapshot| (of.generation, of.version);
+            let versions = |snapshot: &Snapshot| (snapshot.generation, snapshot.version);
             // Another refresh may have published a newer snapshot while we were counting.
             if versions(&now) == versions(&counted) && Arc::ptr_eq(&now.summary, &counted.summary) {
                 let mut snapshot = (*now).clone();

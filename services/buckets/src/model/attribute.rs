@@ -60,16 +60,16 @@ pub struct Attributes<T = i64>([T; Attribute::ALL.len()]);
 
 impl<T> Attributes<T> {
     /// Calls a function for each attribute and collects the results.
-    pub fn from_fn(of: impl FnMut(Attribute) -> T) -> Self {
-        Self(Attribute::ALL.map(of))
+    pub fn from_fn(value_of: impl FnMut(Attribute) -> T) -> Self {
+        Self(Attribute::ALL.map(value_of))
     }
 
     /// Calls a fallible function for each attribute and collects the results.
     ///
     /// # Errors
     /// Returns the first error.
-    pub fn try_from_fn<E>(of: impl FnMut(Attribute) -> Result<T, E>) -> Result<Self, E> {
-        let [size, last_modified] = Attribute::ALL.map(of);
+    pub fn try_from_fn<E>(value_of: impl FnMut(Attribute) -> Result<T, E>) -> Result<Self, E> {
+        let [size, last_modified] = Attribute::ALL.map(value_of);
         Ok(Self([size?, last_modified?]))
     }
 }

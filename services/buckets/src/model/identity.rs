@@ -72,8 +72,9 @@ mod tests {
         #[case] unsettled: bool,
         #[case] expected: Option<&str>,
     ) {
-        let of = |(index, publishes): (&str, u64)| Identity { index: index.to_owned(), publishes };
-        let found = of(database).mismatch(&of(index), unsettled);
+        let identity =
+            |(index, publishes): (&str, u64)| Identity { index: index.to_owned(), publishes };
+        let found = identity(database).mismatch(&identity(index), unsettled);
         assert_eq!(found.as_deref().map(|text| text.split(':').next().unwrap()), expected);
     }
 }

@@ -128,13 +128,13 @@ fn invalid_lines_do_not_stop_others() {
     let ran = program.run(&arguments);
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.errors);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    let of = |at: usize| &report["buckets"][at];
-    assert_eq!((&of(0)["state"], &of(0)["bucket"]), (&json!("invalid"), &json!("ok?x")));
+    let bucket = |at: usize| &report["buckets"][at];
+    assert_eq!((&bucket(0)["state"], &bucket(0)["bucket"]), (&json!("invalid"), &json!("ok?x")));
     let reason = "line 1: only public buckets can be listed: use the plain address";
-    assert_eq!(of(0)["reason"], reason);
-    assert_eq!((&of(1)["state"], &of(1)["indexed"]), (&json!("listed"), &json!(3)));
-    assert_eq!((&of(2)["state"], &of(2)["bucket"]), (&json!("invalid"), &json!("../etc")));
-    assert_eq!(of(3)["state"], "invalid");
+    assert_eq!(bucket(0)["reason"], reason);
+    assert_eq!((&bucket(1)["state"], &bucket(1)["indexed"]), (&json!("listed"), &json!(3)));
+    assert_eq!((&bucket(2)["state"], &bucket(2)["bucket"]), (&json!("invalid"), &json!("../etc")));
+    assert_eq!(bucket(3)["state"], "invalid");
     assert_eq!(program.run(&arguments).code, Some(1), "nothing is new, and lines are invalid");
 }
 

@@ -165,8 +165,8 @@ fn page(behaviour: &Behaviour, first: usize) -> (Vec<(String, usize)>, bool) {
 }
 
 /// Returns the number of leading keys that meet a condition.
-fn first(behaviour: &Behaviour, holds: impl Fn(&String) -> bool) -> usize {
-    behaviour.keys.lock().partition_point(holds)
+fn first(behaviour: &Behaviour, matches: impl Fn(&String) -> bool) -> usize {
+    behaviour.keys.lock().partition_point(matches)
 }
 
 fn encoded(key: &str) -> String {

@@ -59,7 +59,7 @@ impl KnownEdits {
 impl SeriesEdits {
     /// Reads the values shared by a series' events. Returns `None` if it has no events.
     pub fn of(db: &mut Db, series: i64) -> Result<Option<SeriesEdits>, DatabaseError> {
-        let Some(of) = stored::find(db, series)? else { return Ok(None) };
+        let Some(known) = stored::find(db, series)? else { return Ok(None) };
         let Some(mut template) = series::template(db, series)? else { return Ok(None) };
         let held = subscribed_events::changed_in_series(db, series)?;
         let members = stored::members(db, series)?;
@@ -95,7 +95,7 @@ impl SeriesEdits {
         let dated: Vec<&Membership> = members.iter().filter(has_dates).collect();
         // Only this date was moved.
         let is_moved = dated.len() > 1 && dated.len() * 2 > members.len();
-        let dates = if is_moved { common_dates(db, &of, &dated)? } else { None };
+        let dates = if is_moved { common_dates(db, &known, &dated)? } else { None };
         Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))
     }
 
@@ -152,8 +152,8 @@ impl SeriesEdits {
     }
 
     /// Returns the schedule and the slug of a new date, if users moved the events of the series.
-    pub fn moved(&self, of: &Series, occurrence: i64) -> Option<(Schedule, String)> {
-        self.dates.as_ref()?.place(of, occurrence)
+    pub fn moved(&self, series: &Series, occurrence: i64) -> Option<(Schedule, String)> {
+        self.dates.as_ref()?.place(series, occurrence)
     }
 }
 
@@ -165,15 +165,15 @@ fn is_of(field: &str, part: Part) -> bool {
 /// changed.
 fn common_dates(
     db: &mut Db,
-    of: &Series,
+    series: &Series,
     members: &[&Membership],
 ) -> Result<Option<Moved>, DatabaseError> {
     let ids: Vec<i64> = members.iter().map(|member| member.event).collect();
     let mut votes: Vec<(Moved, usize)> = Vec::new();
     for event in events::by_ids(db, &ids)? {
         let Some(member) = members.iter().find(|member| member.event == event.id) else { continue };
-        for base in bases(of, &event.schedule) {
-            let found = Moved::of(of, member.occurrence, base, &event.schedule);
+        for base in bases(series, &event.schedule) {
+            let found = Moved::of(series, member.occurrence, base, &event.schedule);
             let Some(found) = found else { continue };
             match votes.iter_mut().find(|(known, _)| *known == found) {
                 Some((_, number)) => *number += 1,

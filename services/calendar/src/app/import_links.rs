@@ -42,8 +42,8 @@ pub fn has_categories(
     let Some(old) = old else { return false };
     match subscriber.and_then(Subscriber::category) {
         Some((id, name)) => {
-            let others = |of: &Details| -> Vec<String> {
-                of.categories.iter().filter(|one| *one != name).cloned().collect()
+            let others = |details: &Details| -> Vec<String> {
+                details.categories.iter().filter(|one| *one != name).cloned().collect()
             };
             links.categories.contains(&id) && others(old) == others(details)
         }

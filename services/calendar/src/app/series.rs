@@ -240,11 +240,11 @@ pub fn make_missing(
 /// date, the event may still have the id from then.
 fn named(
     db: &mut Db,
-    of: &Series,
+    series: &Series,
     (name, occurrence): (&str, i64),
 ) -> Result<Option<Event>, DatabaseError> {
     let found = events::find_by_external_id(db, name)?;
-    let former = of.former_id(occurrence).filter(|_| found.is_none());
+    let former = series.former_id(occurrence).filter(|_| found.is_none());
     let Some(former) = former else { return Ok(found) };
     let Some(event) = events::find_by_external_id(db, &former)? else { return Ok(None) };
     Ok(series::of_event(db, event.id)?.is_none().then_some(event))

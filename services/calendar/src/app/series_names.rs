@@ -51,21 +51,21 @@ pub fn free_name(
 /// redirect. Returns the renamed series.
 pub fn rename(
     db: &mut Db,
-    of: &Series,
+    series: &Series,
     (members, name): (&[Membership], &str),
     now: i64,
 ) -> Result<Series, DatabaseError> {
-    let name = free_name(db, name, (of.id, 0))?;
+    let name = free_name(db, name, (series.id, 0))?;
     slugs::forget_former(db, "events", &name)?;
-    let new = Series { slug: name, ..of.clone() };
+    let new = Series { slug: name, ..series.clone() };
     stored::update(db, &new)?;
-    series_names::note_renamed(db, of.id, &of.slug)?;
+    series_names::note_renamed(db, series.id, &series.slug)?;
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
         // The first event of a series has the name of the series if a file made the event a series.
-        let shares_name = stem == of.slug;
-        let wanted = match slug::dated(stem).filter(|(name, _)| *name == of.slug) {
+        let shares_name = stem == series.slug;
+        let wanted = match slug::dated(stem).filter(|(name, _)| *name == series.slug) {
             Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),
             None if shares_name => new.slug_of(member.occurrence),
             None => continue,

@@ -22,17 +22,17 @@ const DAY: usize = 8;
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
 /// these ids to recognise the events, even if users moved them.
-pub fn is_named_by_file(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
-    if imported::revision(db, &of.uid)?.is_some() {
+pub fn is_named_by_file(db: &mut Db, series: &Series) -> Result<bool, DatabaseError> {
+    if imported::revision(db, &series.uid)?.is_some() {
         return Ok(true);
     }
-    let Some(member) = series::members(db, of.id)?.into_iter().next() else { return Ok(false) };
+    let Some(member) = series::members(db, series.id)?.into_iter().next() else { return Ok(false) };
     if subscribed_events::of_event(db, member.event)?.is_some() {
         return Ok(true);
     }
     // The later part of a split series has its own UID.
     let name = events::find(db, member.event)?.and_then(|event| event.external_id);
-    Ok(name.is_some_and(|name| !name.starts_with(&of.uid)))
+    Ok(name.is_some_and(|name| !name.starts_with(&series.uid)))
 }
 
 /// The format of the external ids that a file gave the events of a series. Users may have moved the
@@ -49,13 +49,13 @@ pub struct FileNames {
 impl FileNames {
     /// Finds the format of most of the last events of a series. Returns `None` if their ids do not
     /// come from a file.
-    pub fn of(db: &mut Db, of: &Series) -> Result<Option<FileNames>, DatabaseError> {
-        if !is_named_by_file(db, of)? {
+    pub fn of(db: &mut Db, series: &Series) -> Result<Option<FileNames>, DatabaseError> {
+        if !is_named_by_file(db, series)? {
             return Ok(None);
         }
         let mut votes: BTreeMap<FileNames, usize> = BTreeMap::new();
-        for (occurrence, name) in series::last_names(db, of.id, RECENT)? {
-            if let Some(found) = FileNames::read(of, occurrence, &name) {
+        for (occurrence, name) in series::last_names(db, series.id, RECENT)? {
+            if let Some(found) = FileNames::read(series, occurrence, &name) {
                 *votes.entry(found).or_default() += 1;
             }
         }
@@ -63,12 +63,12 @@ impl FileNames {
         Ok(most.map(|(found, _)| found))
     }
 
-    fn read(of: &Series, occurrence: i64, name: &str) -> Option<FileNames> {
+    fn read(series: &Series, occurrence: i64, name: &str) -> Option<FileNames> {
         let (uid, key) = occurrence_of(name)?;
         let is_day = key.len() == DAY;
-        let form = Plan { all_day: is_day, ..of.plan.clone() };
+        let form = Plan { all_day: is_day, ..series.plan.clone() };
         let in_file = wall_seconds(form.wall(form.moment(key)?));
-        let distance = wall_seconds(of.plan.wall(occurrence)) - in_file;
+        let distance = wall_seconds(series.plan.wall(occurrence)) - in_file;
         Some(FileNames { uid: uid.to_owned(), distance, is_day })
     }
 
@@ -78,12 +78,12 @@ impl FileNames {
     }
 
     /// Returns the external id of an occurrence's event.
-    pub fn name(&self, of: &Series, occurrence: i64) -> String {
-        if occurrence == of.plan.first() {
-            return of.external_id(occurrence);
+    pub fn name(&self, series: &Series, occurrence: i64) -> String {
+        if occurrence == series.plan.first() {
+            return series.external_id(occurrence);
         }
-        let form = Plan { all_day: self.is_day, ..of.plan.clone() };
-        let wall = wall_from_seconds(wall_seconds(of.plan.wall(occurrence)) - self.distance);
+        let form = Plan { all_day: self.is_day, ..series.plan.clone() };
+        let wall = wall_from_seconds(wall_seconds(series.plan.wall(occurrence)) - self.distance);
         format!("{}#{}", self.uid, form.key(form.at(wall)))
     }
 }
@@ -100,10 +100,10 @@ pub fn moving_along(
     if !has_own_dates(&place.membership) || !is_named_by_file(db, &place.series)? {
         return Ok(members);
     }
-    let of = &place.series;
+    let series = &place.series;
     let moves = |member: &Membership, own: &Schedule| -> Vec<Option<Moved>> {
-        let bases = bases(of, own).into_iter();
-        bases.map(|base| Moved::of(of, member.occurrence, base, own)).collect()
+        let bases = bases(series, own).into_iter();
+        bases.map(|base| Moved::of(series, member.occurrence, base, own)).collect()
     };
     let wanted = moves(&place.membership, before);
     for member in members.iter_mut().filter(|member| has_own_dates(member)) {
@@ -125,11 +125,11 @@ pub fn moving_along(
 /// `is_private` is whether they are hidden because their file is private.
 pub fn note_new(
     db: &mut Db,
-    of: &Series,
+    series: &Series,
     (changed, is_private): (&Parts, bool),
 ) -> Result<(), DatabaseError> {
-    let Some(subscription) = subscribed_events::of_series(db, of.id)? else { return Ok(()) };
-    let new = subscribed_events::unknown_of_series(db, of.id)?;
+    let Some(subscription) = subscribed_events::of_series(db, series.id)? else { return Ok(()) };
+    let new = subscribed_events::unknown_of_series(db, series.id)?;
     for event in events::by_ids(db, &new)? {
         let (name, changed) = match event.external_id {
             Some(name) => (name, changed.clone()),

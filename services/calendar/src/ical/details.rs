@@ -73,11 +73,11 @@ impl Details {
         );
         let url = find("URL").and_then(|url| address(url.value.trim()));
         warn("URL", url.is_none(), "is not a web address; it was ignored");
-        let is = |name: &str, values: &[&str]| {
+        let is_one_of = |name: &str, values: &[&str]| {
             let value = find(name).map(|one| one.value.trim().to_ascii_uppercase());
             value.is_some_and(|value| values.contains(&value.as_str()))
         };
-        let is_tentative = is("STATUS", &["TENTATIVE"]);
+        let is_tentative = is_one_of("STATUS", &["TENTATIVE"]);
         warn("STATUS", is_tentative && !component.is_own, "TENTATIVE is ignored");
         Details {
             title: if title.is_empty() { "Untitled".to_owned() } else { title },

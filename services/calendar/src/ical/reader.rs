@@ -63,10 +63,10 @@ pub enum Method {
 impl Method {
     fn named(name: &str) -> Method {
         const OTHERS: [&str; 5] = ["ADD", "COUNTER", "DECLINECOUNTER", "REFRESH", "REPLY"];
-        let is = |known: &str| name.eq_ignore_ascii_case(known);
-        match OTHERS.into_iter().find(|other| is(other)) {
+        let is_named = |known: &str| name.eq_ignore_ascii_case(known);
+        match OTHERS.into_iter().find(|other| is_named(other)) {
             Some(other) => Method::Other(other),
-            None if is("CANCEL") => Method::Cancel,
+            None if is_named("CANCEL") => Method::Cancel,
             None => Method::Publish,
         }
     }
@@ -173,16 +173,18 @@ enum Mark {
 impl Mark {
     fn of(property: &Property, kind: Kind) -> Option<Mark> {
         let name = property.value.trim();
-        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        let is_named = |other: &str| name.eq_ignore_ascii_case(other);
         let own = match kind {
             Kind::Event => "VEVENT",
             Kind::Zone => "VTIMEZONE",
         };
         match property.name.as_str() {
-            "END" if is(own) => Some(Mark::End),
-            "END" if is("VCALENDAR") => Some(Mark::Beyond),
+            "END" if is_named(own) => Some(Mark::End),
+            "END" if is_named("VCALENDAR") => Some(Mark::Beyond),
             "END" => Some(Mark::InnerEnd),
-            "BEGIN" if is("VEVENT") || is("VTIMEZONE") || is("VCALENDAR") => Some(Mark::Beyond),
+            "BEGIN" if is_named("VEVENT") || is_named("VTIMEZONE") || is_named("VCALENDAR") => {
+                Some(Mark::Beyond)
+            }
             "BEGIN" => Some(Mark::InnerBegin),
             _ => None,
         }

@@ -274,11 +274,13 @@ mod tests {
             let (one, other) = (import.into_report(), between.unwrap());
             assert_eq!((one.skipped, other.skipped), skipped, "{one}; {other}");
             let count = |db: &mut Db| -> Result<_, DatabaseError> {
-                let of = |title: &str| {
+                let event_of = |title: &str| {
                     format!("select count(*) as n from events where title = '{title}'")
                 };
-                let titles =
-                    (Sql::new(db, &of("1")).number(db)?, Sql::new(db, &of("2")).number(db)?);
+                let titles = (
+                    Sql::new(db, &event_of("1")).number(db)?,
+                    Sql::new(db, &event_of("2")).number(db)?,
+                );
                 Ok((titles, imported::revision(db, "daily")?.unwrap().sequence))
             };
             let known = state.pools.read_blocking(count).unwrap();

@@ -336,19 +336,19 @@ mod tests {
 
     #[test]
     fn slices_count_from_the_nearer_end() {
-        let of = |page, total| {
+        let slice_of = |page, total| {
             Slice::of(Paging { page, per_page: 10 }, total)
                 .map(|slice| (slice.skip, slice.take, slice.backwards))
         };
-        assert_eq!(of(1, 0), None);
-        assert_eq!(of(1, 3), Some((0, 3, false)));
-        assert_eq!(of(1, 25), Some((0, 10, false)));
-        assert_eq!(of(2, 25), Some((5, 10, true)));
-        assert_eq!(of(3, 25), Some((0, 5, true)));
-        assert_eq!(of(2, 30), Some((10, 10, false)));
-        assert_eq!(of(3, 30), Some((0, 10, true)));
-        assert_eq!(of(4, 30), None);
-        assert_eq!(of(i64::MAX, 30), None);
+        assert_eq!(slice_of(1, 0), None);
+        assert_eq!(slice_of(1, 3), Some((0, 3, false)));
+        assert_eq!(slice_of(1, 25), Some((0, 10, false)));
+        assert_eq!(slice_of(2, 25), Some((5, 10, true)));
+        assert_eq!(slice_of(3, 25), Some((0, 5, true)));
+        assert_eq!(slice_of(2, 30), Some((10, 10, false)));
+        assert_eq!(slice_of(3, 30), Some((0, 10, true)));
+        assert_eq!(slice_of(4, 30), None);
+        assert_eq!(slice_of(i64::MAX, 30), None);
     }
 
     fn actor(role: Role) -> Actor {

@@ -366,7 +366,7 @@ mod tests {
     fn instants_are_compared_in_utc_only_if_strict() {
         let bounds =
             |text: &str| Bounds { starts_after: when(text), strict: true, ..Bounds::default() };
-        let of = |text: &str| bounds(text).window(&vienna(), now()).unwrap().0;
+        let window_of = |text: &str| bounds(text).window(&vienna(), now()).unwrap().0;
         for (text, at_utc) in [
             ("2027-05-05T12:00:00+02:00", "2027-05-05T10:00:01Z"),
             ("2027-05-05 12:00 Asia/Tokyo", "2027-05-05T03:00:01Z"),
@@ -375,10 +375,10 @@ mod tests {
             ("+1 day", "2027-03-11T23:30:01Z"),
             ("tomorrow 18:00", "2027-03-12T17:00:01Z"),
         ] {
-            assert_eq!(of(text).utc.start_min, at(at_utc), "{text}");
-            assert!(of(text).wall.is_empty(), "{text}");
+            assert_eq!(window_of(text).utc.start_min, at(at_utc), "{text}");
+            assert!(window_of(text).wall.is_empty(), "{text}");
         }
-        let wall = of("2027-05-05 12:00");
+        let wall = window_of("2027-05-05 12:00");
         assert_eq!(
             (wall.wall.start_min, wall.utc),
             (at("2027-05-05T12:00:01Z"), Limits::default())

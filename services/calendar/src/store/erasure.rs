@@ -51,10 +51,14 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     subscribed_events::note_erased(db, event)?;
     let series = series::of_event(db, id)?;
-    series_revisions::keep_erased(db, event, series.as_ref().map(|of| of.series.id))?;
+    series_revisions::keep_erased(
+        db,
+        event,
+        series.as_ref().map(|membership| membership.series.id),
+    )?;
     series::leave(db, id)?;
-    if let Some(of) = series {
-        series::remove_empty(db, of.series.id)?;
+    if let Some(membership) = series {
+        series::remove_empty(db, membership.series.id)?;
     }
     row(db, "events", (id, event.image), now)
 }

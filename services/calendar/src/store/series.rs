@@ -100,12 +100,12 @@ impl From<Row> for Series {
     }
 }
 
-fn row(of: &Series) -> Row {
-    let plan = &of.plan;
+fn row(series: &Series) -> Row {
+    let plan = &series.plan;
     Row {
-        id: of.id,
-        uid: of.uid.clone(),
-        slug: of.slug.clone(),
+        id: series.id,
+        uid: series.uid.clone(),
+        slug: series.slug.clone(),
         timezone: plan.zone.name().to_owned(),
         all_day: plan.all_day,
         start_local: plan.start_local,
@@ -114,11 +114,11 @@ fn row(of: &Series) -> Row {
         rule: plan.rule.clone(),
         rdates: plan.rdates.join(","),
         exdates: plan.exdates.join(","),
-        most: of.most,
-        made_until: of.made_until,
-        due_utc: of.due_utc,
-        sequence: of.sequence,
-        modified_utc: of.modified_utc,
+        most: series.most,
+        made_until: series.made_until,
+        due_utc: series.due_utc,
+        sequence: series.sequence,
+        modified_utc: series.modified_utc,
     }
 }
 
@@ -196,14 +196,14 @@ pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseErr
 
 /// Returns whether this is the last series with its slug. The parts of a split series share their
 /// slug.
-pub fn is_last_of_slug(db: &mut Db, of: &Series) -> Result<bool, DatabaseError> {
-    let later = series::table.filter(series::slug.eq(&of.slug).and(series::id.gt(of.id)));
+pub fn is_last_of_slug(db: &mut Db, series: &Series) -> Result<bool, DatabaseError> {
+    let later = series::table.filter(series::slug.eq(&series.slug).and(series::id.gt(series.id)));
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
 /// Returns the `SEQUENCE` of a series in feeds. It never decreases.
-pub fn sequence(db: &mut Db, of: &Series) -> Result<i64, DatabaseError> {
-    Ok(revised(db, of)?.sequence)
+pub fn sequence(db: &mut Db, series: &Series) -> Result<i64, DatabaseError> {
+    Ok(revised(db, series)?.sequence)
 }
 
 /// Inserts a new series and returns it with its id.
@@ -232,9 +232,9 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
 }
 
 /// Inserts a part of the series with this id, which is being split, and returns it with its id.
-pub fn insert_part(db: &mut Db, new: &Series, of: i64) -> Result<Series, DatabaseError> {
+pub fn insert_part(db: &mut Db, new: &Series, former: i64) -> Result<Series, DatabaseError> {
     let new = insert(db, new)?;
-    series_origins::share(db, (of, new.id))?;
+    series_origins::share(db, (former, new.id))?;
     Ok(new)
 }
 

@@ -33,9 +33,11 @@ pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
 
 /// Returns a series with the latest revision of all its events. Includes an event that has its UID
 /// without being part of it, because a feed may have listed that event.
-pub fn revised(db: &mut Db, of: &Series) -> Result<Series, DatabaseError> {
-    let mut revised = of.clone();
-    for Latest { sequence, modified_utc } in latest_statement(db, &of.uid, of.id).load(db)? {
+pub fn revised(db: &mut Db, series: &Series) -> Result<Series, DatabaseError> {
+    let mut revised = series.clone();
+    for Latest { sequence, modified_utc } in
+        latest_statement(db, &series.uid, series.id).load(db)?
+    {
         revised.sequence = revised.sequence.max(sequence);
         revised.modified_utc = revised.modified_utc.max(modified_utc);
     }

@@ -79,8 +79,8 @@ impl InSeriesUntil<'_> {
 }
 
 /// Describes an event's series.
-pub fn of_series(event: &Event, of: InSeriesUntil<'_>, view: RenderContext<'_>) -> SeriesData {
-    let InSeriesUntil { series, last } = of;
+pub fn of_series(event: &Event, member: InSeriesUntil<'_>, view: RenderContext<'_>) -> SeriesData {
+    let InSeriesUntil { series, last } = member;
     let plan = &series.plan;
     let rule = plan.parsed();
     let (start, end) = (plan.start(), wall_from_seconds(plan.end_local));

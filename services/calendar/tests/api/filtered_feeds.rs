@@ -24,11 +24,11 @@ fn value<'e>(entry: &'e str, name: &str) -> &'e str {
 /// Returns the values of some properties of all entries of a feed.
 async fn listed(app: &App, query: &str, names: &[&str]) -> Vec<String> {
     let feed = app.get(&format!("/ical{query}")).await.expect(200).text;
-    let of = |entry: &String| {
+    let values_of = |entry: &String| {
         let values = names.iter().map(|name| value(entry, name)).filter(|value| !value.is_empty());
         values.collect::<Vec<_>>().join(" ")
     };
-    entries(&feed).iter().map(of).collect()
+    entries(&feed).iter().map(values_of).collect()
 }
 
 /// Returns the ids of the events of a series.
@@ -113,14 +113,14 @@ async fn only_dates_with_values_of_their_own_are_single_entries() {
 /// Returns UID, SEQUENCE, LAST-MODIFIED and DTSTAMP of the entries with a rule.
 async fn revisions(app: &App, query: &str) -> Vec<(String, i64, String)> {
     let feed = app.get(&format!("/ical{query}")).await.expect(200).text;
-    let of = |entry: &String| {
+    let values_of = |entry: &String| {
         let modified = value(entry, "LAST-MODIFIED");
         assert_eq!(value(entry, "DTSTAMP"), modified);
         let sequence = value(entry, "SEQUENCE").parse().unwrap();
         (value(entry, "UID").to_owned(), sequence, modified.to_owned())
     };
     let entries = entries(&feed);
-    entries.iter().filter(|one| value(one, "RECURRENCE-ID").is_empty()).map(of).collect()
+    entries.iter().filter(|one| value(one, "RECURRENCE-ID").is_empty()).map(values_of).collect()
 }
 
 #[actix_web::test]
@@ -222,8 +222,8 @@ async fn file_of_a_date_changes_only_that_date_of_its_own_calendar() {
             (&own["title"], &own["series"]["changed"]),
             (&json!("Guest"), &json!(["title"]))
         );
-        let others = |of: &[Value]| -> Vec<Value> {
-            of.iter().filter(|one| one["id"] != event).cloned().collect()
+        let others = |entries: &[Value]| -> Vec<Value> {
+            entries.iter().filter(|one| one["id"] != event).cloned().collect()
         };
         assert_eq!(others(&changed), others(&before));
     }
@@ -299,9 +299,9 @@ async fn subscription_to_a_filtered_feed_of_another_calendar_follows_it() {
         assert_eq!((failed, &run["last_run"]["messages"]), (0, &json!([])), "{change}: {run}");
         let list = app.get("/events?categories=dance&start_date=2027-01-01").await.expect(200);
         assert_eq!(list.ids().len(), number, "{change}");
-        let titles = async |of: &App, more: &str| {
+        let titles = async |calendar: &App, more: &str| {
             let path = format!("/events?start_date=2027-01-01&per_page=50{more}");
-            let list = of.get(&path).await.expect(200).json;
+            let list = calendar.get(&path).await.expect(200).json;
             let summary = |one: &Value| {
                 ["start_date", "end_date", "title", "event_status"].map(|name| one[name].clone())
             };

@@ -199,10 +199,10 @@ async fn load_of_many_events_takes_few_statements() {
     let before = statements.load(Ordering::Relaxed);
     let events: Vec<Value> = (0..200)
         .map(|number| {
-            let of = |name: &str| format!("{name} {}", number % 10);
+            let numbered = |name: &str| format!("{name} {}", number % 10);
             json!({"type": "event", "external_id": format!("x{number}"),
-                "title": format!("Event {number}"), "venue": {"venue": of("hall")},
-                "categories": [of("kind")], "tags": [of("tag")],
+                "title": format!("Event {number}"), "venue": {"venue": numbered("hall")},
+                "categories": [numbered("kind")], "tags": [numbered("tag")],
                 "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00"})
         })
         .collect();

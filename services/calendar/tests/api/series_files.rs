@@ -16,11 +16,11 @@ fn dates(feed: &str) -> Vec<String> {
     let unfolded = feed.replace("\r\n ", "");
     let entries = unfolded.split("BEGIN:VEVENT").skip(1);
     let names = ["DTSTART", "RRULE", "EXDATE", "RDATE", "RECURRENCE-ID", "SUMMARY", "STATUS"];
-    let of = |entry: &str| {
+    let values_of = |entry: &str| {
         let lines = entry.lines().filter(|line| names.iter().any(|name| line.starts_with(name)));
         lines.collect::<Vec<_>>().join(" ")
     };
-    entries.map(of).collect()
+    entries.map(values_of).collect()
 }
 
 /// Creates a series with events that differ.

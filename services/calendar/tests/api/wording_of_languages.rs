@@ -55,7 +55,8 @@ fn offence(language: Language, text: &str) -> Option<String> {
     for (at, letter) in letters.iter().copied().enumerate() {
         let before = at.checked_sub(1).map(|before| letters[before]);
         let after = letters.get(at + 1).copied();
-        let is_near = |is: fn(char) -> bool| before.is_some_and(is) || after.is_some_and(is);
+        let is_near =
+            |matches: fn(char) -> bool| before.is_some_and(matches) || after.is_some_and(matches);
         let is_within_digits = before.is_some_and(|letter| letter.is_ascii_digit())
             && after.is_some_and(|letter| letter.is_ascii_digit());
         let is_wrong = match (language, letter) {

@@ -12,8 +12,8 @@ use libfuzzer_sys::fuzz_target;
 static ALL: LazyLock<Vec<Schemes>> = LazyLock::new(|| {
     let letters =
         || ('A'..='Z').flat_map(|one| ('A'..='Z').map(move |other| format!("{one}{other}")));
-    let of = |kind| letters().filter_map(move |country| find(&country, kind));
-    of(Kind::Vat).chain(of(Kind::Person)).collect()
+    let schemes = |kind| letters().filter_map(move |country| find(&country, kind));
+    schemes(Kind::Vat).chain(schemes(Kind::Person)).collect()
 });
 
 fuzz_target!(|data: (u8, u16, &str)| {

@@ -168,11 +168,11 @@ struct Tones {
 }
 
 static TONES: LazyLock<Tones> = LazyLock::new(|| {
-    let of = |tone: &str| {
+    let texts_of = |tone: &str| {
         let templates = TEMPLATES.lines().filter_map(|line| line.split_once('\t'));
         templates.filter(|(known, _)| *known == tone).map(|(_, template)| template).collect()
     };
-    Tones { good: of("good"), mixed: of("mixed"), bad: of("bad") }
+    Tones { good: texts_of("good"), mixed: texts_of("mixed"), bad: texts_of("bad") }
 });
 
 /// Appends a review, which contains the product name verbatim.

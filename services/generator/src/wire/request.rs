@@ -87,12 +87,12 @@ pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<V
 
 /// Parses the parameters `P` and converts them to a request. Conversion only fails if validation
 /// has already failed.
-pub fn complete<P, R>(query: &str, of: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
+pub fn complete<P, R>(query: &str, make: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
 where
     P: DeserializeOwned + Validate,
 {
     let parameters = read_validated(&Input::query(query), &RULES).into_result()?;
-    of(parameters).ok_or_else(Vec::new)
+    make(parameters).ok_or_else(Vec::new)
 }
 
 macro_rules! seeded {

@@ -38,7 +38,7 @@ fn counted<'a>(values: impl Iterator<Item = &'a Value>) -> HashMap<String, u32> 
 #[actix_web::test]
 async fn each_row_has_one_of_the_alternatives_evenly_or_by_weight() {
     let app = App::start().await;
-    let of = |name: &str, weights: Value| {
+    let field_of = |name: &str, weights: Value| {
         let fields = ["a", "b", "c"].map(|value| json!({"type": "constant", "value": value}));
         let mut field = json!({"name": name, "type": "oneOf", "fields": fields});
         if weights.is_array() {
@@ -46,7 +46,7 @@ async fn each_row_has_one_of_the_alternatives_evenly_or_by_weight() {
         }
         field
     };
-    let fields = json!([of("even", json!(null)), of("weighted", json!([7, 2, 1]))]);
+    let fields = json!([field_of("even", json!(null)), field_of("weighted", json!([7, 2, 1]))]);
     let made = rows(&app, "rows=20000", fields.clone()).await;
     let counts = |name: &str| counted(made.iter().map(|row| &row[name]));
     let third = 1.0 / 3.0;
@@ -247,7 +247,7 @@ fn properties_with_alternatives_have_each_of_them() {
             "oneOf": [{"required": ["a"]}, {"required": ["b"]}]}},
         "$defs": {"point": {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}}}}});
     let (schema, rows, broken) = proposed(&document, &[]);
-    let has = |name: &str, is: fn(&Value) -> bool| rows.iter().any(|row| is(&row[name]));
+    let has = |name: &str, matches: fn(&Value) -> bool| rows.iter().any(|row| matches(&row[name]));
     assert!(has("either", Value::is_u64) && has("either", |value| value["x"].is_u64()));
     assert!(has("kinds", Value::is_string) && has("kinds", Value::is_boolean));
     assert!(has("kinds", Value::is_null) && !has("either", Value::is_null));

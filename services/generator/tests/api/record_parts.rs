@@ -205,13 +205,13 @@ async fn rows_counts_parents_and_includes_all_their_children() {
         if parents.is_some() {
             // They are all children of the last parent, and the first of the whole table.
             let whole = post(&app, "seed=demo", &schema).await.expect(200).json();
-            let of = |made: &Value| {
+            let children_of = |made: &Value| {
                 column(made, "o", "c")
                     .into_iter()
                     .filter(|parent| *parent <= count)
                     .collect::<Vec<_>>()
             };
-            assert_eq!(of(&made), of(&whole), "{parents:?} {rows}");
+            assert_eq!(children_of(&made), children_of(&whole), "{parents:?} {rows}");
         }
         let part = post(&app, "seed=demo&rows=3&table=i&format=ndjson", &schema).await.expect(200);
         assert_eq!(part.text().lines().count(), 3);

@@ -268,13 +268,13 @@ impl Export<'_> {
     /// Returns whether the folder has a listed range's files in the requested formats.
     fn has(&self, prefix: HashPrefix, range: Range) -> bool {
         let wants_packed = self.gzip && range.plain as usize >= gzip::SHORTEST;
-        let is = |path: &Path, length: u32| {
+        let has_length = |path: &Path, length: u32| {
             fs::metadata(path).is_ok_and(|found| found.len() == u64::from(length))
         };
         let [plain, packed] = self.paths(prefix);
         (range.packed > 0) == wants_packed
-            && is(&plain, range.plain)
-            && (!wants_packed || is(&packed, range.packed))
+            && has_length(&plain, range.plain)
+            && (!wants_packed || has_length(&packed, range.packed))
     }
 
     /// Writes a range's files.

@@ -215,7 +215,7 @@ impl Partitioned {
 
     fn partition(&self, kind: Kind, partition: usize, limit: usize) -> Partition {
         let file = |(group, lengths): (usize, &Vec<(Kind, Vec<u64>)>)| {
-            let of_kind = lengths.iter().find(|(of, _)| *of == kind);
+            let of_kind = lengths.iter().find(|(other, _)| *other == kind);
             let bytes = of_kind.and_then(|(_, lengths)| lengths.get(partition));
             let path = partition_path(self.folder.path(), kind, group, partition);
             RecordFile { path, bytes: bytes.copied().unwrap_or(0) }

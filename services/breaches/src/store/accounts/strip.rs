@@ -111,15 +111,15 @@ fn strip_rows(
     let [first, second] = breach.to_le_bytes();
     let id = format!("x'{first:02x}{second:02x}'");
     let keys = format!("k BETWEEN {low} AND {high}");
-    let of = |table: &str| {
+    let condition = |table: &str| {
         format!("SELECT 1 FROM {table} x WHERE x.k = account.k AND x.seq = account.seq")
     };
     let pairs = format!("DELETE FROM stealer_log WHERE {keys} AND breach_id = {breach}");
     let accounts = format!(
         "DELETE FROM account WHERE {keys} AND breaches = {id} AND NOT EXISTS ({}) \
          AND NOT EXISTS ({})",
-        of("stealer_log"),
-        of("paste_account")
+        condition("stealer_log"),
+        condition("paste_account")
     );
     // The cheaper condition comes first.
     let links = format!(

@@ -117,8 +117,8 @@ impl AuditReport {
 
 impl fmt::Display for AuditReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = |state| self.buckets.iter().filter(move |bucket| bucket.state == state);
-        for bucket in of(AuditState::Listed).chain(of(AuditState::Incomplete)) {
+        let with_state = |state| self.buckets.iter().filter(move |bucket| bucket.state == state);
+        for bucket in with_state(AuditState::Listed).chain(with_state(AuditState::Incomplete)) {
             if bucket.is_changed() {
                 let BucketAudit { bucket: address, new, changed, gone, .. } = bucket;
                 let mark = if bucket.new_bucket { " (new bucket)" } else { "" };
@@ -138,8 +138,9 @@ impl fmt::Display for AuditReport {
                 _ => writeln!(f, " ({indexed} files in the index)")?,
             }
         }
-        let unchanged = of(AuditState::Listed).filter(|bucket| !bucket.is_changed()).count();
-        let listed = of(AuditState::Listed).count();
+        let unchanged =
+            with_state(AuditState::Listed).filter(|bucket| !bucket.is_changed()).count();
+        let listed = with_state(AuditState::Listed).count();
         write!(
             f,
             "{} addresses in {:.1} s: {listed} listed, {unchanged} of them unchanged",

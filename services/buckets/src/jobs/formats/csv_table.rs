@@ -37,10 +37,10 @@ struct VersionColumns {
 impl VersionColumns {
     /// Returns `true` for old versions and delete markers.
     fn is_old(&self, record: &ByteRecord) -> bool {
-        let is = |column: Option<usize>, value: &str| {
+        let has_value = |column: Option<usize>, value: &str| {
             column.and_then(|column| record.get(column)).is_some_and(|it| it == value.as_bytes())
         };
-        is(self.latest, "false") || is(self.deleted, "true")
+        has_value(self.latest, "false") || has_value(self.deleted, "true")
     }
 }
 

@@ -137,8 +137,8 @@ fn recurrence_of(
 
 /// Returns the event whose row contains a series' recurrence: the first one in the table that takes
 /// place according to the rule. Also returns whether it is the series' first event in the table.
-fn carrier(db: &mut Db, of: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
-    let members = series::members(db, of.id)?;
+fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
+    let members = series::members(db, series.id)?;
     let mut is_first = true;
     let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
     for members in members.chunks(AT_ONCE) {
@@ -147,7 +147,7 @@ fn carrier(db: &mut Db, of: &Series) -> Result<(Option<i64>, bool), DatabaseErro
         let in_table = all.iter().filter(|one| !one.status.is_trashed() && one.password.is_none());
         let in_table: HashSet<i64> = in_table.map(|one| one.id).collect();
         for member in members.iter().filter(|member| in_table.contains(&member.event)) {
-            let begins = series_plans::from_on(&of.plan, member.occurrence).is_some();
+            let begins = series_plans::from_on(&series.plan, member.occurrence).is_some();
             if begins && !has_own_dates(member) {
                 return Ok((Some(member.event), is_first));
             }

@@ -65,8 +65,8 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
-    let rests = |of: &Subscription| {
-        matches!(of.state, SubscriptionState::Paused | SubscriptionState::Stopped)
+    let rests = |subscription: &Subscription| {
+        matches!(subscription.state, SubscriptionState::Paused | SubscriptionState::Stopped)
     };
     let claim = |db: &mut Db| -> Result<_, DatabaseError> {
         match subscriptions::find(db, id)? {

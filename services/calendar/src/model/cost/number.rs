@@ -65,8 +65,8 @@ fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
 /// last may have two, as in India.
 fn are_groups(groups: &[&str], commas: bool) -> bool {
     let [first, middle @ .., last] = groups else { return true };
-    let of = |size: usize| {
+    let has_groups_of = |size: usize| {
         (1..=size).contains(&first.len()) && middle.iter().all(|group| group.len() == size)
     };
-    last.len() == 3 && (of(3) || commas && of(2))
+    last.len() == 3 && (has_groups_of(3) || commas && has_groups_of(2))
 }

@@ -303,8 +303,8 @@ fn drop_matching(
         deadline.check()?;
         for entry in entries::by_ids(db, ids)? {
             let text = search::fold(&entry.search_ci);
-            let holds = |word: &String| text.contains(word.as_str());
-            if words.wanted.iter().all(holds) && !words.unwanted.iter().any(holds) {
+            let contains = |word: &String| text.contains(word.as_str());
+            if words.wanted.iter().all(contains) && !words.unwanted.iter().any(contains) {
                 events.remove(&entry.id);
             }
         }

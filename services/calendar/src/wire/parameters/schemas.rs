@@ -14,9 +14,12 @@ pub struct LinkedReferences;
 
 /// A single reference: an id, comma-separated ids, or an object.
 fn one_reference() -> OneOfBuilder {
-    let of =
+    let schema_of =
         |kind: Type| -> Object { ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build() };
-    OneOfBuilder::new().item(of(Type::Integer)).item(of(Type::String)).item(of(Type::Object))
+    OneOfBuilder::new()
+        .item(schema_of(Type::Integer))
+        .item(schema_of(Type::String))
+        .item(schema_of(Type::Object))
 }
 
 impl PartialSchema for LinkedReferences {

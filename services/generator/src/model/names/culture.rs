@@ -263,8 +263,8 @@ mod tests {
             for _ in 0..500 {
                 let mut surname = String::new();
                 data.write_surname(female, &mut random, &mut surname);
-                let of = if female { &data.female_surnames } else { &data.surnames };
-                assert!(of.iter().any(|known| known == surname), "{surname}");
+                let known_surnames = if female { &data.female_surnames } else { &data.surnames };
+                assert!(known_surnames.iter().any(|known| known == surname), "{surname}");
             }
         }
         let women = samples("is", 200, |culture, random, out| {

@@ -195,13 +195,13 @@ impl Profile {
     fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
         let mut profile = Self::default();
         let rows: Vec<_> = rows.collect();
-        let of = |key: &'static str| {
+        let rows_of = |key: &'static str| {
             rows.iter().filter(move |row| row.0 == key).map(|row| (row.1, row.2))
         };
-        let one = |key| of(key).next().map_or("", |row| row.0);
+        let one = |key| rows_of(key).next().map_or("", |row| row.0);
         let choice = |key| {
             let mut choice = Choice::default();
-            of(key).for_each(|(pattern, weight)| {
+            rows_of(key).for_each(|(pattern, weight)| {
                 choice.add(pattern, weight);
             });
             choice
@@ -210,13 +210,13 @@ impl Profile {
         profile.address = choice("address");
         profile.house = choice("house");
         profile.street = choice("street");
-        profile.street_first = List::of(of("street first"));
-        profile.street_second = List::of(of("street second"));
-        profile.districts = List::of(of("districts"));
+        profile.street_first = List::of(rows_of("street first"));
+        profile.street_second = List::of(rows_of("street second"));
+        profile.districts = List::of(rows_of("districts"));
         profile.company_phrase = choice("company");
-        profile.words = List::of(of("company words"));
-        profile.trades = List::of(of("trades"));
-        for (form, weight) in of("legal forms") {
+        profile.words = List::of(rows_of("company words"));
+        profile.trades = List::of(rows_of("trades"));
+        for (form, weight) in rows_of("legal forms") {
             let pattern = match form {
                 form if form.contains("{x}") => form.to_owned(),
                 form if form.starts_with(',') => format!("{{x}}{form}"),
@@ -224,7 +224,7 @@ impl Profile {
             };
             profile.legal_form.add(&pattern, weight);
         }
-        profile.company = companies(one("and"), one("company with surname"), of("company"));
+        profile.company = companies(one("and"), one("company with surname"), rows_of("company"));
         profile.and = one("and").into();
         profile.with_surname = one("company with surname") != "only";
         profile.zero = match one("digits") {

@@ -100,8 +100,8 @@ fn push_letter(letter: char, language: &str, out: &mut String) {
 }
 
 fn known(letter: char, language: &str) -> Option<&'static str> {
-    let of = |language| LETTERS.get(language)?.get(&letter).copied();
-    of(language).or_else(|| of("*"))
+    let spelling = |language| LETTERS.get(language)?.get(&letter).copied();
+    spelling(language).or_else(|| spelling("*"))
 }
 
 /// Handles letters whose conversion depends on adjacent letters. Returns their Latin form and the

@@ -355,13 +355,13 @@ mod tests {
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
-        let of = |value: &str| {
+        let pause_of = |value: &str| {
             let value = HeaderValue::from_str(value).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))
         };
-        assert_eq!(of("7"), Some(Duration::from_secs(7)));
-        assert_eq!(of("Thu, 01 Jan 1970 00:00:00 GMT"), Some(Duration::ZERO));
-        assert!(of("Fri, 31 Dec 9999 23:59:59 GMT") > Some(Duration::from_secs(1 << 32)));
-        assert_eq!((of("soon"), of("-1")), (None, None));
+        assert_eq!(pause_of("7"), Some(Duration::from_secs(7)));
+        assert_eq!(pause_of("Thu, 01 Jan 1970 00:00:00 GMT"), Some(Duration::ZERO));
+        assert!(pause_of("Fri, 31 Dec 9999 23:59:59 GMT") > Some(Duration::from_secs(1 << 32)));
+        assert_eq!((pause_of("soon"), pause_of("-1")), (None, None));
     }
 }

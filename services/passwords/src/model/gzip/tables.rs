@@ -49,15 +49,15 @@ impl Tables {
     fn new() -> Self {
         let lengths = symbol_lengths();
         let codes = canonical(&lengths);
-        let of = |symbol: u8| codes[usize::from(symbol)];
-        let digits: [Code; 16] = std::array::from_fn(|digit| of(b"0123456789ABCDEF"[digit]));
+        let code_of = |symbol: u8| codes[usize::from(symbol)];
+        let digits: [Code; 16] = std::array::from_fn(|digit| code_of(b"0123456789ABCDEF"[digit]));
         let bytes = std::array::from_fn(|byte| {
             let joint = digits[byte >> 4].then(digits[byte & 15]);
             joint.bits as u32 | joint.length << 16
         });
         let (head, head_rest) = head(&lengths);
-        let separator = of(b'\r').then(of(b'\n'));
-        let (end, colon, endings) = (codes[END_OF_BLOCK], of(b':'), Vec::new());
+        let separator = code_of(b'\r').then(code_of(b'\n'));
+        let (end, colon, endings) = (codes[END_OF_BLOCK], code_of(b':'), Vec::new());
         let mut tables = Self { head, head_rest, end, digits, bytes, endings, separator, colon };
         let packed = |code: Code| code.bits as u32 | code.length << COUNT_BITS;
         tables.endings = (0..SHORT_COUNTS).map(|count| packed(tables.long_ending(count))).collect();

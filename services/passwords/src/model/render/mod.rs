@@ -42,9 +42,9 @@ pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
-pub fn text(of: &Bucket<'_>) -> Result<Vec<u8>, BucketError> {
-    let mut text = vec![0; room(of, 0)];
-    let length = bucket(of, &mut text)?;
+pub fn text(source: &Bucket<'_>) -> Result<Vec<u8>, BucketError> {
+    let mut text = vec![0; room(source, 0)];
+    let length = bucket(source, &mut text)?;
     text.truncate(without_last_separator(length));
     Ok(text)
 }

@@ -217,25 +217,25 @@ const ADDED: [&str; 7] =
 /// as one that adds an exclusion constraint. `None` for statements that don't affect rows.
 pub fn unread(statement: &str) -> Option<(String, String)> {
     let words: Vec<_> = statement.split_whitespace().collect();
-    let is = |place: usize, word: &str| {
+    let has_word = |place: usize, word: &str| {
         words.get(place).is_some_and(|own| own.eq_ignore_ascii_case(word))
     };
-    let skipped = |place: usize, word: &str| place + usize::from(is(place, word));
+    let skipped = |place: usize, word: &str| place + usize::from(has_word(place, word));
     let last = |place: usize| {
         let name = words.get(place)?.split('(').next()?.rsplit('.').next()?;
         Some(name.trim_matches(['"', '`']).to_owned())
     };
-    if is(0, "CREATE") && is(1, "UNIQUE") {
+    if has_word(0, "CREATE") && has_word(1, "UNIQUE") {
         let on = words.iter().position(|word| word.eq_ignore_ascii_case("ON"))?;
         return Some((last(skipped(on + 1, "ONLY"))?, shortened(statement)));
     }
-    if !is(0, "ALTER") || !is(1, "TABLE") {
+    if !has_word(0, "ALTER") || !has_word(1, "TABLE") {
         return None;
     }
-    let place = 2 + 2 * usize::from(is(2, "IF"));
+    let place = 2 + 2 * usize::from(has_word(2, "IF"));
     let place = skipped(place, "ONLY");
     let added = words.get(place + 2)?.split('(').next()?.to_ascii_uppercase();
-    let is_added = is(place + 1, "ADD") && ADDED.contains(&added.as_str());
+    let is_added = has_word(place + 1, "ADD") && ADDED.contains(&added.as_str());
     let excluded = words.iter().position(|word| word.eq_ignore_ascii_case("EXCLUDE"));
     let at = excluded.or(is_added.then_some(place + 2))?;
     Some((last(place)?, shortened(&words[at..].join(" "))))

@@ -96,14 +96,14 @@ fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) 
 
 /// Returns the largest number that fits an integer type, signed or unsigned.
 fn largest(name: &str) -> Option<f64> {
-    let is = |names: &[&str]| names.iter().any(|own| name.starts_with(own));
-    if is(&["tinyint"]) {
+    let starts_with_any = |names: &[&str]| names.iter().any(|own| name.starts_with(own));
+    if starts_with_any(&["tinyint"]) {
         Some(127.0)
-    } else if is(&["smallint", "int2", "smallserial", "serial2"]) {
+    } else if starts_with_any(&["smallint", "int2", "smallserial", "serial2"]) {
         Some(32_767.0)
-    } else if is(&["mediumint"]) {
+    } else if starts_with_any(&["mediumint"]) {
         Some(8_388_607.0)
-    } else if is(&["bigint", "int8", "bigserial", "serial8"]) {
+    } else if starts_with_any(&["bigint", "int8", "bigserial", "serial8"]) {
         None
     } else {
         Some(2_147_483_647.0)
