@@ -63,10 +63,9 @@ pub enum Method {
 impl Method {
     fn named(name: &str) -> Method {
         const OTHERS: [&str; 5] = ["ADD", "COUNTER", "DECLINECOUNTER", "REFRESH", "REPLY"];
-        let is_named = |known: &str| name.eq_ignore_ascii_case(known);
-        match OTHERS.into_iter().find(|other| is_named(other)) {
+        match OTHERS.into_iter().find(|other| name.eq_ignore_ascii_case(other)) {
             Some(other) => Method::Other(other),
-            None if is_named("CANCEL") => Method::Cancel,
+            None if name.eq_ignore_ascii_case("CANCEL") => Method::Cancel,
             None => Method::Publish,
         }
     }
@@ -172,6 +171,7 @@ enum Mark {
 
 impl Mark {
     fn of(property: &Property, kind: Kind) -> Option<Mark> {
+        const COMPONENTS: [&str; 3] = ["VEVENT", "VTIMEZONE", "VCALENDAR"];
         let name = property.value.trim();
         let is_named = |other: &str| name.eq_ignore_ascii_case(other);
         let own = match kind {
@@ -182,9 +182,7 @@ impl Mark {
             "END" if is_named(own) => Some(Mark::End),
             "END" if is_named("VCALENDAR") => Some(Mark::Beyond),
             "END" => Some(Mark::InnerEnd),
-            "BEGIN" if is_named("VEVENT") || is_named("VTIMEZONE") || is_named("VCALENDAR") => {
-                Some(Mark::Beyond)
-            }
+            "BEGIN" if COMPONENTS.into_iter().any(is_named) => Some(Mark::Beyond),
             "BEGIN" => Some(Mark::InnerBegin),
             _ => None,
         }
