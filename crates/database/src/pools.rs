@@ -13,8 +13,8 @@ use crate::connect::{Connector, Role};
 use crate::lane::{Lane, Queue};
 use crate::metrics::{self, Observed, PoolState};
 use crate::off_worker::off_worker;
-use crate::patience::{PATIENCE, patiently};
 use crate::pulse::Pulse;
+use crate::retry::{RETRY_LIMIT, retry_while_busy};
 use crate::target::Target;
 use crate::transaction::finish;
 use crate::{Backend, DatabaseError, Db};
@@ -231,13 +231,17 @@ impl Pools {
     ///
     /// # Errors
     /// Returns the same errors as [`write`](Self::write).
-    pub async fn write_patiently<T, E, F>(&self, is_busy: fn(&E) -> bool, work: F) -> Result<T, E>
+    pub async fn write_with_retries<T, E, F>(
+        &self,
+        is_busy: fn(&E) -> bool,
+        work: F,
+    ) -> Result<T, E>
     where
         F: FnOnce(&mut Db) -> Result<T, E> + Clone + Send + 'static,
         T: Send + 'static,
         E: From<DatabaseError> + Send + 'static,
     {
-        patiently(PATIENCE, is_busy, move || self.write(work.clone())).await
+        retry_while_busy(RETRY_LIMIT, is_busy, move || self.write(work.clone())).await
     }
 
     /// Waits for a turn and then runs blocking work. Fails as soon as PostgreSQL stops responding.

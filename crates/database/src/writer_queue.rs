@@ -4,7 +4,6 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::patience::PATIENCE;
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
 /// How long a command may keep writing before it yields to other SQLite writers. They wait for up
@@ -12,6 +11,8 @@ use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 const SLICE: Duration = Duration::from_millis(400);
 
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
+/// How long a job may wait for a long write before we log a warning.
+const WARN_AFTER: Duration = Duration::from_secs(5);
 /// Minimum time between log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
@@ -40,7 +41,7 @@ impl Retries {
         let (first, logged) = self.began.unwrap_or((now, None));
         let is_due = match logged {
             Some(logged) => now - logged >= LOG_EVERY,
-            None => now - first >= PATIENCE,
+            None => now - first >= WARN_AFTER,
         };
         self.began = Some((first, if is_due { Some(now) } else { logged }));
         if is_due {
@@ -164,15 +165,15 @@ mod tests {
         let pools = open(&folder);
         let pauses = RefCell::new(Vec::new());
         let pause = |time| pauses.borrow_mut().push(time);
-        let patient = || WriterQueue { slice: Duration::MAX, pause: &pause, ..queue(&pools) };
+        let unlimited = || WriterQueue { slice: Duration::MAX, pause: &pause, ..queue(&pools) };
         let mut attempts = 0;
-        let done = patient().write(|_| {
+        let done = unlimited().write(|_| {
             attempts += 1;
             if attempts < 3 { Err(DatabaseError::Busy) } else { Ok(attempts) }
         });
         assert_eq!((done.unwrap(), pauses.take()), (3, vec![RETRY_PAUSE; 2]));
-        let mut hasty = WriterQueue { retries: Retries::up_to(Duration::ZERO), ..patient() };
-        assert!(is_busy(&hasty.write(|_| Err::<(), _>(DatabaseError::Busy)).unwrap_err()));
+        let mut limited = WriterQueue { retries: Retries::up_to(Duration::ZERO), ..unlimited() };
+        assert!(is_busy(&limited.write(|_| Err::<(), _>(DatabaseError::Busy)).unwrap_err()));
         assert!(pauses.take().is_empty());
     }
 

@@ -361,9 +361,9 @@ mod tests {
     }
 
     /// Completes after its claim was renewed twice.
-    struct Patient<'a>(&'a Table);
+    struct UntilRenewed<'a>(&'a Table);
 
-    impl Courier<u32> for Patient<'_> {
+    impl Courier<u32> for UntilRenewed<'_> {
         async fn deliver(&self, _message: &u32) -> Result<(), DeliveryError> {
             while *self.0.renewals.lock() < 2 {
                 self.0.renewed.notified().await;
@@ -376,7 +376,7 @@ mod tests {
     async fn claim_is_renewed_until_the_attempt_ends() {
         let table = Table::new([(1, 1)]);
         let times = Times { renewal: Duration::from_millis(1), ..Times::USUAL };
-        assert_eq!(deliver_within(times, &table, &Patient(&table)).await.unwrap(), 1);
+        assert_eq!(deliver_within(times, &table, &UntilRenewed(&table)).await.unwrap(), 1);
         assert_eq!(*table.failures.lock(), []);
     }
 

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use crate::must::must;
 
 /// Timeout for idle connections.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A request that an [`HttpPeer`] received.
 #[derive(Clone, Debug)]
@@ -108,8 +108,8 @@ impl HttpPeer {
 }
 
 fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
-    let _ = stream.set_read_timeout(Some(PATIENCE));
-    let _ = stream.set_write_timeout(Some(PATIENCE));
+    let _ = stream.set_read_timeout(Some(TIMEOUT));
+    let _ = stream.set_write_timeout(Some(TIMEOUT));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
     // The client may have closed the connection already.

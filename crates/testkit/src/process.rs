@@ -13,7 +13,7 @@ use crate::must::must;
 use crate::server::client;
 
 /// Maximum time a process may run.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 /// How often a process is polled.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -62,7 +62,7 @@ impl Process {
             if let Some(status) = must("wait for the program", self.child.try_wait()) {
                 return (status.code(), peak);
             }
-            assert!(begin.elapsed() < PATIENCE, "the program does not end");
+            assert!(begin.elapsed() < TIMEOUT, "the program does not end");
             std::thread::park_timeout(PAUSE);
         }
     }
@@ -97,7 +97,7 @@ impl Process {
             if now() {
                 return !self.kill();
             }
-            assert!(begin.elapsed() < PATIENCE, "the program does not end");
+            assert!(begin.elapsed() < TIMEOUT, "the program does not end");
         }
         false
     }

@@ -18,7 +18,7 @@ const STOPS: u32 = 2;
 /// each request.
 const CLIENTS: usize = 4;
 /// How long to wait for a response.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts and stops a program's server `STOPS` times while clients send requests over persistent
 /// and new connections. Every request must get a complete response other than 5xx.
@@ -93,7 +93,7 @@ impl Client {
     /// Sends requests over a connection until the server asks to close it, or just one if the
     /// client doesn't keep connections.
     fn ask(&self, stream: TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         let mut stream = BufReader::new(stream);
         loop {
             stream.get_mut().write_all(self.request.as_bytes())?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The pause between checks, which lets other tasks run.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -25,7 +25,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     let mut pauses = tokio::time::interval(PAUSE);
     while !holds().await {
-        assert!(begin.elapsed() < PATIENCE, "timed out: {what}");
+        assert!(begin.elapsed() < TIMEOUT, "timed out: {what}");
         pauses.tick().await;
     }
 }
@@ -47,7 +47,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 pub fn until_blocking(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < PATIENCE, "timed out: {what}");
+        assert!(begin.elapsed() < TIMEOUT, "timed out: {what}");
         std::thread::park_timeout(PAUSE);
     }
 }

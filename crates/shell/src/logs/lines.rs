@@ -16,7 +16,7 @@ use crate::metrics;
 /// How long to wait before retrying if stderr is a full, non-blocking pipe.
 const PAUSE: Duration = Duration::from_millis(10);
 /// How long a command waits for stderr's reader.
-const PATIENCE: Duration = Duration::from_secs(1);
+const READER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Writes lines to an output, with or without a queue.
 pub(super) struct Lines {
@@ -66,7 +66,7 @@ impl Lines {
             state.waiting.extend_from_slice(lines);
             self.changed.notify_all();
             if state.waits && !state.is_stalled {
-                state.is_stalled = !self.wait(&mut state, PATIENCE);
+                state.is_stalled = !self.wait(&mut state, READER_TIMEOUT);
             }
         }
     }

@@ -274,7 +274,7 @@ async fn a_flood_of_empty_data_frames_ends_the_connection() {
 }
 
 /// Settings under which an idle connection ends only when the server stops.
-fn patient(settings: &mut ShellSettings) {
+fn with_long_timeouts(settings: &mut ShellSettings) {
     settings.tls_mode = TlsMode::Native;
     settings.head_timeout = 600;
     settings.write_timeout = 3_600;
@@ -290,7 +290,7 @@ async fn stop(started: Started) {
 #[actix_web::test]
 async fn a_stop_does_not_wait_for_http2_clients_without_a_request() {
     let started = Started::with(|settings| {
-        patient(settings);
+        with_long_timeouts(settings);
         settings.tls_mode = TlsMode::Off;
     })
     .await;
@@ -303,7 +303,7 @@ async fn a_stop_does_not_wait_for_http2_clients_without_a_request() {
 
 #[actix_web::test]
 async fn a_stop_does_not_wait_for_handshakes() {
-    let started = Started::with(patient).await;
+    let started = Started::with(with_long_timeouts).await;
     let address = started.running.https.unwrap();
     let nothing = TcpStream::connect(address).await.unwrap();
     let mut hello = TcpStream::connect(address).await.unwrap();

@@ -43,10 +43,10 @@ pub async fn erase_removed(state: State) {
     }
 }
 
-/// Completes the pending removals if at least one is older than `patience`. A newer one is probably
+/// Completes the pending removals if at least one is older than `min_age`. A newer one is probably
 /// still being completed by its own command.
-fn erase(context: &JobContext, patience: Duration) -> Result<(), JobError> {
-    let latest = context.clock.unix() - patience.as_secs() as i64;
+fn erase(context: &JobContext, min_age: Duration) -> Result<(), JobError> {
+    let latest = context.clock.unix() - min_age.as_secs() as i64;
     let pending = context.pools.read_blocking(removals::pending)?;
     if !pending.iter().any(|removal| removal.requested_at <= latest) {
         return Ok(());

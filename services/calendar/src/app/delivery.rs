@@ -57,7 +57,7 @@ impl Outbox for Delivery {
             }
             Ok(claimed)
         };
-        Ok(self.state.pools.write_patiently(DatabaseError::is_busy, claim).await?)
+        Ok(self.state.pools.write_with_retries(DatabaseError::is_busy, claim).await?)
     }
 
     async fn mark_sent(&self, message: &Message) -> Result<(), OutboxError> {

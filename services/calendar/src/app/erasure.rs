@@ -59,7 +59,7 @@ async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
     while !removal.is_over {
         let (media, now) = (state.media.clone(), state.clock.unix());
         let step = move |db: &mut Db| removal.step(db, &media, now);
-        removal = state.pools.write_patiently(DatabaseError::is_busy, step).await?;
+        removal = state.pools.write_with_retries(DatabaseError::is_busy, step).await?;
     }
     removal.report();
     Ok(())

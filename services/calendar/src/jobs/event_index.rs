@@ -30,7 +30,7 @@ pub async fn refresh_index(state: &State) {
 /// rebuild its index.
 pub async fn prune_changes(state: &State) {
     if let Err(error) =
-        state.pools.write_patiently(DatabaseError::is_busy, event_index::prune).await
+        state.pools.write_with_retries(DatabaseError::is_busy, event_index::prune).await
     {
         log::warn!("cannot prune the change log: {error}");
     }

@@ -10,7 +10,11 @@ use crate::store::{events, linked_posts, sql, transfer};
 pub async fn publish_due(state: &State) {
     loop {
         let now = state.clock.unix();
-        match state.pools.write_patiently(DatabaseError::is_busy, move |db| due_in(db, now)).await {
+        match state
+            .pools
+            .write_with_retries(DatabaseError::is_busy, move |db| due_in(db, now))
+            .await
+        {
             Ok(0) => return,
             Ok(count) => log::info!("{count} scheduled resources published"),
             Err(error) => {

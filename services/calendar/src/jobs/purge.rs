@@ -191,7 +191,7 @@ async fn remove_old_trash(state: &State, days: i64) -> Purged {
     let mut purged = Purged::default();
     loop {
         let remove = move |db: &mut Db| remove_trashed(db, before, now);
-        match state.pools.write_patiently(Error::is_busy, remove).await {
+        match state.pools.write_with_retries(Error::is_busy, remove).await {
             Ok(removed) if removed == Purged::default() => return purged,
             Ok(removed) => purged.add(removed),
             Err(error) => {

@@ -16,7 +16,7 @@ pub async fn extend_series(state: &State) {
     loop {
         let (site, now) = (state.site.clone(), state.clock.now());
         let extend = move |db: &mut Db| extend_next(db, &site, now);
-        match state.pools.write_patiently(DatabaseError::is_busy, extend).await {
+        match state.pools.write_with_retries(DatabaseError::is_busy, extend).await {
             Ok(None) => return,
             Ok(Some(0)) => {}
             Ok(Some(made)) => log::info!("{made} events of a series created"),
@@ -56,7 +56,7 @@ pub async fn review_series(state: &State) -> bool {
             sql::one_writer(db)?;
             found.iter().try_for_each(|id| series_due::make_due(db, *id, now.as_second()))
         };
-        if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, make_due).await {
+        if let Err(error) = state.pools.write_with_retries(DatabaseError::is_busy, make_due).await {
             log::warn!("cannot make series due: {error}");
             return false;
         }

@@ -46,7 +46,7 @@ pub async fn measure_messages(state: &State) {
 pub async fn prune_messages(state: &State) {
     let before = state.clock.unix() - KEPT;
     let tidy = move |db: &mut Db| webhooks::tidy(db, before);
-    if let Err(error) = state.pools.write_patiently(DatabaseError::is_busy, tidy).await {
+    if let Err(error) = state.pools.write_with_retries(DatabaseError::is_busy, tidy).await {
         log::warn!("cannot delete old webhook messages: {error}");
     }
 }

@@ -33,7 +33,7 @@ const GRAVE: &str = "_was_by_";
 /// Maximum number of attempts to list the tables while other processes are dropping theirs.
 const MOST_LOOKS: u32 = 50;
 /// Time to compete with other candidates before giving up.
-const PATIENCE: Duration = Duration::from_secs(12);
+const RIVALRY_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A lock that is renewed in the background until it is dropped.
 pub(super) struct Lease {
@@ -77,7 +77,7 @@ impl Lease {
                     return Self::hold(table, holder);
                 }
                 Rivals::Holder(holder) => return Err(ClusterError::Locked(holder)),
-                Rivals::Nameless if started.elapsed() > PATIENCE => {
+                Rivals::Nameless if started.elapsed() > RIVALRY_TIMEOUT => {
                     return Err(ClusterError::Locked(
                         "other commands are competing for the write lock".to_owned(),
                     ));

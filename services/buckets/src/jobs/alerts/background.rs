@@ -15,7 +15,7 @@ use crate::store::{alert_messages, generations};
 const REFRESHES: u64 = 10;
 /// Number of seconds after a publish during which we leave the alerts to the process that
 /// published.
-const PATIENCE: i64 = 120;
+const GRACE_PERIOD: i64 = 120;
 /// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;
 
@@ -54,7 +54,7 @@ fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     let (snapshot, now) = (state.snapshot(), context.clock.unix());
     let current = context.pools.read_blocking(generations::read)?.generation;
     // A rebuild renumbers the files, so this only works if the snapshot is current.
-    if snapshot.generation == current && now - snapshot.published_at() >= PATIENCE {
+    if snapshot.generation == current && now - snapshot.published_at() >= GRACE_PERIOD {
         judge(&context, &*snapshot.index, snapshot.generation, limits)?;
     }
     if context.pools.read_blocking(|db| alert_messages::has_over(db, now - KEPT))? {

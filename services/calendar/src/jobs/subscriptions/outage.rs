@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Seconds until the first warning about a busy database, and between warnings. Writing a long
 /// series takes many seconds.
-const PATIENCE: i64 = 60;
+const WARN_AFTER: i64 = 60;
 
 /// Tracks how long the database has been too busy to look up subscriptions. Shared by all workers.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ impl Outage {
     /// Records that the database is busy. Returns whether to log a warning.
     pub fn note(&self, now: i64) -> bool {
         let since = self.since.load(Ordering::Relaxed);
-        let is_long = since != 0 && now - since >= PATIENCE;
+        let is_long = since != 0 && now - since >= WARN_AFTER;
         if since != 0 && !is_long {
             return false;
         }

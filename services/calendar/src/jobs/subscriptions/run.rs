@@ -115,7 +115,7 @@ pub async fn run(
         sql::one_writer(db)?;
         subscriptions::finish(db, &lease, &finish)
     };
-    match state.pools.write_patiently(DatabaseError::is_busy, record).await {
+    match state.pools.write_with_retries(DatabaseError::is_busy, record).await {
         Ok(true) => {
             metrics::count_subscription_run(run.outcome);
             if matches!(run.outcome, RunOutcome::Failed | RunOutcome::Stopped) {

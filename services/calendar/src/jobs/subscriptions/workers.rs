@@ -108,7 +108,7 @@ async fn claim(
             None => subscriptions::claim_due(db, now, until),
         }
     };
-    match state.pools.write_patiently(DatabaseError::is_busy, claim).await {
+    match state.pools.write_with_retries(DatabaseError::is_busy, claim).await {
         Ok(claimed) => {
             outage.end();
             claimed
