@@ -10,7 +10,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::model::{Breach, instant};
-use crate::store::accounts::{self, StripPlace};
+use crate::store::accounts::{self, StripPlace, StripStep};
 use crate::store::layout::Layout;
 use crate::store::{
     admin_events, breaches, jobs, load_connections, traces, unused_domains, versions,
@@ -158,7 +158,7 @@ fn pause(backend: Backend) {
     }
 }
 
-/// Removes links and stealer log entries from the tables, one range of keys per transaction.
+/// Removes links and stealer log entries from the tables, range by range in key order.
 fn strip_table(
     context: &JobContext,
     connection: &mut RetryingConnection,
@@ -166,6 +166,7 @@ fn strip_table(
     running: &Running,
 ) -> Result<(), JobError> {
     let (layout, backend) = (Layout::of(connection.db())?, context.pools.backend());
+    let steps = StripStep::in_order(backend, layout);
     let mut next = running.after.map_or(Some(i64::MIN), |k| k.checked_add(1));
     let mut last: Option<(u64, Duration)> = None;
     let progress = ProgressReporter::new("purging", Unit::Items("links"), None);
@@ -178,17 +179,23 @@ fn strip_table(
             accounts::prepare_strip(db)?;
             Ok(versions::lock_accounts(db)?)
         };
-        let strip = |db: &mut Db| -> Result<i64, JobError> {
-            let removed = accounts::strip_between(db, layout, breach.id, (low, high))?;
-            note_removed(context, db, breach, running.id, high, removed)?;
-            Ok(removed)
-        };
-        let (removed, took) =
-            connection.transaction(|db| timed_after(db, lock, strip, Instant::now))?;
-        progress.add(u64::try_from(removed).unwrap_or(0));
+        let mut longest = Duration::ZERO;
+        for (at, step) in steps.iter().enumerate() {
+            let done_to = (at + 1 == steps.len()).then_some(high);
+            let strip = |db: &mut Db| -> Result<i64, JobError> {
+                let range = (low, high);
+                let removed = accounts::strip_between(db, layout, breach.id, range, *step)?;
+                note_removed(context, db, breach, running.id, done_to, removed)?;
+                Ok(removed)
+            };
+            let (removed, took) =
+                connection.transaction(|db| timed_after(db, lock, strip, Instant::now))?;
+            progress.add(u64::try_from(removed).unwrap_or(0));
+            longest = longest.max(took);
+        }
         next = high.checked_add(1);
-        last = Some((width, took));
-        if took > pacing.target / 4 {
+        last = Some((width, longest));
+        if longest > pacing.target / 4 {
             std::thread::sleep(pacing.pause);
         }
     }
@@ -259,19 +266,22 @@ fn remove_unused_domains(
     Ok(())
 }
 
-/// Records the number of removed links and moves the checkpoint.
+/// Records the number of removed links, and moves the checkpoint if a range is done.
 fn note_removed(
     context: &JobContext,
     db: &mut Db,
     breach: &Breach,
     job: i64,
-    high: i64,
+    done_to: Option<i64>,
     removed: i64,
 ) -> Result<(), JobError> {
     breaches::add_loaded(db, breach.id, -removed)?;
     let now = context.clock.unix();
-    let moved = jobs::advance(db, job, &high.to_le_bytes(), removed, now)?;
-    job::expect_open(db, job, moved)
+    let is_open = match done_to {
+        Some(key) => jobs::advance(db, job, &key.to_le_bytes(), removed, now)?,
+        None => jobs::count(db, job, removed, now)?,
+    };
+    job::expect_open(db, job, is_open)
 }
 
 #[cfg(test)]

@@ -27,5 +27,5 @@ pub use pages::{Pages, sample};
 pub use read::*;
 pub use routed::{one_key, one_page, one_range, routed_range, routed_with_key};
 pub use runs::{AccountFilters, AccountView, faults, figures as run_figures, with_view};
-pub use strip::{StripStatements, prepare_strip, strip_between};
+pub use strip::{StripStatements, StripStep, prepare_strip, strip_between};
 pub use writer::AccountWriter;

@@ -1,6 +1,6 @@
 //! Removes links to a breach from ranges of keys.
 
-use database::{DatabaseError, Db};
+use database::{Backend, DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
@@ -25,6 +25,36 @@ fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     let list: Vec<String> = shards.map(|shard| shard.to_string()).collect();
     format!("{table}.shard IN ({}) AND {keys}", list.join(", "))
 }
+
+/// A transaction's share of the work in a range of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StripStep {
+    /// All of it.
+    Everything,
+    /// Stealer log entries, and accounts that have no other data.
+    Deletions,
+    /// Links in this part of the other accounts.
+    Links(i64),
+}
+
+impl StripStep {
+    /// The transactions for each range, in order.
+    ///
+    /// On a single PostgreSQL server, an account whose new version fits in its page needs no new
+    /// index entries, which halves the cost. Full pages have space only once the versions that an
+    /// earlier transaction replaced or deleted can be overwritten.
+    pub fn in_order(backend: Backend, layout: Layout) -> &'static [Self] {
+        match (backend, layout) {
+            (Backend::Postgres, Layout::OneServer) => {
+                &[Self::Deletions, Self::Links(0), Self::Links(1), Self::Links(2), Self::Links(3)]
+            }
+            _ => &[Self::Everything],
+        }
+    }
+}
+
+/// Number of [`StripStep::Links`] of a range, a power of two.
+const PARTS: i64 = 4;
 
 /// The statements of [`strip_between`], in the order they're run.
 #[derive(Debug)]
@@ -70,16 +100,24 @@ impl StripStatements {
 }
 
 /// Removes a breach's links and stealer log entries with keys in a range (inclusive), along with
-/// accounts that have no other data. Returns the number of links. Doesn't touch runs.
+/// accounts that have no other data. Takes one of [`StripStep::in_order`]. Returns the number of
+/// links. Doesn't touch runs.
 pub fn strip_between(
     db: &mut Db,
     layout: Layout,
     breach: u16,
     range: (i64, i64),
+    step: StripStep,
 ) -> Result<i64, DatabaseError> {
-    match db {
-        Db::Sqlite(conn) => strip_rows(conn, breach, range),
-        Db::Pg(conn) => strip_on_server(conn, layout, breach, range),
+    match (db, layout) {
+        (Db::Sqlite(conn), _) => strip_rows(conn, breach, range),
+        (Db::Pg(conn), Layout::OneServer) => {
+            let statements = StripStatements::new(layout, breach, range);
+            strip_on_server(conn, &statements, step)
+        }
+        (Db::Pg(conn), Layout::Distributed) => {
+            strip_distributed(conn, StripStatements::new(layout, breach, range))
+        }
     }
 }
 
@@ -134,22 +172,48 @@ fn strip_rows(
 
 fn strip_on_server(
     conn: &mut PgConnection,
-    layout: Layout,
-    breach: u16,
-    range: (i64, i64),
+    statements: &StripStatements,
+    step: StripStep,
 ) -> Result<i64, DatabaseError> {
-    let StripStatements { pairs, count, accounts, links } =
-        StripStatements::new(layout, breach, range);
-    diesel::sql_query(pairs).execute(conn)?;
-    if !layout.is_distributed() {
-        let removed = diesel::sql_query(accounts).execute(conn)?;
-        let shortened = diesel::sql_query(links).execute(conn)?;
-        return i64::try_from(removed + shortened).map_err(DatabaseError::broken);
+    let StripStatements { pairs, accounts, links, .. } = statements;
+    let mut stripped = 0;
+    if matches!(step, StripStep::Everything | StripStep::Deletions) {
+        diesel::sql_query(pairs).execute(conn)?;
+        stripped += diesel::sql_query(accounts).execute(conn)?;
     }
+    stripped += match step {
+        StripStep::Everything => diesel::sql_query(links).execute(conn)?,
+        StripStep::Deletions => 0,
+        StripStep::Links(part) => {
+            let links = format!("{links} AND a.k & {} = {part}", PARTS - 1);
+            diesel::sql_query(links).execute(conn)?
+        }
+    };
+    i64::try_from(stripped).map_err(DatabaseError::broken)
+}
+
+fn strip_distributed(
+    conn: &mut PgConnection,
+    statements: StripStatements,
+) -> Result<i64, DatabaseError> {
+    let StripStatements { pairs, count, accounts, links } = statements;
+    diesel::sql_query(pairs).execute(conn)?;
     let found: Number = diesel::sql_query(count).get_result(conn)?;
     if found.number > 0 {
         diesel::sql_query(accounts).execute(conn)?;
         diesel::sql_query(links).execute(conn)?;
     }
     Ok(found.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_on_postgres_cover_all_accounts() {
+        let steps = StripStep::in_order(Backend::Postgres, Layout::OneServer);
+        let parts: Vec<StripStep> = (0..PARTS).map(StripStep::Links).collect();
+        assert_eq!(steps, [&[StripStep::Deletions], &parts[..]].concat());
+    }
 }
