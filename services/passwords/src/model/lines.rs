@@ -44,6 +44,8 @@ pub struct Parsed {
     /// The first entry that isn't greater than the previous one, by its index in `entries` and its
     /// line number (from 0).
     pub disorder: Option<(usize, u64)>,
+    /// The first entry to which we added an equal digest's count, by its index in `entries`.
+    pub repeated: Option<usize>,
     /// The first invalid line and its number (from 0), unless the parser skips invalid lines.
     pub error: Option<(u64, LineError)>,
 }
@@ -117,6 +119,7 @@ impl Parsed {
                 std::cmp::Ordering::Less => {}
                 std::cmp::Ordering::Equal if self.disorder.is_none() => {
                     last.count = super::entry::add_counts(last.count, entry.count);
+                    self.repeated.get_or_insert(self.entries.len() - 1);
                     return;
                 }
                 std::cmp::Ordering::Equal => {}
@@ -316,7 +319,7 @@ mod tests {
     fn equal_neighbours_add_up() {
         let text = format!("{SHA1}:2147483647\n{SHA1}:5\n");
         let parsed = parse(text.as_bytes(), Kind::Sha1, Form::Whole, false);
-        assert_eq!(parsed.entries.len(), 1);
+        assert_eq!((parsed.entries.len(), parsed.repeated), (1, Some(0)));
         assert_eq!(parsed.entries[0].count, MAX_COUNT);
     }
 
