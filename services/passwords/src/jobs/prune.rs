@@ -48,6 +48,8 @@ fn prune_kind(
     let current = folder
         .current()
         .with_context(|| format!("cannot read CURRENT of {}", folder.path().display()))?;
+    // A missing corpus isn't one of those that we keep.
+    let current = current.filter(|path| path.exists());
     let mut others: Vec<(SystemTime, PathBuf)> = Vec::new();
     for path in folder.corpora()? {
         if Some(&path) != current.as_ref() {

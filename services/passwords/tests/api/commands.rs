@@ -112,6 +112,19 @@ fn activate_switches_the_corpus_and_prune_removes_unused_ones() {
 }
 
 #[test]
+fn prune_keeps_the_newest_corpus_if_current_names_a_missing_file() {
+    let data = Data::new();
+    let mut numbers = Numbers::new(1);
+    let active = data.activate(Kind::Sha1, &numbers.entries(Kind::Sha1, &[(5, 2)]));
+    let list = hash_list(Kind::Sha1, &numbers.entries(Kind::Sha1, &[(5, 3)]));
+    let list = data.write("list.txt", list);
+    let other = data.path_of(&["build", list.to_str().unwrap()]);
+    std::fs::remove_file(&active).unwrap();
+    data.done(&["prune"]);
+    assert!(other.exists());
+}
+
+#[test]
 fn merge_sums_takes_the_larger_or_replaces() {
     let data = Data::new();
     let (a, b, c) = ("A".repeat(40), "B".repeat(40), "C".repeat(40));
