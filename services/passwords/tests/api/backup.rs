@@ -1,6 +1,11 @@
 //! Backups, and restoring them.
 
+use std::io::Write;
+
+use passwords::model::Kind;
 use testkit::{Exchange, Fixture, Folder, Program};
+
+use crate::app::{Data, Numbers};
 
 #[actix_web::test]
 async fn restored_corpora_answer_as_before() {
@@ -24,6 +29,35 @@ async fn restored_corpora_answer_as_before() {
     let refused = other.run(&["restore", copy]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);
     assert!(refused.errors.contains("restoring never replaces files"), "{}", refused.errors);
+}
+
+#[test]
+fn backup_has_the_tags_of_a_corpus_and_no_unfinished_mirror() {
+    let data = Data::new();
+    let corpus = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 2)]));
+    std::fs::write(corpus.with_extension("tags"), "tags").unwrap();
+    let partial = ["mirror.data", "mirror.log"].map(|name| data.path().join("sha1").join(name));
+    for path in &partial {
+        std::fs::write(path, "first ranges").unwrap();
+    }
+    let folder = Folder::new();
+    let copy = folder.join("copy");
+    data.done(&["backup", copy.to_str().unwrap()]);
+    // The mirror continues after the backup.
+    for path in &partial {
+        let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(b"more ranges").unwrap();
+    }
+    let other = Data::new();
+    other.done(&["restore", copy.to_str().unwrap()]);
+    let names = std::fs::read_dir(other.path().join("sha1")).unwrap();
+    let mut names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    let [pwr, tags] = ["pwr", "tags"].map(|ending| corpus.with_extension(ending));
+    let mut expected = [&pwr, &tags].map(|path| path.file_name().unwrap().to_owned()).to_vec();
+    expected.push("CURRENT".into());
+    expected.sort();
+    assert_eq!(names, expected);
 }
 
 #[test]
