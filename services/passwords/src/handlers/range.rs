@@ -105,12 +105,12 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     let headers = request.headers();
     let padding = input::padding(headers);
     let tag = EntityTag::of_digest(&corpus.digest(prefix));
+    let wants_gzip = state.settings().gzip.is_on() && input::takes_gzip(headers);
     if padding != Padding::Wanted
         && shell::is_known(headers, &tag, Some(current.snapshot.built_at()))
     {
-        return Ok(reply::not_modified(padding, &tag, current, cache_control));
+        return Ok(reply::not_modified(padding, &tag, wants_gzip, current, cache_control));
     }
-    let wants_gzip = state.settings().gzip.is_on() && input::takes_gzip(headers);
     match reader.read(corpus, prefix, padding, wants_gzip) {
         Ok(body) => Ok(reply::ok(body, padding, &tag, current, cache_control)),
         Err(problem) => {

@@ -35,14 +35,18 @@ pub fn ok(
 }
 
 /// Returns the 304 response.
+///
+/// A client that accepts gzip gets the weak tag, as with 200. Caches may ignore a 304 with a strong
+/// tag if they have stored the weak one (RFC 9111, section 4.3.4).
 pub fn not_modified(
     padding: Padding,
     tag: &EntityTag,
+    wants_gzip: bool,
     current: &Current,
     cache_control: &HeaderValue,
 ) -> HttpResponse {
     let mut response = HttpResponse::with_body(StatusCode::NOT_MODIFIED, BoxBody::new(()));
-    describe(response.headers_mut(), padding, tag, false, current, cache_control);
+    describe(response.headers_mut(), padding, tag, wants_gzip, current, cache_control);
     response
 }
 
