@@ -5,15 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use arc_swap::ArcSwapOption;
 use arc_swap::cache::Cache;
-use domain::HashPrefix;
+use domain::{Clock, HashPrefix, SystemClock};
 use tokio::sync::watch;
 
 use crate::config::Settings;
 use crate::model::Kind;
 use crate::store::Corpus;
 
-/// The last second of the year 9999, which is the latest that an HTTP date can express.
-const LAST_SECOND: i64 = 253_402_300_799;
 /// Means that no bucket is failing. This is never a valid prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
@@ -25,7 +23,9 @@ pub struct Snapshot {
 
 impl From<Corpus> for Snapshot {
     fn from(corpus: Corpus) -> Self {
-        let built_at = corpus.header().built_at.clamp(0, LAST_SECOND);
+        // `Last-Modified` must not be in the future (RFC 9110, section 8.8.2.1).
+        let now = SystemClock.unix().max(0);
+        let built_at = corpus.header().built_at.clamp(0, now);
         Self { corpus, built_at }
     }
 }
@@ -35,7 +35,7 @@ impl Snapshot {
         &self.corpus
     }
 
-    /// Returns the build time in Unix seconds, clamped to what an HTTP date can express.
+    /// Returns the build time in Unix seconds, or the time of loading if that is earlier.
     pub fn built_at(&self) -> i64 {
         self.built_at
     }
@@ -136,6 +136,19 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{CorpusWriter, KindFolder};
+
+    #[test]
+    fn build_time_in_the_future_becomes_the_time_of_loading() {
+        let data = tempfile::tempdir().unwrap();
+        let folder = KindFolder::new(data.path(), Kind::Sha1);
+        let lock = folder.lock().unwrap();
+        let writer = CorpusWriter::create(&folder, &lock).unwrap();
+        let (path, _) = writer.complete("", i64::MAX).unwrap().name().unwrap();
+        let before = SystemClock.unix();
+        let snapshot = Snapshot::from(Corpus::open(&path, 0).unwrap());
+        assert!((before..=SystemClock.unix()).contains(&snapshot.built_at()));
+    }
 
     #[test]
     fn recovered_bucket_does_not_hide_the_failure_of_another() {
