@@ -137,7 +137,9 @@ impl Joint<'_> {
         if let (Some(last), Some(first)) = (&self.last, &piece.first) {
             let order = last.compare(first);
             let spans = order == Ordering::Equal && !self.part.is_empty();
-            if order != Ordering::Less && !spans {
+            // The cut was within a prefix, at a skipped line that looked like another prefix.
+            let is_split = self.part.is_empty() && last.prefix() == first.prefix();
+            if is_split || order != Ordering::Less && !spans {
                 return Err(Disorder { input, line: before + 1 }.into());
             }
         }

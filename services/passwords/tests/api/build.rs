@@ -186,6 +186,18 @@ fn invalid_line_is_reported_and_can_be_skipped(#[case] line: &str, #[case] reaso
 }
 
 #[test]
+fn skipped_lines_do_not_split_the_bucket_of_their_neighbours() {
+    let data = Data::new();
+    // The list is longer than the chunks in which it is read.
+    let text: String = (0..40_000u32).map(|at| format!("AAAAA{at:035X}:1\nBBBBB\n")).collect();
+    let list = data.write("list.txt", text);
+    let report = data.done(&["build", "--lenient", "--json", list.to_str().unwrap()]);
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let (entries, skipped) = (&report["entries"], &report["read"]["skipped"]);
+    assert_eq!((entries, skipped), (&40_000.into(), &40_000.into()));
+}
+
+#[test]
 fn counts_saturate_add_up_and_default_to_one() {
     let data = Data::new();
     let (a, b, c) = ("A".repeat(40), "B".repeat(40), "C".repeat(40));
