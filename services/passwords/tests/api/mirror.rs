@@ -235,6 +235,15 @@ fn ca_file_is_trusted_for_https() {
 }
 
 #[test]
+fn mirror_replaces_a_damaged_current() {
+    let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 8))]);
+    let data = Data::new();
+    data.write("sha1/CURRENT", "");
+    mirror(&data, &origin.url(), &["--kind", "sha1"]);
+    assert_eq!(current(&data, Kind::Sha1), current(&origin.data, Kind::Sha1));
+}
+
+#[test]
 fn full_disk_keeps_the_reported_ranges() {
     let origin = Origin::new(&[(Kind::Sha1, &entries(Kind::Sha1, 5))]);
     let data = Data::new();

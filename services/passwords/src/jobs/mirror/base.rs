@@ -21,7 +21,8 @@ impl Base {
     /// # Errors
     /// Returns an error if the folder cannot be read.
     pub fn find(folder: &KindFolder, source: &str) -> anyhow::Result<Option<Self>> {
-        let current = folder.current()?;
+        // A damaged `CURRENT` only matters here for the order. The mirror will replace it.
+        let current = folder.current().unwrap_or_default();
         let mut candidates = folder.corpora()?;
         let changed = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();
         candidates.sort_by_key(|path| Reverse((Some(path) == current.as_ref(), changed(path))));
