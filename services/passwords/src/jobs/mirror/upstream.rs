@@ -204,9 +204,11 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
 /// Returns whether a truncated body can be detected. This requires a content length, chunked
 /// encoding, or an HTTP/2 stream, which marks its own end.
 fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
-    length.is_some()
-        || headers.contains_key(header::TRANSFER_ENCODING)
-        || version >= Version::HTTP_2
+    // After any other transfer coding, the body ends with the connection.
+    let is_chunked = headers
+        .get(header::TRANSFER_ENCODING)
+        .is_some_and(|coding| coding.as_bytes().to_ascii_lowercase().ends_with(b"chunked"));
+    length.is_some() || is_chunked || version >= Version::HTTP_2
 }
 
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
@@ -342,6 +344,11 @@ mod tests {
         assert!(shows_its_end(Version::HTTP_2, None, &none));
         assert!(!shows_its_end(Version::HTTP_11, None, &none));
         assert!(shows_its_end(Version::HTTP_11, Some(0), &none));
+        for (coding, shows) in [("chunked", true), ("gzip, Chunked", true), ("identity", false)] {
+            let coding = HeaderValue::from_static(coding);
+            let headers = HeaderMap::from_iter([(header::TRANSFER_ENCODING, coding)]);
+            assert_eq!(shows_its_end(Version::HTTP_11, None, &headers), shows);
+        }
     }
 
     #[test]
