@@ -49,14 +49,12 @@ pub fn export_to_stdout(corpus: &Corpus) -> anyhow::Result<()> {
     write_hashes(corpus, &mut BufWriter::new(io::stdout().lock()), "standard output").map(drop)
 }
 
-/// Writes the text of each non-empty prefix, and returns how many there are.
-fn each_text(
-    corpus: &Corpus,
-    mut write: impl FnMut(HashPrefix, &[u8]) -> anyhow::Result<()>,
-) -> anyhow::Result<u32> {
+/// Writes `HASH:COUNT` lines and returns the number of non-empty prefixes.
+fn write_hashes(corpus: &Corpus, out: &mut impl Write, name: &str) -> anyhow::Result<u32> {
+    let unwritable = || format!("cannot write {name}");
     let progress =
         ProgressReporter::new("exporting", Unit::Bytes, Some(corpus.header().file_length));
-    let (mut buffer, mut prefixes) = (Vec::new(), 0);
+    let (mut buffer, mut lines, mut prefixes) = (Vec::new(), Vec::new(), 0);
     for value in 0..PREFIXES as u32 {
         let Some(prefix) = HashPrefix::from_value(value) else { continue };
         let text = corpus.sound_bytes(prefix, &mut buffer).and_then(|bytes| {
@@ -64,27 +62,20 @@ fn each_text(
             Ok(render::text(&Bucket::parse(corpus.kind(), bytes)?)?)
         });
         let text = text.map_err(|cause| corpus.problem(value, cause))?;
-        if !text.is_empty() {
-            write(prefix, &text)?;
-            prefixes += 1;
+        if text.is_empty() {
+            continue;
         }
-    }
-    progress.finish();
-    Ok(prefixes)
-}
-
-fn write_hashes(corpus: &Corpus, out: &mut impl Write, name: &str) -> anyhow::Result<u32> {
-    let unwritable = || format!("cannot write {name}");
-    let prefixes = each_text(corpus, |prefix, text| {
         let prefix = prefix.to_string();
-        let mut lines = Vec::with_capacity(text.len() * 8 / 7 + 64);
+        lines.clear();
         for line in text.split(|byte| *byte == b'\n') {
             lines.extend_from_slice(prefix.as_bytes());
             lines.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
             lines.push(b'\n');
         }
-        out.write_all(&lines).with_context(unwritable)
-    })?;
+        out.write_all(&lines).with_context(unwritable)?;
+        prefixes += 1;
+    }
+    progress.finish();
     out.flush().with_context(unwritable)?;
     Ok(prefixes)
 }
