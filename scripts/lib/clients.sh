@@ -114,6 +114,16 @@ clean_up() {
 }
 trap clean_up EXIT
 
+# has PROGRAM PACKAGE           finds a program, or installs it
+has() {
+    PATH=$PATH:/usr/sbin
+    command -v "$1" >/dev/null && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        apt-get update -qq >&2 && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$2" >&2 || true
+    fi
+    command -v "$1" >/dev/null || { say "WARNING: left out: $1 is missing (Debian: apt-get install $2)"; return 1; }
+}
+
 # need_chromium                 installs Chromium with its driver, or fails if they are missing
 need_chromium() {
     command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
