@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use diesel::prelude::*;
@@ -42,7 +43,8 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
 }
 
 /// Copies a file to the path of a database that doesn't exist yet, provided the copy is intact. We
-/// only read `from`, because it may be on a read-only disk.
+/// only read `from`, because it may be on a read-only disk. The copy doesn't get its mode, which
+/// may be read-only or let other users read it.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |error: io::Error| {
         DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
@@ -54,8 +56,12 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let partial = to.with_added_extension("partial");
     let copy = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        std::fs::copy(from, &partial)?;
-        File::open(&partial)?.sync_all()
+        // A killed restore may have left one behind.
+        let _ = std::fs::remove_file(&partial);
+        let mut options = File::options();
+        let mut copy = options.write(true).create_new(true).mode(0o600).open(&partial)?;
+        io::copy(&mut File::open(from)?, &mut copy)?;
+        copy.sync_all()
     };
     let checked = copy().map_err(failed).and_then(|()| check_file(&partial));
     if let Err(error) = checked {

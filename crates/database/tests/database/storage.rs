@@ -1,5 +1,7 @@
 //! Disks that are full, read-only or busy.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc;
 
 use database::{DatabaseError, DatabaseSettings};
@@ -130,4 +132,19 @@ fn wal_files_stay_after_a_stop_so_that_a_full_disk_can_be_read() {
     let count =
         pools.read_blocking(|db| Ok::<i64, DatabaseError>(note::table.count().get_result(db)?));
     assert_eq!(count.unwrap(), 1);
+}
+
+#[test]
+fn restored_database_is_private_and_writable_whatever_the_mode_of_the_backup() {
+    let folder = tempfile::tempdir().unwrap();
+    let (copy, other) = (folder.path().join("copy.db"), folder.path().join("other"));
+    let settings = DatabaseSettings::default();
+    settings.open(folder.path(), "notes", &[&NOTES]).unwrap();
+    settings.back_up(folder.path(), "notes", &copy).unwrap();
+    fs::set_permissions(&copy, Permissions::from_mode(0o444)).unwrap();
+    settings.restore(&other, "notes", &copy).unwrap();
+    let mode = fs::metadata(other.join("notes.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let pools = settings.open(&other, "notes", &[&NOTES]).unwrap();
+    pools.write_blocking(|db| add(db, "milk", None)).unwrap();
 }
