@@ -191,11 +191,12 @@ impl<'t> Host<'t> {
 }
 
 /// Returns a request's host, or `localhost` if it doesn't have one. Returns `None` if the host is
-/// invalid.
+/// invalid. The `Host` header is ignored if the target names the host (RFC 9112, section 3.2.2), as
+/// in HTTP/2.
 fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
-    match (headers.get(header::HOST), authority) {
-        (Some(host), _) => host.to_str().ok().and_then(Host::parse),
-        (None, Some(authority)) => Host::parse(authority.as_str()),
+    match (authority, headers.get(header::HOST)) {
+        (Some(authority), _) => Host::parse(authority.as_str()),
+        (None, Some(host)) => host.to_str().ok().and_then(Host::parse),
         (None, None) => Some(Host::LOCAL),
     }
 }
@@ -276,6 +277,17 @@ mod tests {
         let target = edge(TlsMode::Native, &[]).redirect(&request);
         assert_eq!(target, Some(Some("https://pw.example:8484/a?b=c".to_owned())));
         assert_eq!(edge(TlsMode::Off, &[]).redirect(&request), None);
+    }
+
+    #[test]
+    fn the_host_in_the_target_takes_precedence_over_the_header() {
+        let request = TestRequest::with_uri("http://a.example:80/x")
+            .append_header(("host", "b.example"))
+            .peer_addr("192.0.2.9:1".parse().unwrap())
+            .to_srv_request();
+        let target = edge(TlsMode::Native, &[]).redirect(&request);
+        assert_eq!(target, Some(Some("https://a.example:8484/x".to_owned())));
+        assert_eq!(base_url(request.request()), "http://a.example:80");
     }
 
     #[test]
