@@ -15,7 +15,7 @@ use crate::schema::api_key;
 use crate::{Key, KeyState, digest, is_well_formed};
 
 /// Seconds between writes of last-used times.
-const FLUSH_EVERY: i64 = 60;
+const FLUSH_EVERY: u64 = 60;
 /// Last-used times per transaction. Kept small so other writers don't wait long.
 const BATCH: usize = 200;
 
@@ -86,7 +86,8 @@ impl KeyStore {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
         let flushed = self.inner.flushed_at.load(Ordering::Relaxed);
-        let due = now - flushed >= FLUSH_EVERY
+        // If the clock was set back, the difference is negative until it has caught up.
+        let due = now.abs_diff(flushed) >= FLUSH_EVERY
             && self
                 .inner
                 .flushed_at
