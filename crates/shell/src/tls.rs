@@ -24,7 +24,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig};
 use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
-use crate::{ListenAddress, ShellSettings, metrics};
+use crate::{ListenAddress, RequestId, ShellSettings, metrics};
 
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
@@ -429,18 +429,16 @@ fn names(settings: &ShellSettings) -> Vec<String> {
 }
 
 /// Replaces a file atomically. The temporary file has a unique name in case the file system doesn't
-/// support locks.
+/// support locks. A process ID isn't unique, because each container has its own.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    let temporary = path.with_extension(format!("{}.tmp", RequestId::next()));
     let mut options = fs::OpenOptions::new();
     let written =
-        options.write(true).create(true).truncate(true).mode(mode).open(&temporary).and_then(
-            |mut file| {
-                file.write_all(text.as_bytes())?;
-                file.sync_all()?;
-                fs::rename(&temporary, path)
-            },
-        );
+        options.write(true).create_new(true).mode(mode).open(&temporary).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&temporary, path)
+        });
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -461,6 +459,17 @@ mod tests {
         ] {
             assert_eq!(has_no_locks(&std::io::Error::from_raw_os_error(code)), has_none, "{code}");
         }
+    }
+
+    #[test]
+    fn temporary_files_are_not_shared_with_other_containers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cert.pem");
+        let other = path.with_extension(format!("{}.tmp", std::process::id()));
+        fs::write(&other, "other").unwrap();
+        write(&path, "own", 0o644).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "own");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "other");
     }
 
     #[test]
