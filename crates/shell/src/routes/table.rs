@@ -16,6 +16,10 @@ const DOCS: &str = "/docs/";
 /// Replaces unknown path segments in the access log.
 const HIDDEN: &str = "{hidden}";
 
+/// Maximum number of segments of an unknown path in the access log. A path may have thousands of
+/// them, and [`HIDDEN`] is longer than most.
+const MOST_SHOWN: usize = 32;
+
 /// Defines which spellings of a path are equivalent. [`Operations::canonical`] returns the
 /// documented one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,13 +166,13 @@ impl Operations {
     }
 
     /// Returns the text that the access log shows for a path. This is its operation's pattern. In
-    /// an unknown path, we only keep words that occur in operations.
+    /// an unknown path, we only keep words that occur in operations, and only its first segments.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
             None => {
-                let parts = path.split('/').map(|part| Cow::Borrowed(self.known_word(part)));
-                Cow::Owned(joined(parts))
+                let parts = path.split('/').take(MOST_SHOWN);
+                Cow::Owned(joined(parts.map(|part| Cow::Borrowed(self.known_word(part)))))
             }
         }
     }

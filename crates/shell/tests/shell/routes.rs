@@ -141,6 +141,12 @@ fn the_log_shows_only_patterns_and_known_words() {
     }
 }
 
+#[test]
+fn the_log_shows_only_the_start_of_a_long_unknown_path() {
+    let shown = lenient().redact(&"/a".repeat(20_000)).into_owned();
+    assert_eq!(shown, "/{hidden}".repeat(31));
+}
+
 fn calendar(routes: &mut Routes<'_>) {
     routes.add(event);
     routes.add_frequent(events);
