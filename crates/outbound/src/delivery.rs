@@ -122,7 +122,8 @@ pub struct Failure {
     pub retry: Option<Duration>,
     /// Whether this counts as an attempt.
     pub counts: bool,
-    /// The reason, truncated to 200 characters.
+    /// The reason, truncated to 200 characters. Control characters become spaces, because some of
+    /// the text may come from the receiver, and operators read it on a terminal.
     pub why: String,
 }
 
@@ -147,7 +148,9 @@ impl Failure {
             DeliveryError::Postponed { wait, .. } => (Some(*wait), false),
             DeliveryError::Unwanted(_) => (None, false),
         };
-        Self { retry, counts, why: error.to_string().chars().take(LONGEST_REASON).collect() }
+        let printable = |letter: char| if letter.is_control() { ' ' } else { letter };
+        let why = error.to_string().chars().map(printable).take(LONGEST_REASON).collect();
+        Self { retry, counts, why }
     }
 
     /// Returns when to try next, in Unix seconds, if this attempt was at `now`.
@@ -241,4 +244,15 @@ pub trait Courier<M>: Sync {
     /// Tries once to deliver a message, after checking that the receiver still wants it. The
     /// attempt times out after half a minute and is retried later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_no_control_characters() {
+        let hostile = DeliveryError::temporary("550 no\r\n\u{1b}[31mred\u{9b}m");
+        assert_eq!(Failure::new(1, &hostile).why, "550 no   [31mred m");
+    }
 }
