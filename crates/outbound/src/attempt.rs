@@ -1,9 +1,11 @@
 //! A single attempt to deliver a message.
 
 use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 
 use crate::delivery::{Courier, DeliveryError, Due, Failure, Outbox, OutboxError};
@@ -82,9 +84,13 @@ async fn deliver<O: Outbox>(
     message: &O::Message,
     attempt: u32,
 ) -> Ended<O::Receiver> {
-    let delivered = tokio::time::timeout(times.longest, courier.deliver(message)).await;
-    let delivered =
-        delivered.unwrap_or_else(|_| Err(DeliveryError::temporary("the attempt timed out")));
+    // A panic must not end the deliveries to everyone else.
+    let delivery = AssertUnwindSafe(courier.deliver(message)).catch_unwind();
+    let delivered = match tokio::time::timeout(times.longest, delivery).await {
+        Ok(Ok(delivered)) => delivered,
+        Ok(Err(_)) => Err(DeliveryError::temporary("the attempt panicked")),
+        Err(_) => Err(DeliveryError::temporary("the attempt timed out")),
+    };
     let failure = delivered.err().map(|error| {
         log::debug!("a message to {receiver} was not delivered, attempt {attempt}: {error}");
         Failure::new(attempt, &error)

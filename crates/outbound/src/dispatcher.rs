@@ -399,6 +399,25 @@ mod tests {
         assert_eq!(failures, [Failure { retry: retry_after(1), counts: true, why }]);
     }
 
+    /// Panics for the first receiver.
+    struct Faulty;
+
+    impl Courier<u32> for Faulty {
+        async fn deliver(&self, receiver: &u32) -> Result<(), DeliveryError> {
+            assert_ne!(*receiver, 1, "on purpose");
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_only_its_attempt() {
+        let table = Table::new([(1, 2), (2, 20)]);
+        assert_eq!(deliver_due(&table, &Faulty).await.unwrap(), 22);
+        let why = "the attempt panicked".to_owned();
+        let failure = Failure { retry: retry_after(1), counts: true, why };
+        assert_eq!(*table.failures.lock(), [failure.clone(), failure]);
+    }
+
     #[tokio::test]
     async fn a_delivery_is_recorded_when_the_outbox_is_available_again() {
         let times = Times { pauses: [Duration::from_millis(1); 4], ..Times::USUAL };
