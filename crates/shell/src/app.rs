@@ -21,7 +21,7 @@ use crate::access_log::{Client, Line};
 use crate::caching::CallerDependence;
 use crate::docs::Docs;
 use crate::edge::Edge;
-use crate::health::{self, Draining};
+use crate::health::{self, Background, Draining};
 use crate::{
     CorsRule, ErrorFormat, Fault, KeyNumber, LogClient, Next, Operation, Operations, RequestId,
     RequestInfo, Service, Shell, TraceContext, compression, metrics, operations, request_id,
@@ -36,6 +36,7 @@ pub(crate) struct Context<S> {
     pub(crate) errors: Arc<dyn ErrorFormat>,
     pub(crate) edge: Edge,
     pub(crate) draining: Draining,
+    pub(crate) background: Background,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
     /// The part of client addresses that the access log shows. `None` if there is no access log.
@@ -171,7 +172,8 @@ async fn answer_for_server<S: Service>(
     request: ServiceRequest,
 ) -> ServiceResponse {
     let answer = if health::is_health(request.path()) {
-        health::answer(request.path(), &context.service, &context.draining).await
+        let Context { service, draining, background, .. } = &*context;
+        health::answer(request.path(), service, draining, background).await
     } else {
         let allow = context.operations.methods();
         let allow: Vec<_> = allow.iter().map(Method::as_str).chain(["OPTIONS"]).collect();

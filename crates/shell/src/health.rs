@@ -1,8 +1,13 @@
 //! The `/healthz` and `/readyz` health checks.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, ContentType};
-
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use tokio::sync::watch;
 
 use crate::Service;
@@ -33,6 +38,25 @@ impl Draining {
     }
 }
 
+/// Whether one of the service's background tasks panicked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Background(Arc<AtomicBool>);
+
+impl Background {
+    /// Runs a background task. If it panics, the server keeps responding to requests, and readiness
+    /// checks mention it.
+    pub(crate) async fn run(self, task: LocalBoxFuture<'static, ()>) {
+        if AssertUnwindSafe(task).catch_unwind().await.is_err() {
+            log::error!("a background task panicked: restart the server to resume its work");
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.0.load(Ordering::Relaxed).then(|| "background work, which panicked".to_owned())
+    }
+}
+
 /// Returns whether a path is a health check. These are answered before any other layer runs.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
@@ -43,6 +67,7 @@ pub(crate) async fn answer<S: Service>(
     path: &str,
     service: &S,
     draining: &Draining,
+    background: &Background,
 ) -> HttpResponse {
     if path == "/healthz" {
         return text(HttpResponse::Ok(), "alive\n".to_owned());
@@ -51,13 +76,15 @@ pub(crate) async fn answer<S: Service>(
         return text(HttpResponse::ServiceUnavailable(), "stopping\n".to_owned());
     }
     match service.ready().await {
-        Ok(()) => text(
-            HttpResponse::Ok(),
-            match service.missing() {
-                Some(missing) => format!("ready, except {missing}\n"),
-                None => "ready\n".to_owned(),
-            },
-        ),
+        Ok(()) => {
+            let missing: Vec<_> =
+                service.missing().into_iter().chain(background.failure()).collect();
+            let missing = match missing.as_slice() {
+                [] => String::new(),
+                missing => format!(", except {}", missing.join(" and ")),
+            };
+            text(HttpResponse::Ok(), format!("ready{missing}\n"))
+        }
         Err(reason) => text(HttpResponse::ServiceUnavailable(), format!("not ready: {reason}\n")),
     }
 }

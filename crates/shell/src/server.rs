@@ -17,7 +17,7 @@ use crate::app::{self, Context};
 use crate::connection::{self, Entrance, Limits, ParserFaults, Peers};
 use crate::docs::Docs;
 use crate::edge::Edge;
-use crate::health::{self, Draining};
+use crate::health::{self, Background, Draining};
 use crate::listen::{self, Listener};
 use crate::{
     Hangups, Operations, Service, ShellSettings, TlsMode, logs, metrics, signals, spans,
@@ -131,6 +131,7 @@ impl Server {
             errors: service.errors(),
             edge: Edge::new(settings, https.map(|address| address.port())),
             draining: Draining::default(),
+            background: Background::default(),
             operations: Arc::new(operations),
             docs: shell
                 .docs
@@ -141,8 +142,8 @@ impl Server {
         let side = admin_server(&context, side)?;
         let side_handle = side.handle();
         actix_web::rt::spawn(side);
-        let mut tasks: Vec<_> =
-            context.service.background().into_iter().map(actix_web::rt::spawn).collect();
+        let spawn = |task| actix_web::rt::spawn(context.background.clone().run(task));
+        let mut tasks: Vec<_> = context.service.background().into_iter().map(spawn).collect();
         crate::memory::map_long_buffers_separately();
         tasks.push(actix_web::rt::spawn(crate::memory::trim_after_peaks()));
         let draining = context.draining.clone();
@@ -407,9 +408,9 @@ fn admin_server<S: Service>(
     context: &Context<S>,
     listeners: Vec<Listener>,
 ) -> std::io::Result<actix_web::dev::Server> {
-    let (service, draining) = (context.service.clone(), context.draining.clone());
+    let context = context.clone();
     let mut server = HttpServer::new(move || {
-        let (alive, ready) = (probe(&service, &draining), probe(&service, &draining));
+        let (alive, ready) = (probe(&context), probe(&context));
         App::new()
             .route("/healthz", web::get().to(move || alive("/healthz")))
             .route("/readyz", web::get().to(move || ready("/readyz")))
@@ -426,14 +427,12 @@ fn admin_server<S: Service>(
 
 type Answer = futures_util::future::LocalBoxFuture<'static, HttpResponse>;
 
-fn probe<S: Service>(
-    service: &S,
-    draining: &Draining,
-) -> impl Fn(&'static str) -> Answer + Clone + use<S> {
-    let (service, draining) = (service.clone(), draining.clone());
+fn probe<S: Service>(context: &Context<S>) -> impl Fn(&'static str) -> Answer + Clone + use<S> {
+    let Context { service, draining, background, .. } = context.clone();
     move |path| {
         let (service, draining) = (service.clone(), draining.clone());
-        Box::pin(async move { health::answer(path, &service, &draining).await })
+        let background = background.clone();
+        Box::pin(async move { health::answer(path, &service, &draining, &background).await })
     }
 }
 

@@ -98,6 +98,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     }
 
     /// Returns tasks that run for the server's whole lifetime, such as reloading and housekeeping.
+    /// A task that panics isn't restarted, and `/readyz` mentions it.
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()
     }

@@ -41,6 +41,13 @@ pub struct Gate {
     pub ended: Notify,
     /// The number of chunks of endless responses that were produced.
     pub parts: AtomicUsize,
+    /// Makes the background task panic.
+    pub fail: Notify,
+}
+
+async fn work(gate: Data<Gate>) {
+    gate.fail.notified().await;
+    panic!("on purpose");
 }
 
 /// Notifies when a handler has returned or was dropped.
@@ -233,6 +240,10 @@ impl Service for Echo {
 
     fn missing(&self) -> Option<String> {
         self.partial.load(Ordering::SeqCst).then(|| "half of the data".to_owned())
+    }
+
+    fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
+        vec![Box::pin(work(self.gate.clone()))]
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {

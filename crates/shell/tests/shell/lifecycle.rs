@@ -30,6 +30,22 @@ async fn readiness_names_missing_parts_and_stays_ok() {
 }
 
 #[actix_web::test]
+async fn readiness_mentions_a_background_task_that_panicked() {
+    let started = Started::new().await;
+    started.echo.gate.fail.notify_one();
+    let mut answer = String::new();
+    for _ in 0..10_000 {
+        answer = started.get("/readyz").await.text().await.unwrap();
+        if answer != "ready\n" {
+            break;
+        }
+    }
+    assert_eq!(answer, "ready, except background work, which panicked\n");
+    let admin = client().get(started.admin("/readyz")).send().await.unwrap();
+    assert_eq!((admin.status().as_u16(), admin.text().await.unwrap()), (200, answer));
+}
+
+#[actix_web::test]
 async fn a_stop_finishes_open_requests_and_reports_not_ready() {
     let started = Started::new().await;
     let (slow, ready) = (started.url("/slow"), started.admin("/readyz"));
