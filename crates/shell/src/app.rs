@@ -1,7 +1,7 @@
 //! Wraps a service in the shell's layers, in the right order.
 
 use std::borrow::Cow;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -144,7 +144,9 @@ async fn oversee<S: Service>(
         None => {
             // A panic drops the request. We can't keep a clone, because then the inner layers
             // couldn't modify the request, so the response to a panic is built without it.
-            let answer = answer(&context.service, request, &next);
+            // `Service::first` runs before the future exists.
+            let begun = catch_unwind(AssertUnwindSafe(|| answer(&context.service, request, &next)));
+            let Ok(answer) = begun else { return Err(panicked(&context, seen)) };
             let answer = match seen.trace {
                 // Boxed because this would make every request's future larger.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),

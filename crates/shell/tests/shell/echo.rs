@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use actix_web::dev::ServiceRequest;
 use actix_web::web::{Bytes, Data};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, get, post};
 use futures_util::future::LocalBoxFuture;
@@ -236,6 +237,11 @@ impl Service for Echo {
             stop_when_client_leaves: true,
             ..Shell::default()
         }
+    }
+
+    fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
+        assert_ne!(request.path(), "/panics-first", "on purpose");
+        None
     }
 
     fn missing(&self) -> Option<String> {

@@ -75,7 +75,9 @@ async fn bodies_are_checked_for_type_syntax_and_length() {
 #[actix_web::test]
 async fn a_panic_is_500_and_the_server_continues() {
     let started = Started::new().await;
-    assert_eq!(text_of(&started, "/panics").await, (500, "GET /panics: internal".to_owned()));
+    for path in ["/panics", "/panics-first"] {
+        assert_eq!(text_of(&started, path).await, (500, format!("GET {path}: internal")));
+    }
     assert_eq!(text_of(&started, "/count?count=1").await.0, 200);
 }
 
