@@ -72,8 +72,16 @@ impl Writability {
                 return None;
             }
         }
-        Some(cause)
+        Some(without_paths(&cause))
     }
+}
+
+/// Removes quoted paths, such as those of files in PostgreSQL's messages, because the readiness
+/// check's result is public.
+fn without_paths(cause: &str) -> String {
+    let parts = cause.split('"').enumerate();
+    let kept = parts.filter(|(index, part)| index.is_multiple_of(2) || !part.contains('/'));
+    kept.map(|(_, part)| part).collect::<String>().replace(" :", ":")
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -174,6 +182,23 @@ mod tests {
             (libc_errno::EACCES, "the folder of media cannot be written: permission denied"),
         ] {
             assert_eq!(describe("media", &io::Error::from_raw_os_error(code)), text);
+        }
+    }
+
+    #[test]
+    fn causes_from_the_database_lose_their_paths() {
+        for (cause, shown) in [
+            (
+                "could not extend file \"base/5/16384\": No space left on device",
+                "could not extend file: No space left on device",
+            ),
+            (
+                "could not write to file \"pg_wal/x\": Input/output error",
+                "could not write to file: Input/output error",
+            ),
+            ("database or disk is full", "database or disk is full"),
+        ] {
+            assert_eq!(without_paths(cause), shown);
         }
     }
 
