@@ -152,14 +152,14 @@ impl shell::Service for Breaches {
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         metrics::show();
         let state = || self.state.clone();
-        let mut work: Vec<LocalBoxFuture<'static, ()>> = vec![Box::pin(keep_fresh(state()))];
+        let mut work: Vec<LocalBoxFuture<'static, ()>> =
+            vec![Box::pin(keep_fresh(state())), Box::pin(jobs::measure_regularly(state()))];
         if self.state.layout().is_distributed() {
             work.push(Box::pin(jobs::watch_cluster(state())));
         }
         if self.state.settings().maintenance.is_on() {
             work.push(Box::pin(jobs::maintain(state())));
             work.push(Box::pin(jobs::write_monthly_mails(state())));
-            work.push(Box::pin(jobs::measure_regularly(state())));
             work.push(Box::pin(jobs::deliver_mails(state())));
             work.push(Box::pin(jobs::deliver_webhooks(state())));
         }

@@ -6,7 +6,7 @@ use breaches::jobs;
 use breaches::store::jobs as job_rows;
 use database::Db;
 use serde_json::json;
-use testkit::SmtpPeer;
+use testkit::{Program, SmtpPeer};
 
 use crate::app::{App, NOW, Peers, entry};
 use crate::browser::{Browser, Must};
@@ -40,6 +40,22 @@ async fn counters_exist_from_the_start() {
     ] {
         assert!(value(&text, name) >= 0.0, "{name}");
     }
+}
+
+/// Otherwise no alert would tell that all replicas have it switched off.
+#[actix_web::test]
+async fn replicas_without_maintenance_measure_messages_and_jobs() {
+    let program =
+        Program::new(env!("CARGO_BIN_EXE_breaches")).with_database().setting("MAINTENANCE", "off");
+    let server = program.serve(&[]);
+    let url = format!("http://{}/metrics", server.admin());
+    testkit::until("messages and jobs are measured", async || {
+        let text = reqwest::get(&url).await.unwrap().text().await.unwrap();
+        ["message_overdue_seconds{channel=\"mail\"}", "jobs{state=\"failed\"}"]
+            .iter()
+            .all(|name| text.contains(&format!("\nbreaches_{name} 0\n")))
+    })
+    .await;
 }
 
 #[actix_web::test]

@@ -14,7 +14,9 @@ const EVERY: Duration = Duration::from_secs(15);
 /// Minimum number of seconds between account counts, which have to read a whole index.
 const COUNT_SECONDS: i64 = 900;
 
-/// Runs forever. Accounts are counted when the data has changed, but no more than once every 15 minutes.
+/// Runs forever. Every replica measures jobs and messages, because it may be that none of them
+/// delivers. Those that run maintenance also count accounts when the data has changed, but no more
+/// than once every 15 minutes.
 pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {
@@ -22,7 +24,8 @@ pub async fn measure_regularly(state: State) {
             log::debug!("jobs and messages could not be measured: {error}");
         }
         let now = state.clock().unix();
-        if counted.is_none_or(|(at, _)| now >= at + COUNT_SECONDS) {
+        let counts = state.settings().maintenance.is_on();
+        if counts && counted.is_none_or(|(at, _)| now >= at + COUNT_SECONDS) {
             match changes(&state).await {
                 Ok(found) if counted.is_some_and(|(_, last)| last == found) => {}
                 Ok(found) => match measure_accounts(&state).await {
