@@ -37,6 +37,15 @@ fn unit_is_killed_only_after_requests_could_finish() {
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
+/// Otherwise a wrong setting would restart the service every two seconds for ever, and a long
+/// migration would be interrupted and begin again.
+#[test]
+fn wrong_settings_and_long_migrations_do_not_cause_restarts() {
+    let unit = read(UNIT);
+    assert_eq!(values(&unit, "RestartPreventExitStatus"), ["2"]);
+    assert_eq!(values(&unit, "TimeoutStartSec"), ["1h"]);
+}
+
 #[test]
 fn the_socket_of_the_handbook_is_in_a_folder_that_the_unit_creates() {
     let folder = values(&read(UNIT), "RuntimeDirectory")[0].replace("%i", "calendar");
