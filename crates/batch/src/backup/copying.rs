@@ -26,10 +26,21 @@ impl Sum for Size {
     }
 }
 
+impl Size {
+    /// Describes sizes that may differ by a few bytes.
+    pub(super) fn exact(self) -> String {
+        format!("{}, {} B", self.files_only(), Count(self.bytes))
+    }
+
+    fn files_only(self) -> String {
+        let plural = if self.files == 1 { "" } else { "s" };
+        format!("{} file{plural}", Count(self.files))
+    }
+}
+
 impl fmt::Display for Size {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.files == 1 { "" } else { "s" };
-        write!(formatter, "{} file{plural}, {}", Count(self.files), ByteSize(self.bytes))
+        write!(formatter, "{}, {}", self.files_only(), ByteSize(self.bytes))
     }
 }
 

@@ -290,6 +290,8 @@ mod tests {
         fs::remove_file(copy.join("all/two")).unwrap();
         let expected = "all has 1 file, 1 B, but the backup was complete with 2 files, 3 B";
         assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
+        fs::write(copy.join("all/two"), "x".repeat(100_000)).unwrap();
+        assert!(refusal("notes").contains("2 files, 100,001 B, but"), "{}", refusal("notes"));
         fs::write(copy.join(MANIFEST), "{").unwrap();
         assert!(refusal("notes").contains("cannot read"), "{}", refusal("notes"));
     }

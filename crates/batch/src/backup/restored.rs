@@ -41,6 +41,7 @@ impl Restore {
             let size = size_of(&folder.join(part))
                 .with_context(|| format!("cannot read {}", folder.join(part).display()))?;
             if size != *complete {
+                let (size, complete) = (size.exact(), complete.exact());
                 bail!("{named}: {part} has {size}, but the backup was complete with {complete}");
             }
         }
