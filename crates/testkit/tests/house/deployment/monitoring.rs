@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{files, root};
+use super::{files, list, root, text};
 
 /// Metrics that Prometheus itself and its client library provide.
 const OF_OTHERS: [&str; 8] = [
@@ -66,16 +66,25 @@ fn rules_and_dashboard_name_metrics_that_exist() {
 #[test]
 fn every_alert_has_a_paragraph_in_the_handbook_and_both_cases() {
     let handbook = std::fs::read_to_string(root().join("docs/operations.md")).unwrap();
-    let (rules, cases) = (read("rules.yml"), read("rules_test.yml"));
-    let alerts: Vec<_> =
-        rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
-    assert!(alerts.len() > 15, "{alerts:?}");
-    for alert in alerts {
+    let cases = read("rules_test.yml");
+    let [rules, tests]: [Value; 2] =
+        [&read("rules.yml"), &cases].map(|text| serde_saphyr::from_str(text).unwrap());
+    // The first case has a series of every metric, none of which raises an alert.
+    let healthy = list(&tests["tests"][0]["input_series"]);
+    let rules: Vec<_> =
+        list(&rules["groups"]).iter().flat_map(|group| list(&group["rules"])).collect();
+    assert!(rules.len() > 15 && !healthy.is_empty(), "{rules:?}");
+    for rule in rules {
+        let alert = text(&rule["alert"]);
         assert!(
             handbook.contains(&format!("\n- `{alert}`: ")),
             "docs/operations.md explains no {alert}"
         );
         assert!(cases.contains(&format!("alertname=\"{alert}\"")), "rules_test.yml lacks {alert}");
+        for name in metrics(text(&rule["expr"])) {
+            let is_of = |input: &Value| text(&input["series"]).starts_with(&format!("{name}{{"));
+            assert!(healthy.iter().any(is_of), "{alert}: no healthy case of {name}");
+        }
     }
 }
 
