@@ -240,7 +240,9 @@ impl Cli {
         let settings = &self.settings.service;
         let url = settings.cluster_url.as_deref();
         let url = url.ok_or_else(|| SettingError("ENGINE=cluster needs CLUSTER_URL".to_owned()))?;
-        Ok(Arc::new(Cluster::connect(url, settings.cluster_name.as_deref())?))
+        let name = settings.cluster_name.as_deref();
+        Cluster::check_settings(url, name).map_err(SettingError)?;
+        Ok(Arc::new(Cluster::connect(url, name)?))
     }
 
     fn context(&self) -> anyhow::Result<JobContext> {

@@ -10,7 +10,7 @@ use super::index::ClusterIndex;
 use super::layout::Layout;
 use super::lease::{self, Lease};
 use super::schema::Tables;
-use super::servers::Servers;
+use super::servers::{Servers, check_name};
 use super::sql;
 use super::target::Target;
 use super::view::View;
@@ -36,6 +36,13 @@ impl HeldLock for ClusterLock {
 }
 
 impl Cluster {
+    /// Checks `CLUSTER_URL` and `CLUSTER_NAME` without connecting. The error is a text for the
+    /// operator without credentials.
+    pub fn check_settings(url: &str, name: Option<&str>) -> Result<(), String> {
+        let checked = Target::parse(url).and_then(|_| name.map_or(Ok(()), check_name));
+        checked.map_err(|error| error.to_string())
+    }
+
     /// Connects to `CLUSTER_URL` and looks up the servers of `CLUSTER_NAME`.
     pub fn connect(url: &str, name: Option<&str>) -> Result<Self, EngineError> {
         let client = Arc::new(Client::new(Target::parse(url)?)?);

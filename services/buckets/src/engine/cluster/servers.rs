@@ -31,11 +31,7 @@ impl Servers {
             let all = vec![Server { shard: 1, url: client.target.base.clone() }];
             return Ok(Self { cluster: None, all });
         };
-        if !is_name(name) {
-            return Err(ClusterError::Invalid(
-                "CLUSTER_NAME must consist of letters, digits and _".to_owned(),
-            ));
-        }
+        check_name(name)?;
         let statement = format!(
             "SELECT shard_num, host_name FROM system.clusters WHERE cluster = {} \
              ORDER BY shard_num, replica_num FORMAT TSV",
@@ -84,4 +80,10 @@ impl Servers {
             None => format!("{database}.{table}"),
         }
     }
+}
+
+/// Checks that a cluster's name can be used in SQL.
+pub(super) fn check_name(name: &str) -> Result<(), ClusterError> {
+    let text = "CLUSTER_NAME must consist of letters, digits and _";
+    is_name(name).then_some(()).ok_or_else(|| ClusterError::Invalid(text.to_owned()))
 }
