@@ -42,7 +42,7 @@ async fn counters_exist_from_the_start() {
     }
 }
 
-/// Otherwise no alert would tell that all replicas have it switched off.
+/// Otherwise no alert would fire if all replicas had it switched off.
 #[actix_web::test]
 async fn replicas_without_maintenance_measure_messages_and_jobs() {
     let program =

@@ -37,7 +37,7 @@ fn unit_is_killed_only_after_requests_could_finish() {
     assert!(stop >= shutdown + 5 + 5, "{stop}");
 }
 
-/// Otherwise a wrong setting would restart the service every two seconds for ever, and a long
+/// Otherwise a wrong setting would restart the service every two seconds forever, and a long
 /// migration would be interrupted and begin again.
 #[test]
 fn wrong_settings_and_long_migrations_do_not_cause_restarts() {
