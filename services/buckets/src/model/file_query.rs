@@ -1,5 +1,6 @@
 //! File searches in a validated form that every engine can handle.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::attribute::{Attribute, Attributes};
@@ -122,6 +123,8 @@ pub struct FileQuery {
     pub stop_extensions: Vec<String>,
     /// Intervals for the attributes.
     pub intervals: Attributes<Between>,
+    /// Ids of the files to search. `None` searches all files.
+    pub ids: Option<RangeInclusive<u64>>,
     /// Sort order.
     pub order: Order,
     /// Sort the largest value first.
@@ -142,6 +145,7 @@ impl FileQuery {
             && self.extensions.is_empty()
             && self.stop_extensions.is_empty()
             && self.intervals.are_open()
+            && self.ids.is_none()
     }
 }
 
@@ -157,6 +161,7 @@ impl Default for FileQuery {
             extensions: Vec::new(),
             stop_extensions: Vec::new(),
             intervals: Attributes::default(),
+            ids: None,
             order: Order::Index,
             descending: false,
             position: Position::Offset(0),

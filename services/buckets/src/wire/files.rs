@@ -230,6 +230,7 @@ fn query(
             };
             Between { from: bound(from), to: bound(to) }
         }),
+        ids: None,
         order: order.map_or(Order::Index, Order::By),
         descending: echo.direction == "desc" && order.is_some(),
         position: Position::Offset(echo.start),

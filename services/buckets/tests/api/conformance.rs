@@ -150,7 +150,7 @@ prop_compose! {
         (modified, size) in (between(1_000), between(100)),
         order in prop::sample::select(orders()),
         descending in any::<bool>(),
-        start in 0u64..30,
+        (start, ids) in (0u64..30, prop::option::weighted(0.2, (0u64..60, 0u64..60))),
         limit in 0usize..12,
         narrow in 0u8..4,
     ) -> FileQuery {
@@ -180,6 +180,7 @@ prop_compose! {
                 Attribute::Size => size,
                 Attribute::LastModified => modified,
             }),
+            ids: ids.map(|(first, more)| first..=first + more),
             ..plain
         }
     }

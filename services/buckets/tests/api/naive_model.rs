@@ -155,7 +155,7 @@ impl Naive {
 
     pub fn facets(&self, query: &FileQuery) -> Facets {
         let mut facets = Facets::default();
-        for (_, file) in self.files.iter().filter(|(_, file)| matches(query, file)) {
+        for (_, file) in self.files.iter().filter(|(id, file)| matches(query, *id, file)) {
             *facets.buckets.entry(file.bucket).or_default() += 1;
             let shortest = extension::shortest(file_name(&file.path));
             if !shortest.is_empty() {
@@ -169,7 +169,7 @@ impl Naive {
         let mut found: Vec<(i64, FileRow)> = self
             .files
             .iter()
-            .filter(|(_, file)| matches(query, file))
+            .filter(|(id, file)| matches(query, *id, file))
             .map(|(id, file)| {
                 let row = FileRow {
                     id: *id,
@@ -200,7 +200,7 @@ impl Naive {
     }
 }
 
-fn matches(query: &FileQuery, file: &NewFile) -> bool {
+fn matches(query: &FileQuery, id: u64, file: &NewFile) -> bool {
     let name = file_name(&file.path);
     let text = if query.full_path { file.path.as_str() } else { name };
     let by_text = match &query.matching {
@@ -224,6 +224,7 @@ fn matches(query: &FileQuery, file: &NewFile) -> bool {
             || query.extensions.iter().any(|wanted| extension::has(name, wanted)))
         && !query.stop_extensions.iter().any(|stopped| extension::has(name, stopped))
         && query.passes_intervals(&file.attributes)
+        && query.ids.as_ref().is_none_or(|ids| ids.contains(&id))
 }
 
 fn contains(words: &[String], phrase: &Phrase) -> bool {

@@ -33,6 +33,9 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     for attribute in Attribute::ALL {
         all.extend(interval(attribute, query.intervals[attribute]));
     }
+    all.extend(
+        query.ids.as_ref().map(|ids| format!("id BETWEEN {} AND {}", ids.start(), ids.end())),
+    );
     all.extend(matching(query, layout)?);
     Ok(all)
 }
@@ -50,6 +53,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.extensions.is_empty()
         && query.stop_extensions.is_empty()
         && query.intervals.are_open()
+        && query.ids.is_none()
 }
 
 /// The column to sort by before the id, or `None` to sort by id only.
@@ -188,6 +192,13 @@ mod tests {
         let mut query = FileQuery::default();
         query.intervals[Attribute::LastModified].to = Some(9);
         assert_eq!(written(&query), "modified != 0 AND modified < 9");
+    }
+
+    #[test]
+    fn range_of_ids_is_inclusive() {
+        let query = FileQuery { ids: Some(5..=7), ..FileQuery::default() };
+        assert_eq!(written(&query), "id BETWEEN 5 AND 7");
+        assert!(!is_by_bucket(&query));
     }
 
     #[test]

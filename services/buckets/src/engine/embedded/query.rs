@@ -1,8 +1,10 @@
 //! Compiles file searches to Tantivy queries.
 
+use std::ops::Bound;
+
 use tantivy::index::SegmentReader;
 use tantivy::query::doc_predicate_query::{DocPredicateQuery, FunctionPredicate};
-use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, TermQuery, TermSetQuery};
+use tantivy::query::{AllQuery, BooleanQuery, Occur, Query, RangeQuery, TermQuery, TermSetQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
@@ -45,6 +47,11 @@ pub(super) fn compile(
     };
     if let Some(buckets) = &query.buckets {
         clauses.push((Occur::Must, any(numbers(fields.bucket, buckets))));
+    }
+    if let Some(ids) = &query.ids {
+        let bound = |id: u64| Bound::Included(Term::from_field_u64(fields.id, id));
+        let within = RangeQuery::new(bound(*ids.start()), bound(*ids.end()));
+        clauses.push((Occur::Must, Box::new(within)));
     }
     let mut require = |terms: Vec<Term>, occur: Occur| {
         if !terms.is_empty() {
