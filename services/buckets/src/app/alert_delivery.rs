@@ -11,13 +11,13 @@ use outbound::{
 };
 
 use super::alerts::saved_search;
-use super::files::{first_delayed, record};
+use super::files::{record, shown_between, shown_by};
 use super::snapshot::newest;
 use crate::engine::{EngineError, Limits};
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::model::package::{Capability, Package};
 use crate::state::{Snapshot, State};
-use crate::store::alert_messages::{self, AlertMessage};
+use crate::store::alert_messages::{self, AlertMessage, MOST_NAMED};
 use crate::store::alerts::{self, Alert};
 use crate::store::buckets::Bucket;
 use crate::wire::alerts::AlertEvent;
@@ -27,7 +27,7 @@ use crate::wire::files::FileRecord;
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
 /// Rows read at a time.
 const BATCH: usize = 100;
-/// Longest search for delayed files that a message doesn't name. An attempt may take only a few seconds.
+/// Time for the searches of an attempt, which may take only a few seconds.
 const SEARCH: Duration = Duration::from_secs(3);
 
 /// Sends the queued alert messages.
@@ -56,8 +56,9 @@ impl AlertDelivery {
         let has_publish = |snapshot: &Snapshot| {
             let generation = i64::from(snapshot.generation);
             let newest = snapshot.summary.journal.published_id();
-            let is_seen =
-                alert_messages::ids_of(&message.files).last().is_none_or(|last| *last <= newest);
+            let last = || alert_messages::ids_of(&message.files).last().copied().unwrap_or(0);
+            let last = message.last_id.map_or_else(last, |last| last as u64);
+            let is_seen = last <= newest;
             message.generation < generation || (message.generation == generation && is_seen)
         };
         let mut snapshot = self.state.snapshot();
@@ -177,30 +178,6 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns the time until the package shows all files that the message counts but does not name, or
-/// `None` if it shows them already. A search that takes too long counts as `None`, because otherwise
-/// the message would be abandoned.
-fn unnamed_delay(
-    snapshot: &Snapshot,
-    package: &Package,
-    alert: &Alert,
-    message: &AlertMessage,
-    (last, now): (u64, i64),
-) -> Result<Option<i64>, EngineError> {
-    let Ok(search) = saved_search(&alert.query) else { return Ok(None) };
-    // Buckets that later runs have added don't affect this message.
-    let (after, times) = (last.max(message.after_id as u64), (now, message.published_at));
-    let Some(query) = first_delayed(&search, package, snapshot, after, times) else {
-        return Ok(None);
-    };
-    let found = match snapshot.index.search(&query, &Limits::until(Instant::now() + SEARCH, 1)) {
-        Err(EngineError::Stopped) => return Ok(None),
-        found => found?,
-    };
-    let bucket = found.rows.first().and_then(|row| snapshot.bucket(row.bucket));
-    Ok(bucket.and_then(|bucket| wait_for(bucket, package.hidden_since(now))))
-}
-
 /// Returns the number of seconds until a package shows a bucket, if it shows those that were first
 /// indexed until `since`.
 fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
@@ -208,8 +185,72 @@ fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
     (wait > 0).then_some(wait)
 }
 
-/// Returns the body of a message. Named files that have since been removed are omitted and not
-/// counted.
+/// The files of a message that are still in the index, or the number of seconds until the package
+/// shows all of them.
+type Counted = Result<(i64, Vec<FileRecord>), i64>;
+
+/// Returns the files of a message that names all of them.
+fn named(
+    snapshot: &Snapshot,
+    package: &Package,
+    message: &AlertMessage,
+    now: i64,
+) -> Result<Counted, EngineError> {
+    let ids = alert_messages::ids_of(&message.files);
+    let (files, wait) = rows(snapshot, package, &ids, now)?;
+    // Messages from version 0.1 may have further files.
+    let count = message.count - (ids.len() - files.len()) as i64;
+    Ok(wait.map_or(Ok((count, files)), Err))
+}
+
+/// Searches for the files of a message that does not name all of them. Returns `None` if the search
+/// cannot be run or takes too long, because otherwise the message would be abandoned.
+fn searched(
+    snapshot: &Snapshot,
+    package: &Package,
+    alert: &Alert,
+    message: &AlertMessage,
+    now: i64,
+) -> Result<Option<Counted>, EngineError> {
+    let (Ok(search), Some(last)) = (saved_search(&alert.query), message.last_id) else {
+        return Ok(None);
+    };
+    let since = alert.since();
+    let first = if since.generation == message.generation { since.id } else { 0 };
+    let ids = message.after_id.max(first) as u64 + 1..=last as u64;
+    let limits = Limits::until(Instant::now() + SEARCH, 1);
+    let run = |query: FileQuery, limit: usize| {
+        let query = FileQuery { ids: Some(ids.clone()), limit, ..query };
+        snapshot.index.search(&query, &limits)
+    };
+    let hidden_since = package.hidden_since(now);
+    let split = message.shown_until.unwrap_or(i64::MAX);
+    let (from, to) = if message.is_delayed { (split, i64::MAX) } else { (i64::MIN, split) };
+    let found = || -> Result<Counted, EngineError> {
+        if let Some(since) = hidden_since.filter(|since| *since < to)
+            && let Some(query) = shown_between(&search, snapshot, (since.max(from), to), 0)
+            && let Some(row) = run(query, 1)?.rows.first()
+        {
+            let bucket = snapshot.bucket(row.bucket);
+            return Ok(Err(bucket.and_then(|bucket| wait_for(bucket, hidden_since)).unwrap_or(1)));
+        }
+        let query = if message.is_delayed {
+            shown_between(&search, snapshot, (from, to), 0)
+        } else {
+            Some(shown_by(&search, snapshot, message.shown_until, 0))
+        };
+        let Some(query) = query else { return Ok(Ok((0, Vec::new()))) };
+        let found = run(query, MOST_NAMED)?;
+        let files = found.rows.into_iter().filter_map(|row| record(snapshot, row));
+        Ok(Ok((found.total as i64, files.collect())))
+    };
+    match found() {
+        Err(EngineError::Stopped | EngineError::Unsupported(_)) => Ok(None),
+        found => found.map(Some),
+    }
+}
+
+/// Returns the body of a message. Files that have since been removed are omitted and not counted.
 fn body(
     snapshot: &Arc<Snapshot>,
     package: &Package,
@@ -218,35 +259,34 @@ fn body(
     link: String,
     now: i64,
 ) -> Result<String, DeliveryError> {
-    let ids = alert_messages::ids_of(&message.files);
-    // A rebuild renumbers the files, so older ids mean nothing here.
-    let is_current = message.generation == i64::from(snapshot.generation);
     let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
-    let mut files = Vec::new();
-    if is_current {
-        let (shown, mut wait) = rows(snapshot, package, &ids, now).map_err(failed)?;
-        if wait.is_none() && message.count > ids.len() as i64 {
-            let last = ids.last().copied().unwrap_or(0);
-            wait = unnamed_delay(snapshot, package, alert, message, (last, now)).map_err(failed)?;
-        }
-        if let Some(wait) = wait {
-            let wait = Duration::from_secs(wait.unsigned_abs());
+    let (mut count, mut files) = (message.count, Vec::new());
+    // A rebuild renumbers the files, so older ids mean nothing here.
+    if message.generation == i64::from(snapshot.generation) {
+        let found = if message.count > alert_messages::ids_of(&message.files).len() as i64 {
+            searched(snapshot, package, alert, message, now).map_err(failed)?
+        } else {
+            None
+        };
+        let found = match found {
+            Some(found) => found,
+            None => named(snapshot, package, message, now).map_err(failed)?,
+        };
+        (count, files) = found.map_err(|wait| {
             let why = "the package does not show all its files yet";
-            return Err(DeliveryError::postponed(why, wait));
+            DeliveryError::postponed(why, Duration::from_secs(wait.unsigned_abs()))
+        })?;
+        if count <= 0 {
+            return Err(DeliveryError::unwanted("all files were removed"));
         }
-        files = shown;
     }
-    if is_current && files.is_empty() && ids.len() as i64 == message.count {
-        return Err(DeliveryError::unwanted("all files were removed"));
-    }
-    let hidden = if is_current { (ids.len() - files.len()) as i64 } else { 0 };
     let event = AlertEvent {
         kind: "alert",
         alert: alert.id,
         name: alert.name.clone(),
         run: message.run_id,
         published_at: message.published_at,
-        count: message.count - hidden,
+        count,
         files,
         link,
     };

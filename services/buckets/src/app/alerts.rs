@@ -1,29 +1,20 @@
 //! Alerts are searches saved by a key.
 
 use auth::Key;
-use batch::PagePermit;
 use outbound::{WebhookSecret, web_url};
 use shell::Fault;
 use shell::params::{Input, read_validated};
 
-use super::files::{Extent, first_delayed, record, run_prepared};
-use super::search::search;
-use super::snapshot::newest;
 use crate::engine::GramCondition;
 use crate::error::Error;
-use crate::model::file_query::{FileQuery, Matching, Order, Position, SortKey};
+use crate::model::file_query::Matching;
 use crate::model::package::{Capability, Package};
 use crate::state::{Snapshot, State};
 use crate::store::alerts::{self, Alert, AlertContent, Mark};
 use crate::wire::RULES;
-use crate::wire::alerts::{
-    AlertBody, AlertFilesAnswer, AlertFilesMeta, AlertFilesParameters, AlertRecord, AlertsAnswer,
-    AlertsMeta,
-};
+use crate::wire::alerts::{AlertBody, AlertRecord, AlertsAnswer, AlertsMeta};
 use crate::wire::files::{FileParameters, FileSearch};
 
-/// Default number of files per response.
-const DEFAULT_LIMIT: u64 = 100;
 /// Maximum size of a compiled expression, in bytes. Kept small because every load checks its new
 /// files against all alerts.
 const LARGEST_EXPRESSION: usize = 256 << 10;
@@ -74,7 +65,7 @@ fn checked_search(query: &str) -> Result<FileSearch, Error> {
 }
 
 /// Returns the key's package, or an error if it doesn't include alerts.
-fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
+pub(super) fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan_of(key));
     if package.allows(Capability::Alerts) {
@@ -89,18 +80,18 @@ fn package_error(snapshot: &Snapshot, name: &'static str, need: Capability) -> E
     Error::Package { name, package }
 }
 
-fn plan_of(key: &Key) -> Option<&str> {
+pub(super) fn plan_of(key: &Key) -> Option<&str> {
     key.plan.as_ref().map(|plan| plan.code.as_str())
 }
 
 /// Returns a mark just past a snapshot's newest file.
-fn end_of(snapshot: &Snapshot) -> Mark {
+pub(super) fn end_of(snapshot: &Snapshot) -> Mark {
     let id = snapshot.summary.journal.published_id() as i64;
     Mark { generation: i64::from(snapshot.generation), id }
 }
 
 /// Returns the alert if it belongs to this key. Other keys' alerts are reported as not found.
-fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
+pub(super) fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
@@ -222,90 +213,4 @@ pub async fn remove_alert(state: &State, key: &Key, id: i64) -> Result<(), Error
         Ok(alerts::remove(db, id)?)
     });
     removed.await
-}
-
-/// Returns an alert's files that are new since a mark. The permit reserves memory for the page
-/// until the response has been written.
-pub async fn get_alert_files(
-    state: &State,
-    key: &Key,
-    id: i64,
-    parameters: AlertFilesParameters,
-) -> Result<(AlertFilesAnswer, Option<PagePermit>), Error> {
-    permitted(state, key)?;
-    let found = state.pools().read(move |db| alerts::by_id(db, id)).await?;
-    let alert = own(found, key.id)?;
-    let after = parameters.after.as_deref().map(parse_mark).transpose()?;
-    let current = i64::from(state.snapshot().generation);
-    if after.is_some_and(|after| after.generation > current) {
-        // Another server may have noticed a rebuild before this one did.
-        newest(state).await?;
-    }
-    let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
-    let request = saved_search(&alert.query)?;
-    // If a delay ends during this request, a later request returns the files.
-    let now = state.clock().unix();
-    let run = async |snapshot: &Snapshot, query: FileQuery| {
-        let from = start(snapshot, after, alert.since())?;
-        let package = snapshot.package(plan_of(key));
-        let first = match first_delayed(&request, &package, snapshot, from, (now, i64::MAX)) {
-            Some(query) => search(state, snapshot, &key.owner, query).await?.0.rows.pop(),
-            None => None,
-        };
-        let shown = first.map_or(u64::MAX, |row| row.id - 1);
-        let query = FileQuery {
-            order: Order::Index,
-            descending: false,
-            position: Position::After(SortKey { value: 0, id: from }),
-            limit,
-            ..query
-        };
-        let (found, permit) = search(state, snapshot, &key.owner, query).await?;
-        Ok::<_, Error>((from, shown, found, permit))
-    };
-    let caller = (key.owner.as_str(), plan_of(key));
-    let (prepared, (from, shown, found, permit)) =
-        run_prepared(state, caller, &request, Extent::Page, run).await?;
-    let end = end_of(&prepared.snapshot);
-    // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
-    // returns their files. The snapshot may also be behind the server that returned the cursor. A
-    // file in a bucket that the package does not show yet is also returned by a later request, as
-    // are all files after it.
-    let last = from.max(end.id as u64).min(shown);
-    let more = found.next.filter(|next| next.id <= last);
-    let next = more.map_or(last, |next| next.id);
-    let rows = found.rows.into_iter().filter(|row| row.id <= last);
-    let answer = AlertFilesAnswer {
-        meta: AlertFilesMeta { next: format!("{}-{next}", end.generation), more: more.is_some() },
-        files: rows.filter_map(|row| record(&prepared.snapshot, row)).collect(),
-    };
-    Ok((answer, permit))
-}
-
-/// Returns the id after which files count as new.
-fn start(snapshot: &Snapshot, after: Option<Mark>, since: Mark) -> Result<u64, Error> {
-    let end = end_of(snapshot);
-    // A rebuild does not add files.
-    let first = if since.generation == end.generation { since.id } else { end.id };
-    match after {
-        Some(after) if after.generation != end.generation => Err(Error::AfterExpired),
-        // Earlier files are only reachable by searches, within the depth of the package.
-        Some(after) => Ok(after.id.max(first) as u64),
-        None => Ok(first as u64),
-    }
-}
-
-/// Parses a mark, `GENERATION-ID`.
-fn parse_mark(text: &str) -> Result<Mark, Error> {
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| is_number)
-    };
-    let parts = text.split_once('-');
-    let mark = parts.and_then(|(generation, id)| {
-        Some(Mark { generation: number(generation)?, id: number(id)? })
-    });
-    mark.ok_or_else(|| {
-        Error::parameter("after", "after must be meta.next from an earlier response")
-    })
 }

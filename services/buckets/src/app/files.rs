@@ -158,24 +158,39 @@ fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> F
     query
 }
 
-/// Builds a query for the first file after an id in any bucket that was first indexed by `until`
-/// and that the package does not show yet. Returns `None` if there are no such buckets.
-pub(super) fn first_delayed(
+/// Builds a query for the first files of a search, by id, in the buckets that a package shows. With
+/// `until`, it shows those that were first indexed by that time.
+pub(super) fn shown_by(
     search: &FileSearch,
-    package: &Package,
     snapshot: &Snapshot,
+    until: Option<i64>,
     after: u64,
-    (now, until): (i64, i64),
+) -> FileQuery {
+    let excluded = until.map_or(Vec::new(), |until| snapshot.indexed_after(until));
+    by_id(conditions(search, snapshot, excluded), after)
+}
+
+/// Builds a query for the first files of a search, by id, in buckets that were first indexed after
+/// `since` and by `until`. Returns `None` if there are no such buckets.
+pub(super) fn shown_between(
+    search: &FileSearch,
+    snapshot: &Snapshot,
+    (since, until): (i64, i64),
+    after: u64,
 ) -> Option<FileQuery> {
-    let mut delayed = snapshot.indexed_between(package.hidden_since(now)?, until);
+    let mut buckets = snapshot.indexed_between(since, until);
     let query = conditions(search, snapshot, Vec::new());
     if let Some(wanted) = &query.buckets {
-        delayed.retain(|id| wanted.binary_search(id).is_ok());
+        buckets.retain(|id| wanted.binary_search(id).is_ok());
     }
+    let query = by_id(query, after);
+    (!buckets.is_empty()).then(|| FileQuery { buckets: Some(buckets), ..query })
+}
+
+/// Starts a query after an id, in the order of ids.
+fn by_id(query: FileQuery, after: u64) -> FileQuery {
     let position = Position::After(SortKey { value: 0, id: after });
-    let (order, descending, limit) = (Order::Index, false, 1);
-    let query = FileQuery { order, descending, position, limit, ..query };
-    (!delayed.is_empty()).then(|| FileQuery { buckets: Some(delayed), ..query })
+    FileQuery { order: Order::Index, descending: false, position, ..query }
 }
 
 /// A sort key ahead of every file's.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod alert_delivery;
+mod alert_files;
 mod alerts;
 mod buckets;
 mod crawls;
@@ -20,9 +21,8 @@ mod takedowns;
 
 pub use accounts::get_account;
 pub use alert_delivery::AlertDelivery;
-pub use alerts::{
-    add_alert, get_alert, get_alert_files, list_alerts, put_alert, remove_alert, saved_search,
-};
+pub use alert_files::get_alert_files;
+pub use alerts::{add_alert, get_alert, list_alerts, put_alert, remove_alert, saved_search};
 pub use buckets::list_buckets;
 pub use crawls::{CrawlChange, add_crawl, change_crawl, get_crawl, list_crawls};
 pub use downloads::{Download, download_files};

@@ -132,7 +132,8 @@ pub async fn remove_alert(
 /// List the new files of an alert
 ///
 /// Returns files that were added or changed after the alert was saved, or after the cursor `after`,
-/// in the order they were added. Files that have been removed in the meantime are not included. A
+/// in the order they were added. Files that have been removed in the meantime are not included. If
+/// the package shows new buckets only after a delay, their files follow when the delay ends. A
 /// rebuild of the index changes all file IDs and invalidates earlier cursors: requests with such a
 /// cursor return 400 (`after_expired`), and requests without a cursor return all files since the
 /// alert was saved. If the index was rebuilt from its sources, only files added after the rebuild

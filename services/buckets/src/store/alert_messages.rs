@@ -24,6 +24,13 @@ pub struct AlertMessage {
     pub generation: i64,
     /// The run's files have ids above this one.
     pub after_id: i64,
+    /// The run's files have ids up to this one. `None` in messages from version 0.1.
+    pub last_id: Option<i64>,
+    /// Whether the message is about files that the package did not show yet when the run was
+    /// published. They have a message of their own, so that the others do not wait for them.
+    pub is_delayed: bool,
+    /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
+    pub shown_until: Option<i64>,
     /// Number of matching files.
     pub count: i64,
     /// Ids of the first few files, as a JSON array.
@@ -45,6 +52,12 @@ pub struct NewAlertMessage {
     pub generation: i64,
     /// The run's files have ids above this one.
     pub after_id: i64,
+    /// The run's files have ids up to this one.
+    pub last_id: i64,
+    /// Whether the package did not show the files yet when the run was published.
+    pub is_delayed: bool,
+    /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
+    pub shown_until: Option<i64>,
     /// Number of matching files.
     pub count: i64,
     /// Ids of the first few files, as a JSON array.
@@ -70,20 +83,27 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
         let known = alert_message::table
             .filter(alert_message::run_id.eq(run).and(alert_message::next_try.is_null()))
             .filter(alert_message::alert_id.eq_any(alerts));
-        let earlier = known.clone().select(AlertMessage::as_select()).load(db)?;
-        let earlier: HashMap<i64, AlertMessage> =
-            earlier.into_iter().map(|message| (message.alert_id, message)).collect();
+        let earlier = known.select(AlertMessage::as_select()).load(db)?;
+        let part = |message: AlertMessage| ((message.alert_id, message.is_delayed), message);
+        let mut earlier: HashMap<(i64, bool), AlertMessage> =
+            earlier.into_iter().map(part).collect();
+        let mut merged = Vec::new();
         for message in messages.iter_mut() {
-            let Some(first) = earlier.get(&message.alert_id) else { continue };
+            let Some(first) = earlier.remove(&(message.alert_id, message.is_delayed)) else {
+                continue;
+            };
             let mut ids = ids_of(&first.files);
             ids.extend(ids_of(&message.files));
             ids.truncate(MOST_NAMED);
             message.files = ids_text(&ids);
             message.count += first.count;
             message.after_id = first.after_id;
+            message.shown_until = first.shown_until;
+            merged.push(first.id);
         }
         // With Diesel, we can't upsert several rows at once on SQLite.
-        diesel::delete(known).execute(db)?;
+        let merged = alert_message::table.filter(alert_message::id.eq_any(merged));
+        diesel::delete(merged).execute(db)?;
         on_backend!(db, conn => diesel::insert_into(alert_message::table)
             .values(&*messages)
             .execute(conn))?;
@@ -112,12 +132,17 @@ pub fn renumber(
             .filter(alert_message::over_at.is_null().and(alert_message::generation.eq(from)))
             .order(alert_message::id)
             .limit(1_000)
-            .select((alert_message::id, alert_message::after_id, alert_message::files));
-        let waiting: Vec<(i64, i64, String)> = waiting.load(db)?;
+            .select((
+                alert_message::id,
+                alert_message::after_id,
+                alert_message::last_id,
+                alert_message::files,
+            ));
+        let waiting: Vec<(i64, i64, Option<i64>, String)> = waiting.load(db)?;
         if waiting.is_empty() {
             return Ok(());
         }
-        for (id, after, files) in waiting {
+        for (id, after, last, files) in waiting {
             let mut ids = ids_of(&files);
             // If a file is gone, we use id 0. No file has that, so it counts as removed.
             let renumbered = |id: u64| match place(id) {
@@ -130,6 +155,7 @@ pub fn renumber(
                 .set((
                     alert_message::generation.eq(to),
                     alert_message::after_id.eq(place(after as u64) as i64),
+                    alert_message::last_id.eq(last.map(|last| place(last as u64) as i64)),
                     alert_message::files.eq(ids_text(&ids)),
                 ))
                 .execute(db)?;

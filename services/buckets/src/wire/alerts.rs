@@ -92,7 +92,7 @@ pub struct AlertFilesMeta {
     /// Cursor for the `after` parameter of the next request. It can be stored and used later.
     #[schema(example = "1-2101")]
     pub next: String,
-    /// Whether more files are already available.
+    /// Whether another request may return more files immediately.
     pub more: bool,
 }
 
@@ -105,7 +105,8 @@ pub struct AlertFilesMeta {
 pub struct AlertFilesAnswer {
     /// Metadata of the list.
     pub meta: AlertFilesMeta,
-    /// The files, in the order they were added.
+    /// The files, in the order they were added. If the package shows new buckets only after a
+    /// delay, their files follow when it ends.
     pub files: Vec<FileRecord>,
 }
 
@@ -124,10 +125,9 @@ pub struct AlertEvent {
     pub run: i64,
     /// Unix time at which the run was published.
     pub published_at: i64,
-    /// Number of matching files that the run added or changed. Of the files removed since, only
-    /// those among the first 100 are subtracted: an exact count would need a search per attempt.
+    /// Number of matching files that the run added or changed, minus those removed since.
     pub count: i64,
-    /// The first few of those files, minus any that have since been removed.
+    /// The first 100 of those files.
     pub files: Vec<FileRecord>,
     /// URL for all of them.
     pub link: String,

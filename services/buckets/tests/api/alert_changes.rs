@@ -1,7 +1,7 @@
 //! Files and messages of changed alerts, and cursors from other servers and earlier times.
 
 use buckets::Settings;
-use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild};
+use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild, remove};
 use database::{DatabaseError, Pools};
 use diesel::connection::SimpleConnection;
 use reqwest::Method;
@@ -127,4 +127,32 @@ async fn comparison_with_an_old_search_adds_no_message() {
     let sent: Vec<_> = peer.requests().iter().map(body_of).collect();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0]["files"][0]["fullPath"], "public");
+}
+
+#[actix_web::test]
+async fn message_counts_only_files_that_are_left() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let fixture = Fixture::new();
+    let app = fixture.serve_with("free", private_webhooks()).await;
+    let webhook = format!("http://{}/hook", peer.address());
+    let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
+    assert_eq!(app.save(body).await.0, 201);
+    app.server.stop().await;
+    let files: Vec<String> =
+        (0..150).map(|number| line(BOX, &format!("{number:03} backup"), 1, 1)).collect();
+    let lines: Vec<&str> = files.iter().map(String::as_str).collect();
+    fixture.load_lines(&lines);
+    // The message names the first 100 files.
+    for prefix in ["00", "12"] {
+        remove(&fixture.context, BOX, prefix, "law", "test").unwrap();
+    }
+    // Files of later runs do not belong to it.
+    fixture.load_lines(&[&line("new.s3.amazonaws.com", "another backup", 1, 1)]);
+    let _app = fixture.serve_with("free", private_webhooks()).await;
+    until("the messages arrive", async || peer.requests().len() > 1).await;
+    let events: Vec<_> = peer.requests().iter().map(body_of).collect();
+    let event = events.iter().find(|event| event["count"] != 1).unwrap();
+    let named = event["files"].as_array().unwrap();
+    assert_eq!((&event["count"], named.len()), (&json!(130), 100));
+    assert_eq!(named[0]["fullPath"], "010 backup");
 }

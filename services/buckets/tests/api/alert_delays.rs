@@ -40,13 +40,41 @@ async fn files_of_delayed_buckets_are_returned_once_after_the_delay() {
     fixture.load_lines(&[&old, &first, &line(BOX, "later backup", 1, 1)]);
     app.refresh();
     let (files, place) = app.news("").await;
-    assert_eq!(files, ["first backup"]);
+    assert_eq!(files, ["first backup", "later backup"]);
     let after = format!("after={place}");
     assert_eq!(app.news(&after).await, (Vec::new(), place));
     fixture.clock.advance(DELAY);
     let (files, place) = app.news(&after).await;
-    assert_eq!(files, ["delayed backup", "later backup"]);
+    assert_eq!(files, ["delayed backup"]);
     assert_eq!(app.news(&format!("after={place}")).await.0, [""; 0]);
+}
+
+#[actix_web::test]
+async fn delayed_files_are_read_in_pages() {
+    let (fixture, app) = delayed().await;
+    assert_eq!(app.save(json!({"name": "a", "query": "keywords=backup"})).await.0, 201);
+    let new = |name: &str| line(NEW, name, 1, 1);
+    fixture.load_lines(&[&new("backup 1"), &new("backup 2")]);
+    fixture.clock.advance(DELAY / 2);
+    // Its delay ends later, while a client reads the files of the first bucket.
+    fixture.load_lines(&[&line("newer.s3.amazonaws.com", "backup 3", 1, 1)]);
+    fixture.load_lines(&[&new("backup 1"), &new("backup 2"), &new("backup 4")]);
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1), &line(BOX, "backup 5", 1, 1)]);
+    app.refresh();
+    let (files, mut place) = app.news("").await;
+    assert_eq!(files, ["backup 5"]);
+    fixture.clock.advance(DELAY / 2);
+    let mut read = Vec::new();
+    for page in 0..8 {
+        if page == 2 {
+            fixture.clock.advance(DELAY / 2);
+        }
+        let (files, next) = app.news(&format!("limit=1&after={place}")).await;
+        read.extend(files);
+        place = next;
+    }
+    assert_eq!(read, ["backup 1", "backup 2", "backup 4", "backup 3"]);
+    assert_eq!(place.split('-').count(), 2, "nothing is pending");
 }
 
 #[actix_web::test]
@@ -97,4 +125,32 @@ async fn failed_message_does_not_wait_for_files_that_later_runs_add_to_a_delayed
     until("the message is sent again", async || peer.requests().len() > 1).await;
     let events = peer.requests().iter().map(body_of).collect::<Vec<_>>();
     assert!(events.iter().all(|event| event["files"][0]["fullPath"] == "new backup"));
+}
+
+#[actix_web::test]
+async fn files_of_a_run_do_not_wait_for_those_in_delayed_buckets() {
+    let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
+    let (fixture, app) = delayed().await;
+    let webhook = format!("http://{}/hook", peer.address());
+    let body = json!({"name": "a", "query": "keywords=backup", "webhook": webhook});
+    assert_eq!(app.save(body).await.0, 201);
+    let mut lines = vec![line(BOX, "old backup", 1, 1)];
+    lines.extend((0..110).map(|number| line(NEW, &format!("delayed backup {number}"), 1, 1)));
+    lines.extend((0..120).map(|number| line(BOX, &format!("new backup {number}"), 1, 1)));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    fixture.load_lines(&lines);
+    until("the first message arrives", async || !peer.requests().is_empty()).await;
+    fixture.clock.advance(DELAY);
+    until("the other message arrives", async || peer.requests().len() > 1).await;
+    let requests = peer.requests();
+    let ids: Vec<&str> = requests.iter().map(|request| request.header("webhook-id")).collect();
+    assert_ne!(ids[0], ids[1]);
+    let sent = requests.iter().map(body_of).map(|event| {
+        let files = event["files"].as_array().unwrap().clone();
+        let first = files[0]["fullPath"].as_str().unwrap().to_owned();
+        (event["count"].as_i64().unwrap(), files.len(), first)
+    });
+    let expected =
+        [(120, 100, "new backup 0".to_owned()), (110, 100, "delayed backup 0".to_owned())];
+    assert_eq!(sent.collect::<Vec<_>>(), expected);
 }

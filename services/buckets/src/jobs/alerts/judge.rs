@@ -31,8 +31,13 @@ struct Hits {
     first: Vec<u64>,
 }
 
-/// Hits by group of alerts. Groups without any hits are left out.
-type AllHits = HashMap<usize, Hits>;
+/// Hits by group of alerts, and by whether the package does not show the files yet. Those without
+/// any hits are left out.
+type AllHits = HashMap<(usize, bool), Hits>;
+
+/// Hits by alert, and by whether the package does not show the files yet. With the time until which
+/// it shows buckets.
+type AlertHits<'h> = BTreeMap<(AlertVersion, bool), (Option<i64>, &'h Hits)>;
 
 /// Compares the files of the last publish with all alerts, unless this has already been done. If it
 /// fails, a server or the next load will do the rest.
@@ -75,7 +80,7 @@ pub(super) fn judge(
         if from.generation != i64::from(generation) || from.id >= end {
             return Ok(());
         }
-        let comparison = Comparison::prepare(context, all, from)?;
+        let comparison = Comparison::prepare(context, all, from, published.at)?;
         compare(context, index, comparison, published, (from, end), limits)?;
     }
 }
@@ -99,7 +104,7 @@ fn compare(
             if !alerts::advance(db, at, next)? {
                 return Ok(false);
             }
-            add_hits(db, published, at, &comparison.by_alert(&hits))?;
+            add_hits(db, published, (at, next.id), &comparison.by_alert(&hits))?;
             if next.id == end {
                 alert_messages::release(db, published.run as i64, now)?;
             }
@@ -113,26 +118,32 @@ fn compare(
     Ok(())
 }
 
-/// Adds the hits among the files after `after` to the messages of a run.
+/// Adds the hits among the files after `after` and up to id `last` to the messages of a run.
 fn add_hits(
     db: &mut Db,
     published: &Publish,
-    after: Mark,
-    hits: &BTreeMap<AlertVersion, &Hits>,
+    (after, last): (Mark, i64),
+    hits: &AlertHits<'_>,
 ) -> Result<(), DatabaseError> {
     // An alert may have been saved in the old generation just before a rebuild switched to this
     // one.
     alerts::move_to(db, after)?;
     // Alerts that were removed or changed in the meantime don't get messages.
-    let matched: Vec<AlertVersion> = hits.keys().copied().collect();
+    let mut matched: Vec<AlertVersion> = hits.keys().map(|(version, _)| *version).collect();
+    matched.dedup();
     let present = alerts::keep(db, &matched)?;
-    let messages = present.iter().filter_map(|version| {
-        let hits = hits.get(version)?;
+    let parts = present.iter().flat_map(|version| [(*version, false), (*version, true)]);
+    let messages = parts.filter_map(|part| {
+        let (shown_until, hits) = hits.get(&part)?;
+        let ((alert_id, _), is_delayed) = part;
         Some(NewAlertMessage {
-            alert_id: version.0,
+            alert_id,
             run_id: published.run as i64,
             generation: after.generation,
             after_id: after.id,
+            last_id: last,
+            is_delayed,
+            shown_until: *shown_until,
             count: hits.count,
             files: alert_messages::ids_text(&hits.first),
             published_at: published.at,
@@ -147,14 +158,24 @@ struct Comparison {
     /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
     /// packages are compared once.
     groups: Vec<Vec<AlertVersion>>,
+    /// For each group, the time until which its package shows buckets. `None` if it has no delay.
+    shown_until: Vec<Option<i64>>,
+    /// Unix time of the publish.
+    published_at: i64,
     buckets: HashMap<u64, Bucket>,
 }
 
 impl Comparison {
     /// Prepares the alerts of all keys that are valid and whose package includes alerts.
-    fn prepare(context: &JobContext, all: Vec<Alert>, from: Mark) -> Result<Self, JobError> {
+    fn prepare(
+        context: &JobContext,
+        all: Vec<Alert>,
+        from: Mark,
+        published_at: i64,
+    ) -> Result<Self, JobError> {
         let now = context.clock.unix();
         let (mut matcher, mut groups) = (Matcher::default(), Vec::<Vec<AlertVersion>>::new());
+        let mut shown_until = Vec::new();
         let mut known: HashMap<(String, usize, i64), usize> = HashMap::new();
         let mut packages: Vec<Package> = Vec::new();
         let mut keys: HashMap<i64, Option<usize>> = HashMap::new();
@@ -192,18 +213,21 @@ impl Comparison {
                 query.excluded_buckets = bucket_ids(db, &saved.echo.excluded_buckets)?;
                 // We only save alerts that have a lookup key. One without a key would never match.
                 matcher.add(Watched { query, after: after as u64 });
+                shown_until.push(packages[package].hidden_since(published_at));
                 known.insert(search, groups.len());
                 groups.push(vec![version]);
             }
             Ok(())
         })?;
-        Ok(Self { matcher, groups, buckets: HashMap::new() })
+        Ok(Self { matcher, groups, shown_until, published_at, buckets: HashMap::new() })
     }
 
     /// Returns the hits of each alert.
-    fn by_alert<'h>(&self, hits: &'h AllHits) -> BTreeMap<AlertVersion, &'h Hits> {
-        let of_group = |(group, hits): (&usize, &'h Hits)| {
-            self.groups[*group].iter().map(|version| (*version, hits)).collect::<Vec<_>>()
+    fn by_alert<'h>(&self, hits: &'h AllHits) -> AlertHits<'h> {
+        let of_group = |(&(group, is_delayed), hits): (&(usize, bool), &'h Hits)| {
+            let hits = (self.shown_until[group], hits);
+            let versions = self.groups[group].iter();
+            versions.map(|version| ((*version, is_delayed), hits)).collect::<Vec<_>>()
         };
         hits.iter().flat_map(of_group).collect()
     }
@@ -237,9 +261,10 @@ impl Comparison {
             if bucket.hidden_at.is_some() || takedowns.hides(row.bucket, &row.path) {
                 continue;
             }
-            // If the package does not show this bucket yet, delivery waits until it does.
+            let first_indexed = bucket.first_indexed.unwrap_or(self.published_at);
             self.matcher.matching(row, bucket.kind.code(), |entry| {
-                let hits = hits.entry(entry).or_default();
+                let is_delayed = self.shown_until[entry].is_some_and(|until| first_indexed > until);
+                let hits = hits.entry((entry, is_delayed)).or_default();
                 hits.count += 1;
                 if hits.first.len() < MOST_NAMED {
                     hits.first.push(row.id);
