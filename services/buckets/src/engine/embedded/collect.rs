@@ -87,12 +87,12 @@ pub(super) struct BucketCounter {
 }
 
 impl BucketCounter {
-    pub(super) fn add(&mut self, bucket: u64) {
+    pub(super) fn add(&mut self, bucket: u64, files: u64) {
         if bucket == self.current.0 {
-            self.current.1 += 1;
+            self.current.1 += files;
         } else {
             self.flush();
-            self.current = (bucket, 1);
+            self.current = (bucket, files);
         }
     }
 
@@ -135,7 +135,7 @@ impl SegmentCollector for CountPart {
     type Fruit = Counts;
 
     fn collect(&mut self, document: DocId, _: Score) {
-        self.counts.add(self.buckets.get_val(document));
+        self.counts.add(self.buckets.get_val(document), 1);
     }
 
     fn harvest(self) -> Counts {

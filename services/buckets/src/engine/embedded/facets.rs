@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tantivy::collector::{Collector, SegmentCollector};
-use tantivy::columnar::{ColumnValues, StrColumn};
+use tantivy::columnar::StrColumn;
 use tantivy::{
     COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentReader, TantivyError,
 };
@@ -14,7 +14,8 @@ use super::chooser::{Chooser, Only};
 use super::collect::{BucketCounter, Counts};
 use super::column::PathColumn;
 use super::page::{Candidates, candidates, run};
-use super::schema::{BUCKET, SHORTEST_EXTENSION};
+use super::schema::SHORTEST_EXTENSION;
+use super::segment::Segment;
 use super::values::Values;
 use super::view::View;
 use crate::engine::error::EngineError;
@@ -63,12 +64,12 @@ fn counted(view: &View, query: &FileQuery, limits: &Limits) -> Result<Facets, En
         Candidates::Query(compiled, only) => (compiled, only),
     };
     let judged = matches!(only, Only::Judged(..));
-    let collector = FacetCollector { column: &view.column, query, limits, only };
+    let collector = FacetCollector { view, query, limits, only };
     run(view, &*compiled, &collector, judged, limits)
 }
 
 struct FacetCollector<'a> {
-    column: &'a PathColumn,
+    view: &'a View,
     query: &'a FileQuery,
     limits: &'a Limits,
     only: Only,
@@ -78,7 +79,9 @@ struct FacetCollector<'a> {
 struct FacetPart {
     chooser: Chooser,
     values: Values,
-    buckets: Arc<dyn ColumnValues<u64>>,
+    segment: Arc<Segment>,
+    /// Number of the bucket run that contains the last document, if there are runs.
+    run: usize,
     by_bucket: BucketCounter,
     by_extension: ExtensionCounter,
 }
@@ -94,22 +97,28 @@ impl Collector for FacetCollector<'_> {
     type Fruit = Facets;
     type Child = FacetPart;
 
-    fn for_segment(&self, _: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<FacetPart> {
+    fn for_segment(
+        &self,
+        number: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<FacetPart> {
         check(self.limits)?;
         let by_extension = match reader.fast_fields().str(SHORTEST_EXTENSION)? {
             Some(extensions) => {
                 let counts = vec![0; extensions.num_terms()];
                 ExtensionCounter::Numbers { extensions, counts }
             }
-            None => {
-                ExtensionCounter::Names { column: self.column.clone(), counts: BTreeMap::new() }
-            }
+            None => ExtensionCounter::Names {
+                column: self.view.column.clone(),
+                counts: BTreeMap::new(),
+            },
         };
         let intervals = &self.query.intervals;
         Ok(FacetPart {
             chooser: Chooser::open(reader, self.query, &self.only, self.limits)?,
             values: Values::open(reader, |attribute| !intervals[attribute].is_open())?,
-            buckets: reader.fast_fields().column_first_or_default(BUCKET)?,
+            segment: Arc::clone(&self.view.segments[number as usize]),
+            run: 0,
             by_bucket: BucketCounter::default(),
             by_extension,
         })
@@ -187,6 +196,25 @@ impl ExtensionCounter {
     }
 }
 
+impl FacetPart {
+    /// Counts documents by bucket. They must be in ascending order.
+    fn count_buckets(&mut self, mut documents: &[DocId]) {
+        let Some(runs) = self.segment.bucket_runs() else {
+            let mut buckets = [0; COLLECT_BLOCK_BUFFER_LEN];
+            let buckets = &mut buckets[..documents.len()];
+            self.segment.buckets.get_vals(documents, buckets);
+            return buckets.iter().for_each(|bucket| self.by_bucket.add(*bucket, 1));
+        };
+        while let Some(first) = documents.first() {
+            self.run += runs[self.run..].partition_point(|run| run.end <= *first);
+            let Some(run) = runs.get(self.run) else { return };
+            let within = documents.partition_point(|document| *document < run.end);
+            self.by_bucket.add(run.bucket, within as u64);
+            documents = &documents[within..];
+        }
+    }
+}
+
 impl SegmentCollector for FacetPart {
     type Fruit = (Counts, ExtensionCounter);
 
@@ -211,9 +239,7 @@ impl SegmentCollector for FacetPart {
                 count += 1;
             }
         }
-        let mut buckets = [0; COLLECT_BLOCK_BUFFER_LEN];
-        self.buckets.get_vals(&chosen[..count], &mut buckets[..count]);
-        buckets[..count].iter().for_each(|bucket| self.by_bucket.add(*bucket));
+        self.count_buckets(&chosen[..count]);
         self.by_extension.count(&chosen[..count], &ids[..count]);
     }
 

@@ -1,6 +1,6 @@
 //! A segment of the inverted index.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tantivy::DocId;
 use tantivy::columnar::ColumnValues;
@@ -9,6 +9,11 @@ use tantivy::index::SegmentReader;
 use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
 use crate::model::Attributes;
+
+/// Minimum mean length of bucket runs for which they are kept. Each takes 16 bytes.
+const SHORTEST_RUNS: DocId = 32;
+/// Values to read from a column at a time.
+const BLOCK: DocId = 1_024;
 
 /// A segment with its fast-field columns.
 pub(super) struct Segment {
@@ -20,6 +25,14 @@ pub(super) struct Segment {
     /// Ranges of documents in which ids are ascending. Merging concatenates segments, so there may
     /// be several.
     slices: Vec<Slice>,
+    bucket_runs: OnceLock<Option<Vec<BucketRun>>>,
+}
+
+/// Consecutive documents that are in the same bucket.
+pub(super) struct BucketRun {
+    /// The document after the last one.
+    pub(super) end: DocId,
+    pub(super) bucket: u64,
 }
 
 struct Slice {
@@ -42,7 +55,15 @@ impl Segment {
                 fast.column_first_or_default(attribute.column())
             })?,
             slices,
+            bucket_runs: OnceLock::new(),
         })
+    }
+
+    /// Returns the runs of documents in the same bucket, in order, or `None` if most are short.
+    /// Loads write each bucket's files together, so there are far fewer runs than documents.
+    pub(super) fn bucket_runs(&self) -> Option<&[BucketRun]> {
+        let runs = || bucket_runs(&*self.buckets, self.reader.max_doc());
+        self.bucket_runs.get_or_init(runs).as_deref()
     }
 
     /// Returns the end of the slice that contains a document.
@@ -105,4 +126,71 @@ fn slices(ids: &dyn ColumnValues<u64>, documents: DocId) -> Vec<Slice> {
         slices.push(Slice { documents: start..documents, first, last: before });
     }
     slices
+}
+
+/// Splits a segment wherever the bucket changes. Returns `None` if that happens too often.
+fn bucket_runs(buckets: &dyn ColumnValues<u64>, documents: DocId) -> Option<Vec<BucketRun>> {
+    let most = (documents / SHORTEST_RUNS) as usize + 1;
+    let mut runs: Vec<BucketRun> = Vec::new();
+    let mut values = [0; BLOCK as usize];
+    for start in (0..documents).step_by(BLOCK as usize) {
+        let values = &mut values[..BLOCK.min(documents - start) as usize];
+        buckets.get_range(u64::from(start), values);
+        for (document, &bucket) in (start..).zip(&*values) {
+            let current = runs.last_mut().filter(|run| run.bucket == bucket);
+            if let Some(run) = current {
+                run.end = document + 1;
+            } else if runs.len() == most {
+                return None;
+            } else {
+                runs.push(BucketRun { end: document + 1, bucket });
+            }
+        }
+    }
+    runs.shrink_to_fit();
+    Some(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Values(Vec<u64>);
+
+    impl ColumnValues<u64> for Values {
+        fn get_val(&self, document: u32) -> u64 {
+            self.0[document as usize]
+        }
+
+        fn min_value(&self) -> u64 {
+            self.0.iter().copied().min().unwrap_or_default()
+        }
+
+        fn max_value(&self) -> u64 {
+            self.0.iter().copied().max().unwrap_or_default()
+        }
+
+        fn num_vals(&self) -> u32 {
+            self.0.len() as u32
+        }
+    }
+
+    fn runs(buckets: Vec<u64>) -> Option<Vec<(u32, u64)>> {
+        let documents = buckets.len() as u32;
+        let runs = bucket_runs(&Values(buckets), documents)?;
+        Some(runs.iter().map(|run| (run.end, run.bucket)).collect())
+    }
+
+    #[test]
+    fn bucket_runs_end_where_the_bucket_changes() {
+        let buckets = [vec![7; 1_000], vec![3; 1_500], vec![7; 1]].concat();
+        assert_eq!(runs(buckets), Some(vec![(1_000, 7), (2_500, 3), (2_501, 7)]));
+        assert_eq!(runs(Vec::new()), Some(Vec::new()));
+        assert_eq!(runs(vec![1]), Some(vec![(1, 1)]));
+    }
+
+    #[test]
+    fn short_bucket_runs_are_not_kept() {
+        assert_eq!(runs((0..100).collect()), None);
+    }
 }
