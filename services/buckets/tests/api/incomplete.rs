@@ -291,11 +291,33 @@ fn partial_listing_removes_no_file(#[case] part: &str) {
     let fixture = Fixture::new();
     fixture.load(&[fixture.folder.write("all.ndjson", lines(A, 5))]).unwrap();
     let entry = "<Contents><Key>dir/1</Key><Size>9</Size></Contents>";
-    let listing = format!("<ListBucketResult>{part}{entry}</ListBucketResult>");
+    let end = if part.contains("IsTruncated") { "" } else { "<IsTruncated>false</IsTruncated>" };
+    let listing = format!("<ListBucketResult>{part}{entry}{end}</ListBucketResult>");
     let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
     assert_eq!((report.counts.replaced, report.counts.removed), (1, 0));
-    let listing = format!("<ListBucketResult><Prefix/>{entry}</ListBucketResult>");
+    let end = "<IsTruncated>false</IsTruncated>";
+    let listing = format!("<ListBucketResult><Prefix/>{entry}{end}</ListBucketResult>");
     let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
+    assert_eq!((report.counts.unchanged, report.counts.removed), (1, 4));
+}
+
+#[rstest]
+#[case(&format!("{A}.xml"), S3, "<IsTruncated>false</IsTruncated>")]
+#[case(&format!("{A}.xml"), S3, "false")]
+#[case("azure.xml", AZURE, "<NextMarker/>")]
+fn listing_that_does_not_say_whether_it_is_complete_removes_no_file(
+    #[case] name: &str,
+    #[case] listing: &str,
+    #[case] end: &str,
+) {
+    let fixture = Fixture::new();
+    let listing = listing.replace("<Key>1<", "<Key>dir/1<").replace("<Name>1<", "<Name>dir/1<");
+    let bucket = if name == "azure.xml" { "acc.blob.core.windows.net/box" } else { A };
+    fixture.load(&[fixture.folder.write("all.ndjson", lines(bucket, 5))]).unwrap();
+    let silent = listing.replace(end, "");
+    let report = fixture.load(&[fixture.folder.write(name, silent)]).unwrap();
+    assert_eq!((report.counts.replaced, report.counts.removed), (1, 0));
+    let report = fixture.load(&[fixture.folder.write(name, listing)]).unwrap();
     assert_eq!((report.counts.unchanged, report.counts.removed), (1, 4));
 }
 

@@ -29,7 +29,8 @@ pub(super) fn read<R: BufRead>(
     let kind = defaults.kind.as_deref();
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
-    let (mut bucket, mut truncated, mut position) = (String::new(), false, 0);
+    // A page without the element does not say whether it is the last one.
+    let (mut bucket, mut truncated, mut position) = (String::new(), None, 0);
     let (mut part, mut link) = (None, Link::default());
     let mut blob = Blob::default();
     let mut pages = 0;
@@ -60,9 +61,16 @@ pub(super) fn read<R: BufRead>(
                 match (path.len(), name.as_str()) {
                     (0, _) => {
                         pages += 1;
-                        part.take().into_iter().for_each(|part| sink.part(part));
+                        let truncated: Option<bool> = truncated.take();
+                        let part = match part.take() {
+                            None | Some(Part::Continued) if truncated.is_none() => {
+                                Some(Part::Unended)
+                            }
+                            part => part,
+                        };
+                        part.into_iter().for_each(|part| sink.part(part));
                         sink.link(std::mem::take(&mut link));
-                        sink.page(&bucket, kind, std::mem::take(&mut truncated))?;
+                        sink.page(&bucket, kind, truncated == Some(true))?;
                     }
                     (1, "Prefix" | "Delimiter") if !text.trim().is_empty() => {
                         part = Some(Part::Filtered);
@@ -72,7 +80,7 @@ pub(super) fn read<R: BufRead>(
                         link.token = Some(text);
                     }
                     (1, "NextMarker") => {
-                        truncated = !text.trim().is_empty();
+                        truncated = Some(!text.trim().is_empty());
                         link.next = Some(text);
                     }
                     (2, "BlobPrefix") => sink.skipped(Skipped::Prefix)?,

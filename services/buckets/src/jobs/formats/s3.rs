@@ -21,7 +21,8 @@ struct Entry {
 #[derive(Default)]
 struct Page {
     encoded: bool,
-    truncated: bool,
+    /// `None` if the page does not say.
+    truncated: Option<bool>,
     part: Option<Part>,
     link: Link,
     /// The key or marker for the next page.
@@ -90,7 +91,7 @@ pub(super) fn read<R: BufRead>(
                         listing.page.link.next = Some(text);
                     }
                     (1, "NextMarker") if !text.is_empty() => listing.page.next_marker = Some(text),
-                    (1, "IsTruncated") => listing.page.truncated = text.trim() == "true",
+                    (1, "IsTruncated") => listing.page.truncated = text.trim().parse().ok(),
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
                     (2, element) => {
@@ -133,9 +134,13 @@ impl Listing<'_> {
         let text = |text: String| String::from_utf8_lossy(&decoded(&text, encoded)).into_owned();
         link.after = link.after.map(text);
         link.next = link.next.or_else(|| next_marker.map(text));
+        let part = match part {
+            None | Some(Part::Continued) if truncated.is_none() => Some(Part::Unended),
+            part => part,
+        };
         part.into_iter().for_each(|part| sink.part(part));
         sink.link(link);
-        sink.page(self.bucket, self.kind, truncated)
+        sink.page(self.bucket, self.kind, truncated == Some(true))
     }
 
     fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), JobError> {
