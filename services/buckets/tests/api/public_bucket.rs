@@ -20,6 +20,8 @@ pub struct Behaviour {
     pub requests: Mutex<Vec<String>>,
     /// Number of requests that get a 503 response.
     pub busy: AtomicUsize,
+    /// Number of responses that end before their body does.
+    pub cut: AtomicUsize,
     /// From this request on (counted from 1), all get a 503 response; 0 for none.
     pub broken_from: AtomicUsize,
     /// Number of requests after which the server refuses connections; 0 for none.
@@ -100,10 +102,15 @@ fn serve(behaviour: &Behaviour, stream: TcpStream) {
     let (status, body) = answer(behaviour, &target);
     let location = behaviour.location.lock();
     let location = location.as_ref().map_or(String::new(), |url| format!("location: {url}\r\n"));
-    let answer = format!(
-        "HTTP/1.1 {status}\r\n{location}content-length: {}\r\nconnection: close\r\n\r\n{body}",
-        body.len()
-    );
+    let head = format!("HTTP/1.1 {status}\r\n{location}connection: close\r\n");
+    let length = body.len();
+    let fewer = |cut: usize| cut.checked_sub(1);
+    let answer = match behaviour.cut.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer) {
+        Err(_) => format!("{head}content-length: {length}\r\n\r\n{body}"),
+        Ok(cut) if cut % 2 == 0 => format!("{head}content-length: {}\r\n\r\n{body}", length + 1),
+        // The last chunk is missing.
+        Ok(_) => format!("{head}transfer-encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n"),
+    };
     // The client may have disconnected.
     let _ = reader.get_mut().write_all(answer.as_bytes());
 }

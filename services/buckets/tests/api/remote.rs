@@ -54,6 +54,19 @@ fn all_pages_of_listing_are_loaded(#[case] interface: &str, #[case] old: bool) {
 }
 
 #[test]
+fn page_whose_response_breaks_off_is_requested_again() {
+    let keys = keys(2 * PAGE);
+    let bucket =
+        PublicBucket::start(Behaviour { keys: keys.clone().into(), ..Behaviour::default() });
+    bucket.behaviour.cut.store(2, Ordering::Relaxed);
+    let fixture = Fixture::new();
+    let report = fixture.run(&options(&bucket, "s3")).unwrap();
+    assert_eq!(report.tally.incomplete, Vec::<String>::new());
+    assert_eq!(paths(&fixture), keys);
+    assert_eq!(bucket.requests(), 2 + 2, "two pages, and two responses that broke off");
+}
+
+#[test]
 fn stopped_listing_resumes_at_page() {
     let bucket =
         PublicBucket::start(Behaviour { keys: keys(5 * PAGE).into(), ..Behaviour::default() });
