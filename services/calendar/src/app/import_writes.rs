@@ -353,8 +353,9 @@ fn update(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &*occurrence.details;
-    // The first event of a series can't be its own parent.
-    let parent = source.parent.filter(|id| *id != event.id);
+    // The first event of a series can't be its own parent. Our own feeds do not have parents: if the
+    // first event was erased, the others have none.
+    let parent = source.parent.filter(|id| *id != event.id && !source.own.is_author);
     let mut fields = occurrence.fields(shown.as_ref());
     if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {
         fields.insert("status".to_owned(), json!(status.as_str()));

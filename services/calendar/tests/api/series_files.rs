@@ -218,6 +218,10 @@ async fn import_of_an_own_feed_with_series_changes_nothing() {
         assert_eq!(done.json["warnings"], json!([]), "{path}");
     }
     assert_eq!((events(&app, id).await, rows()), (before, counted));
+    // If the first event was erased, the others have no parent.
+    app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+    let feed = app.get("/ical").await.expect(200).text;
+    assert_eq!(counts(&app, feed).await[..2], [0, 0]);
 }
 
 #[actix_web::test]
