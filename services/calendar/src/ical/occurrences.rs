@@ -3,12 +3,12 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
-use super::dates::{NoStarts, Series, Start, Unread};
+use super::dates::{NoStarts, Series, Start, Unread, Until};
 use super::ignored::Warning;
 use super::moment::{EntryContext, Moment};
 use super::property::Property;
 use super::reader::Component;
-use crate::model::recurrence::Wanted;
+use crate::model::recurrence::{Rule, Wanted, replace_until};
 use crate::model::schedule::wall_seconds;
 use crate::model::series::{Plan, SeriesLimits};
 use crate::model::zone::Zone;
@@ -155,7 +155,7 @@ impl Series<'_> {
         {
             return None;
         }
-        let rule = rules.first().map(|rule| rule.value.trim().replace('\\', ""));
+        let rule = rules.first().map(|rule| self.stored_rule(rule));
         let start_local = wall_seconds(self.wall);
         let mut plan = Plan {
             zone,
@@ -175,6 +175,21 @@ impl Series<'_> {
         left_out.dedup();
         plan.exdates = left_out.into_iter().map(|moment| plan.key(moment)).collect();
         Some(plan)
+    }
+
+    /// Returns the text of a rule as we store it. Its UNTIL has the type of the start, and times are
+    /// in UTC (RFC 5545, 3.3.10). Other programs read a day as its midnight, so they would leave out
+    /// the last occurrence.
+    fn stored_rule(&self, property: &Property) -> String {
+        let text = property.value.trim().replace('\\', "");
+        let until = Rule::parse(&text).and_then(|rule| rule.until);
+        match until.map(|until| self.until(&until, property)) {
+            Some(Ok(Until::Wall(last))) => replace_until(&text, &self.at(last).key()),
+            Some(Ok(Until::Instant(last))) => {
+                replace_until(&text, &Moment::Time(last, Zone::utc()).key())
+            }
+            _ => text,
+        }
     }
 
     /// Records how far the series has been expanded and when to expand it next.
@@ -222,11 +237,9 @@ impl Series<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dates::Until;
     use super::super::foreign_zones::ForeignZones;
     use super::super::reader::Reader;
     use super::*;
-    use crate::model::recurrence::Rule;
 
     #[test]
     fn nearest_starts_are_kept() {

@@ -207,3 +207,26 @@ async fn series_moved_from_or_to_a_skipped_hour_has_the_written_times() {
         assert_eq!(moved, [expected[0], expected[1], expected[1]], "{to:?}");
     }
 }
+
+#[actix_web::test]
+async fn end_of_a_rule_is_published_in_the_form_that_all_programs_read() {
+    let zone = "DTSTART;TZID=Europe/Vienna:20270401T180000";
+    let day = "X-WR-TIMEZONE:America/New_York\r\nBEGIN:VEVENT";
+    for (start, until, published) in [
+        (zone, "20270403", "20270403T215959Z"),
+        (zone, "20270403T180000", "20270403T160000Z"),
+        (zone, "20270403T170000Z", "20270403T170000Z"),
+        ("DTSTART;VALUE=DATE:20270401", "20270403", "20270403"),
+        // The last second of 3 April in the zone of the file.
+        ("DTSTART;VALUE=DATE:20270401", "20270404T035959Z", "20270403"),
+    ] {
+        let app = App::new().await;
+        let file = event(&format!("UID:a\r\n{start}\r\nRRULE:FREQ=DAILY;UNTIL={until}"));
+        let file = file.replace("BEGIN:VEVENT", day);
+        assert_eq!(counts(&app, &file).await, [3, 0, 0, 0, 0], "{until}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 3, 0, 0], "{until}");
+        let feed = app.get("/ical").await.expect(200).text;
+        let rule = feed.lines().find_map(|line| line.strip_prefix("RRULE:")).unwrap();
+        assert_eq!(rule, format!("FREQ=DAILY;UNTIL={published}"), "{until}");
+    }
+}

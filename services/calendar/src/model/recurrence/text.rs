@@ -22,6 +22,14 @@ pub fn with_until(rule: &str, until: &str) -> String {
     ended(rule, &format!("UNTIL={until}"))
 }
 
+/// Replaces the `UNTIL` value of a rule that has one. The other parts stay.
+pub fn replace_until(rule: &str, until: &str) -> String {
+    let replaced = format!("UNTIL={until}");
+    let parts = rule.split(';');
+    let parts = parts.map(|part| if names(part, "UNTIL") { replaced.as_str() } else { part });
+    parts.collect::<Vec<_>>().join(";")
+}
+
 /// Ends a rule after this number of occurrences. An empty rule is left empty.
 pub fn with_count(rule: &str, count: usize) -> String {
     ended(rule, &format!("COUNT={count}"))
@@ -62,6 +70,8 @@ mod tests {
         let until = with_until(rule, "20270630T215959Z");
         assert_eq!(until, "FREQ=WEEKLY;BYDAY=TU;UNTIL=20270630T215959Z");
         assert_eq!(with_count(&until, 3), "FREQ=WEEKLY;BYDAY=TU;COUNT=3");
+        let replaced = replace_until("freq=weekly;until=20270630;COUNT=5", "20270701");
+        assert_eq!(replaced, "freq=weekly;UNTIL=20270701;COUNT=5");
         assert_eq!((with_until("", "20270630"), with_count("", 2)), (String::new(), String::new()));
     }
 }
