@@ -78,7 +78,8 @@ impl LoadCommand {
         }
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
         let loaded = match (self.csv, lines.input.is_rereadable()) {
-            (true, _) => jobs::load_table(state, lines.reader, options),
+            (true, true) => jobs::load_table_file(state, lines.reader, options),
+            (true, false) => jobs::load_table(state, lines.reader, options),
             (false, true) => jobs::load_file(state, lines.reader, options),
             (false, false) => jobs::load(state, lines.reader, options),
         };
@@ -122,7 +123,7 @@ impl LoadCommand {
             true => {
                 jobs::verify_export(reader)?;
                 let again = BufReader::with_capacity(1 << 16, input.open()?);
-                jobs::load_export(state, again, state.clock.unix())?
+                jobs::load_export_file(state, again, state.clock.unix())?
             }
             false => jobs::load_export(state, reader, state.clock.unix())?,
         };

@@ -137,8 +137,7 @@ pub fn load_file(
     lines: impl BufRead,
     options: LoadOptions,
 ) -> anyhow::Result<Loaded> {
-    let bulk = if options.dry_run { None } else { BulkWriter::open(&state.pools)? };
-    load_with(state, json_lines(lines), options, bulk)
+    load_with(state, json_lines(lines), options, bulk_writer(state, options)?)
 }
 
 /// Like [`load`], for events from a CSV table.
@@ -151,6 +150,26 @@ pub fn load_table(
     options: LoadOptions,
 ) -> anyhow::Result<Loaded> {
     load_with(state, TableRows::new(table)?, options, None)
+}
+
+/// Like [`load_table`], for input that doesn't come from another program.
+///
+/// # Errors
+/// Same as [`load_table`].
+pub fn load_table_file(
+    state: &State,
+    table: impl BufRead,
+    options: LoadOptions,
+) -> anyhow::Result<Loaded> {
+    load_with(state, TableRows::new(table)?, options, bulk_writer(state, options)?)
+}
+
+/// Opens a writer for long transactions. Returns `None` for dry runs, and if there isn't one.
+fn bulk_writer(state: &State, options: LoadOptions) -> anyhow::Result<Option<BulkWriter>> {
+    if options.dry_run {
+        return Ok(None);
+    }
+    Ok(BulkWriter::open(&state.pools)?)
 }
 
 fn json_lines<R: BufRead>(lines: R) -> JsonLines<R> {

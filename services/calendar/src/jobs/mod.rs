@@ -22,7 +22,7 @@ pub use event_index::{prune_changes, refresh_index};
 pub use first_start::{Announce, seed};
 pub use import::{ImportOptions, import};
 pub use import_site::{SiteAccess, import_site};
-pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table};
+pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table, load_table_file};
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use series::{extend_series, review_series};
@@ -33,8 +33,8 @@ pub use subscriptions::{
     run_subscriptions_forever, show_subscription, step_subscription,
 };
 pub use transfer::{
-    LoadedExport, export, gather_statistics, is_export, load_export, require_finished,
-    verify_export,
+    LoadedExport, export, gather_statistics, is_export, load_export, load_export_file,
+    require_finished, verify_export,
 };
 pub use users::{Inherited, RemovalError, remove_user};
 pub use webhooks::{deliver_due, deliver_forever, measure_messages, prune_messages};

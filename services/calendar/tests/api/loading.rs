@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 
-use calendar::{Fault, LoadOptions, Loaded, Sql, load, load_file};
+use calendar::{Fault, LoadOptions, Loaded, Sql, load, load_file, load_table_file};
 use database::{Backend, Db};
 use serde_json::{Value, json};
 
@@ -339,6 +339,14 @@ async fn file_is_loaded_in_one_transaction_unless_a_server_uses_the_database() {
     };
     assert_eq!(seen(tags(0)), if is_sqlite { 0 } else { 500 });
     assert_eq!(app.rows("terms"), 600);
+    let row = |number: u32| format!("Event {number},2027-04-01 10:00,2027-04-01 11:00\n");
+    let table: String = (0..600).map(row).collect();
+    let mut events = Vec::new();
+    let table = Cursor::new(format!("title,start_date,end_date\n{table}"));
+    let watched = BufReader::new(Watched(table, || events.push(app.rows("events"))));
+    let loaded = load_table_file(&app.state, watched, PLAIN).unwrap();
+    assert_eq!((loaded.created, loaded.failed), (600, 0));
+    assert_eq!(events[0], if is_sqlite { 0 } else { 500 });
     assert!(app.state.pools.register_server());
     assert_eq!(seen(tags(600)), 1_100);
     assert_eq!(app.rows("terms"), 1_200);

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use batch::{ProgressReporter, Unit};
-use database::{Backend, Db, WriterQueue};
+use database::{Backend, BulkWriter, Db, WriterQueue};
 use serde::Serialize;
 
 use super::format::{End, ExportReader, Head, Line, MediaFile};
@@ -19,11 +19,14 @@ use crate::state::State;
 use crate::store::transfer::{self, Record, TABLES};
 use crate::store::{sql, statistics, users, webhooks};
 
-/// Lines per transaction.
+/// Lines per batch, which is a transaction unless there is a [`BulkWriter`].
 const BATCH: usize = 250;
 
-/// Size in bytes at which no more lines are added to a transaction.
+/// Size in bytes at which no more lines are added to a batch.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// Size in bytes at which no more batches are added to a transaction of a [`BulkWriter`].
+const BULK_BYTES: usize = 256 << 20;
 
 /// The outcome of loading an export.
 #[derive(Clone, Debug, Serialize)]
@@ -62,17 +65,46 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
 /// empty, or the database fails. Rows that were already loaded stay in the database until the load
 /// is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
-    let (mut reader, head) = ExportReader::new(input)?;
     let server_lock = state.pools.lock_out_servers();
+    require_no_server(state, server_lock.is_some())?;
+    load_with(state, input, None, now)
+}
+
+/// Like [`load_export`], for input that doesn't come from another program. A long transaction then
+/// never has to wait for the next line.
+///
+/// # Errors
+/// Same as [`load_export`].
+pub fn load_export_file(
+    state: &State,
+    input: impl BufRead,
+    now: i64,
+) -> anyhow::Result<LoadedExport> {
+    let bulk = BulkWriter::open(&state.pools)?;
+    require_no_server(state, bulk.is_some())?;
+    load_with(state, input, bulk, now)
+}
+
+/// Fails if servers are not locked out. On PostgreSQL, there is no lock.
+fn require_no_server(state: &State, has_lock: bool) -> anyhow::Result<()> {
     ensure!(
-        server_lock.is_some() || state.pools.backend() == Backend::Postgres,
+        has_lock || state.pools.backend() == Backend::Postgres,
         "a server or another load is using the database; stop it, and run the same command again"
     );
+    Ok(())
+}
+
+fn load_with(
+    state: &State,
+    input: impl BufRead,
+    mut bulk: Option<BulkWriter>,
+    now: i64,
+) -> anyhow::Result<LoadedExport> {
+    let (mut reader, head) = ExportReader::new(input)?;
     let mut queue = writer_queue(&state.pools);
     let start = queue.write(|db| begin(db, &head.id))?;
     let mut loading = Loading {
         state,
-        queue,
         progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
         head,
         line: match start {
@@ -90,13 +122,17 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
     if loading.line > 1 {
         log::info!(target: "notice", "resuming after line {}", loading.line);
     }
-    let outcome = loading.run(&mut reader);
+    // The writer locks out servers until the load is finished.
+    let outcome = match &mut bulk {
+        Some(bulk) => loading.run_in_bulk(&mut reader, bulk),
+        None => loading.run(&mut reader, &mut queue),
+    };
     loading.progress.finish();
     outcome.with_context(|| {
         format!("lines up to {} are loaded; run the same command to resume", loading.line)
     })?;
     let end = reader.end().cloned().context("has no end")?;
-    finish(&mut loading.queue, &loading.head, &end, now)?;
+    finish(&mut queue, &loading.head, &end, now)?;
     let webhooks = state.pools.read_blocking(webhooks::all)?.into_iter();
     let webhooks = webhooks.map(|one| NewSecret { url: one.url, secret: one.secret }).collect();
     Ok(LoadedExport { end, webhooks })
@@ -131,9 +167,17 @@ fn begin(db: &mut Db, id: &str) -> Result<Start, Error> {
     }
 }
 
+/// The next rows of an export.
+#[derive(Default)]
+struct Batch {
+    records: Vec<Record>,
+    /// The number of the last line.
+    last: i64,
+    bytes: usize,
+}
+
 struct Loading<'a> {
     state: &'a State,
-    queue: WriterQueue<'a, Error>,
     progress: ProgressReporter,
     head: Head,
     /// The last loaded line.
@@ -141,30 +185,78 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    fn run(&mut self, reader: &mut ExportReader<impl BufRead>) -> anyhow::Result<()> {
-        let (mut records, mut bytes, mut last) = (Vec::new(), 0, self.line);
-        while let Some((number, line)) = reader.next()? {
+    /// Loads each batch in a transaction.
+    fn run(
+        &mut self,
+        reader: &mut ExportReader<impl BufRead>,
+        queue: &mut WriterQueue<'_, Error>,
+    ) -> anyhow::Result<()> {
+        while let Some(batch) = self.next(reader)? {
+            let (before, id) = (self.line, &self.head.id);
+            let is_own = queue.write(|db| {
+                sql::one_writer(db)?;
+                insert(db, (id, before), &batch)
+            });
+            ensure!(is_own.map_err(|error| failed(error, before))?, OTHER_LOAD);
+            self.line = batch.last;
+        }
+        Ok(())
+    }
+
+    /// Loads many batches per transaction. If reading fails, the lines up to that point are kept.
+    fn run_in_bulk(
+        &mut self,
+        reader: &mut ExportReader<impl BufRead>,
+        bulk: &mut BulkWriter,
+    ) -> anyhow::Result<()> {
+        loop {
+            let before = self.line;
+            let written = bulk.write(|db| {
+                sql::one_writer(db)?;
+                let (mut last, mut bytes) = (before, 0);
+                while bytes < BULK_BYTES {
+                    let batch = match self.next(reader) {
+                        Ok(Some(batch)) => batch,
+                        Ok(None) => return Ok((last, Ok(false))),
+                        Err(error) => return Ok((last, Err(error))),
+                    };
+                    if !insert(db, (&self.head.id, last), &batch)? {
+                        return Ok((last, Err(anyhow!(OTHER_LOAD))));
+                    }
+                    last = batch.last;
+                    bytes += batch.bytes;
+                }
+                Ok::<_, Error>((last, Ok(true)))
+            });
+            let (last, has_more) = written.map_err(|error| failed(error, before))?;
+            self.line = last;
+            if !has_more? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads the next batch, and stores its image files. Returns `None` at the end.
+    fn next(&self, reader: &mut ExportReader<impl BufRead>) -> anyhow::Result<Option<Batch>> {
+        let mut batch = Batch::default();
+        while batch.records.len() < BATCH && batch.bytes < BATCH_BYTES {
+            let Some((number, line)) = reader.next()? else { break };
             self.progress.set(number);
             let number = i64::try_from(number)?;
             if number <= self.line {
                 continue;
             }
-            last = number;
-            bytes += reader.length();
+            batch.last = number;
+            batch.bytes += reader.length();
             match line {
-                Line::Row(record) => records.push(*record),
+                Line::Row(record) => batch.records.push(*record),
                 Line::Media(file) => {
                     self.store(&file).with_context(|| format!("line {number}"))?;
                 }
                 Line::Head(_) | Line::End(_) => {}
             }
-            if records.len() >= BATCH || bytes >= BATCH_BYTES {
-                self.commit(&records, last)?;
-                records.clear();
-                bytes = 0;
-            }
         }
-        if last > self.line { self.commit(&records, last) } else { Ok(()) }
+        Ok(Some(batch).filter(|batch| batch.last > 0))
     }
 
     fn store(&self, file: &MediaFile) -> anyhow::Result<()> {
@@ -176,28 +268,26 @@ impl Loading<'_> {
         ensure!(stored, "the content of image {} does not match its name", file.file);
         Ok(())
     }
+}
 
-    fn commit(&mut self, records: &[Record], last: i64) -> anyhow::Result<()> {
-        let (before, id) = (self.line, &self.head.id);
-        let is_own = self.queue.write(|db| {
-            sql::one_writer(db)?;
-            match transfer::unfinished(db)? {
-                Some(found) if found.export_id == *id && found.line == before => {
-                    Record::insert(db, records)?;
-                    transfer::note_line(db, last)?;
-                    Ok(true)
-                }
-                // An earlier attempt may have committed without our knowing.
-                Some(found) => Ok::<_, Error>(found.export_id == *id && found.line == last),
-                None => Ok(false),
-            }
-        });
-        let is_own = is_own.map_err(|error| {
-            anyhow!(error).context(format!("lines {} to {last} cannot be written", before + 1))
-        })?;
-        ensure!(is_own, "another program is loading into this database at the same time");
-        self.line = last;
-        Ok(())
+const OTHER_LOAD: &str = "another program is loading into this database at the same time";
+
+/// Returns the error of a transaction with the lines after this one.
+fn failed(error: Error, before: i64) -> anyhow::Error {
+    anyhow!(error).context(format!("lines after {before} cannot be written"))
+}
+
+/// Inserts the batch that follows a line. Returns false if another program has changed the database.
+fn insert(db: &mut Db, (id, before): (&str, i64), batch: &Batch) -> Result<bool, Error> {
+    match transfer::unfinished(db)? {
+        Some(found) if found.export_id == id && found.line == before => {
+            Record::insert(db, &batch.records)?;
+            transfer::note_line(db, batch.last)?;
+            Ok(true)
+        }
+        // An earlier attempt may have committed without our knowing.
+        Some(found) => Ok(found.export_id == id && found.line == batch.last),
+        None => Ok(false),
     }
 }
 
@@ -239,7 +329,7 @@ fn finish(
     })?;
     match outcome {
         Finish::Done => Ok(()),
-        Finish::Gone => bail!("another program is loading into this database at the same time"),
+        Finish::Gone => bail!(OTHER_LOAD),
         Finish::Differs(table, count) => bail!(
             "the table {table} has {count} rows and the export {}, because another program wrote \
              to the database during the load; start again with an empty database",
@@ -256,4 +346,85 @@ fn revoke_keys(db: &mut Db, now: i64) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Cursor, Read};
+
+    use clap::Parser;
+    use domain::SystemClock;
+    use testkit::Database;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::jobs::export;
+    use crate::model::term::{Taxonomy, Term};
+    use crate::store::media::Media;
+    use crate::store::{MIGRATIONS, terms};
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        site: Settings,
+    }
+
+    fn state_of(database: &Database) -> State {
+        let pools = database.open(&[&auth::MIGRATIONS, &MIGRATIONS]);
+        let site = Arguments::parse_from(["calendar"]).site;
+        State::new(pools, SystemClock::shared(), site, Media::new("media".into()))
+    }
+
+    fn tags(state: &State) -> i64 {
+        let count = |db: &mut Db| sql::Sql::new(db, "select count(*) as n from terms").number(db);
+        state.pools.read_blocking(count).unwrap()
+    }
+
+    /// A reader that calls a function when everything has been read.
+    struct Watched<F>(Cursor<Vec<u8>>, F);
+
+    impl<F: FnMut()> Read for Watched<F> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let read = self.0.read(buffer)?;
+            if read == 0 {
+                (self.1)();
+            }
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn export_is_loaded_in_one_transaction_if_it_is_a_file() {
+        let databases = [(); 3].map(|()| Database::new());
+        let [source, file, pipe] = databases.each_ref().map(state_of);
+        let add = |db: &mut Db| {
+            (0..600).try_for_each(|number| {
+                let tag = Term {
+                    id: 0,
+                    taxonomy: Taxonomy::Tag,
+                    name: format!("tag {number}"),
+                    slug: format!("tag-{number}"),
+                    description: String::new(),
+                    parent: 0,
+                    count: 0,
+                };
+                terms::insert(db, &tag).map(drop)
+            })
+        };
+        source.pools.write_blocking(add).unwrap();
+        let mut text = Vec::new();
+        export(&source, &mut text).unwrap();
+        let is_sqlite = source.pools.backend() == Backend::Sqlite;
+        for (target, is_file) in [(&file, true), (&pipe, false)] {
+            let mut seen = Vec::new();
+            let watched = Watched(Cursor::new(text.clone()), || seen.push(tags(target)));
+            let watched = BufReader::new(watched);
+            match is_file {
+                true => load_export_file(target, watched, 0).unwrap(),
+                false => load_export(target, watched, 0).unwrap(),
+            };
+            assert_eq!(seen[0] > 0, !(is_file && is_sqlite), "{is_file}");
+            assert_eq!(tags(target), 600, "{is_file}");
+        }
+    }
 }

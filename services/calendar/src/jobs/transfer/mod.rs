@@ -7,5 +7,5 @@ mod unfinished;
 
 pub use export::export;
 pub use format::is_export;
-pub use load::{LoadedExport, gather_statistics, load_export, verify_export};
+pub use load::{LoadedExport, gather_statistics, load_export, load_export_file, verify_export};
 pub use unfinished::require_finished;
