@@ -188,12 +188,12 @@ async fn ids_and_slugs_that_are_taken_are_replaced() {
     );
 }
 
-fn empty(name: &str) -> PeerAnswer {
+pub fn empty(name: &str) -> PeerAnswer {
     PeerAnswer::Body(200, json!({name: [], "total": 0, "total_pages": 0}).to_string())
 }
 
 /// Returns the name of the requested list and its page number.
-fn asked(target: &str) -> (String, usize) {
+pub fn asked(target: &str) -> (String, usize) {
     let name = target.split(['/', '?']).find(|part| {
         ["categories", "tags", "venues", "organizers", "events", "users"].contains(part)
     });

@@ -1,11 +1,12 @@
-//! An imported site's categories and their parents.
+//! The lists of an imported site: the parents of its categories, and lists that end early.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use testkit::{HttpPeer, PeerAnswer};
 
-use crate::import_site::{call, counts, create, import, program, site};
+use crate::import_site::{asked, call, counts, create, empty, import, program, site};
 
 fn category(id: i64, name: &str, parent: i64) -> Value {
     json!({"id": id, "name": name, "parent": parent})
@@ -70,5 +71,27 @@ async fn category_without_its_parent_is_not_merged_with_a_root_of_its_name() {
     for (id, parent) in [(15, 0), (19, 18), (18, 0)] {
         let found = call(&server, "GET", &format!("/categories/{id}"), json!({})).await;
         assert_eq!(found["parent"], json!(parent), "{id}");
+    }
+}
+
+#[test]
+fn list_that_ends_before_its_last_page_is_incomplete() {
+    let tags = |page: usize| json!([{"id": page, "name": format!("tag {page}")}]);
+    for (second, incomplete) in [
+        (PeerAnswer::Body(200, json!({"tags": tags(2), "total_pages": 2}).to_string()), 0),
+        (PeerAnswer::Body(200, json!({"tags": [], "total_pages": 2}).to_string()), 1),
+        (PeerAnswer::Body(404, String::new()), 1),
+    ] {
+        let peer = HttpPeer::start(move |request| match asked(&request.target) {
+            (name, 1) if name == "tags" => {
+                PeerAnswer::Body(200, json!({"tags": tags(1), "total_pages": 2}).to_string())
+            }
+            (name, _) if name == "tags" => second.clone(),
+            (name, _) => empty(&name),
+        });
+        let ran = import(&program().with_database(), &peer.url(""), &[]);
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(report["incomplete"], json!(incomplete), "{}", ran.errors);
+        assert_eq!((ran.code, &report["created"]), (Some(incomplete), &json!(2 - incomplete)));
     }
 }

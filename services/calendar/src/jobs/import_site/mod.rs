@@ -109,7 +109,8 @@ struct Site<'a> {
 struct Page {
     items: Vec<Value>,
     total: Option<u64>,
-    pages: usize,
+    /// The number of pages, if the site reports it.
+    pages: Option<usize>,
 }
 
 impl Site<'_> {
@@ -134,11 +135,14 @@ impl Site<'_> {
 
     fn list(&mut self, kind: ItemKind) -> anyhow::Result<()> {
         let progress = ProgressReporter::new(kind.collection(), Unit::Items("items"), None);
-        let (mut seen, mut total) = (HashSet::new(), None);
-        let mut children = Vec::new();
+        let (mut seen, mut total, mut pages) = (HashSet::new(), None, None);
+        let (mut children, mut is_cut) = (Vec::new(), false);
         for number in 1..=MOST_PAGES {
-            let Some(page) = self.page(kind, number)? else { break };
-            total = page.total;
+            let Some(page) = self.page(kind, number)? else {
+                is_cut = pages.is_some_and(|pages| number <= pages);
+                break;
+            };
+            (total, pages) = (page.total, page.pages);
             let before = seen.len();
             for item in &page.items {
                 let Some(id) = id_of(item) else {
@@ -158,7 +162,9 @@ impl Site<'_> {
                 self.take(kind, id, item)?;
                 progress.set(seen.len() as u64);
             }
-            if page.items.is_empty() || number >= page.pages {
+            let is_last = pages.is_some_and(|pages| number >= pages);
+            if page.items.is_empty() || is_last {
+                is_cut = pages.is_some() && !is_last;
                 break;
             }
             ensure!(
@@ -171,14 +177,16 @@ impl Site<'_> {
             self.take(kind, id, &item)?;
         }
         progress.finish();
-        if total.is_some_and(|total| total != seen.len() as u64) {
-            let (name, found) = (kind.collection(), seen.len());
+        let (name, found) = (kind.collection(), seen.len());
+        let differs = total.filter(|total| *total != found as u64);
+        if let Some(total) = differs {
             log::warn!(
-                "the site has {} {name} but listed {found}: it has changed, run the command again",
-                total.unwrap_or(0)
+                "the site has {total} {name} but listed {found}: it has changed, run the command again"
             );
-            self.report.incomplete += 1;
+        } else if is_cut {
+            log::warn!("the list of {name} ended before its last page: run the command again");
         }
+        self.report.incomplete += u64::from(is_cut || differs.is_some());
         self.set_parents(&seen)
     }
 
@@ -218,7 +226,7 @@ impl Site<'_> {
             bail!("{} responded without a list of {name}", self.client.root());
         };
         let pages = found["total_pages"].as_u64().and_then(|pages| usize::try_from(pages).ok());
-        Ok(Some(Page { items, total: found["total"].as_u64(), pages: pages.unwrap_or(usize::MAX) }))
+        Ok(Some(Page { items, total: found["total"].as_u64(), pages }))
     }
 
     /// Writes an item if it is new or has changed. Returns its id here, or `None` if it was not
