@@ -1,4 +1,4 @@
-//! Corrects starts and ends whose forms don't fit together.
+//! Corrects dates of an event whose forms don't fit together.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -14,7 +14,8 @@ const LOCAL_TIME: usize = 15;
 /// Length of a week in seconds. An end that is earlier than that has a wrong month or year.
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
-/// Corrects an event's start and end:
+/// Corrects an event's dates:
+/// - If the start names a zone, a RECURRENCE-ID in local time without a zone is in the same zone.
 /// - If one of them has a time of day, the other one has a time too, even if it is declared or
 ///   written as a day.
 /// - If only one of two local times names a zone, the other one is in the same zone.
@@ -24,6 +25,7 @@ const WEEK_SECONDS: i64 = 7 * 86_400;
 /// The start of an event that affects other dates keeps its zone and place, because these dates
 /// depend on it.
 pub fn correct(properties: &mut [Property]) -> Option<u64> {
+    add_zone_of_start(properties);
     let place = |name: &str| properties.iter().position(|one| one.name == name);
     let places = [place("DTSTART")?, place("DTEND")?];
     let has_others = properties.iter().any(has_other_dates);
@@ -68,6 +70,18 @@ fn add_times(start: &mut Property, end: &mut Property) {
     for edge in [start, end] {
         if edge.value.trim().len() > DAY {
             edge.parameters.retain(|(name, _)| name != "VALUE");
+        }
+    }
+}
+
+fn add_zone_of_start(properties: &mut [Property]) {
+    let start = properties.iter().find(|one| one.name == "DTSTART");
+    let zone = start.filter(|start| start.value.trim().len() == LOCAL_TIME);
+    let zone = zone.and_then(|start| start.parameters.iter().find(|(name, _)| name == "TZID"));
+    let Some(zone) = zone.cloned() else { return };
+    for replaced in properties.iter_mut().filter(|one| one.name == "RECURRENCE-ID") {
+        if replaced.value.trim().len() == LOCAL_TIME && replaced.parameter("TZID").is_none() {
+            replaced.parameters.push(zone.clone());
         }
     }
 }
@@ -169,6 +183,20 @@ mod tests {
                 (expected.map(str::to_owned).to_vec(), false),
                 "{lines:?}"
             );
+        }
+    }
+
+    #[test]
+    fn replaced_local_time_without_a_zone_has_that_of_the_start() {
+        for (start, replaced, zone) in [
+            ("DTSTART;TZID=A/B:20260131T100000", "RECURRENCE-ID:20260130T100000", "A/B"),
+            ("DTSTART;TZID=A/B:20260131T100000", "RECURRENCE-ID:20260130T100000Z", "-"),
+            ("DTSTART;TZID=A/B:20260131T100000", "RECURRENCE-ID:20260130", "-"),
+            ("DTSTART;TZID=A/B:20260131T100000", "RECURRENCE-ID;TZID=C/D:20260130T100000", "C/D"),
+            ("DTSTART:20260131T100000Z", "RECURRENCE-ID:20260130T100000", "-"),
+        ] {
+            let (shown, _) = corrected([start, replaced]);
+            assert_eq!(shown[1].split(' ').nth(1), Some(zone), "{start} {replaced}");
         }
     }
 

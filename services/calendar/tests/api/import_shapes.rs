@@ -67,6 +67,14 @@ async fn every_shape_has_its_occurrences_and_a_second_import_changes_nothing() {
             days(&[1, 3]),
         ),
         (
+            "moved without the zone of its start",
+            vec![
+                vienna("RRULE:FREQ=DAILY;COUNT=2"),
+                vienna("RECURRENCE-ID:20270402T100000").replace("20270401T1", "20270403T1"),
+            ],
+            days(&[1, 3]),
+        ),
+        (
             "moved and excluded",
             vec![entry("RRULE:FREQ=DAILY;COUNT=3\nEXDATE:20270402T100000Z"), moved.to_owned()],
             times(&["01 10 01 11", "02 15 02 16", "03 10 03 11"]),
