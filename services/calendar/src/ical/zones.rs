@@ -24,6 +24,9 @@ const KNOWN_YEARS: i16 = 2037;
 /// The Gregorian calendar's weekdays repeat after this number of years.
 const WEEKDAY_CYCLE: i16 = 28;
 
+/// The last year with clock changes that we look at.
+const LAST_YEAR: i16 = 9998;
+
 /// Writes a time zone that covers events between two instants.
 ///
 /// Clock changes that repeat every year are written as a rule. Other changes get one RDATE line
@@ -34,8 +37,9 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     let until = zone.wall(instant_from_seconds(last.saturating_add(MARGIN)));
     line(out, "BEGIN", "VTIMEZONE");
     line(out, "TZID", zone.name());
-    let end_of_rules = until.year().max(KNOWN_YEARS);
-    let horizon = Date::new(end_of_rules.saturating_add(WEEKDAY_CYCLE).min(9998), 12, 31);
+    // After the last cycle of weekdays, there would be too few changes to find a rule.
+    let end_of_rules = until.year().clamp(KNOWN_YEARS, LAST_YEAR - WEEKDAY_CYCLE);
+    let horizon = Date::new(end_of_rules + WEEKDAY_CYCLE, 12, 31);
     let horizon = horizon.ok().and_then(|day| zone.instant(day.to_datetime(Time::MAX)));
     let mut kinds: Vec<(Observance, Vec<DateTime>)> = Vec::new();
     for (begin, observance) in zone.observances(from, horizon.unwrap_or(from)) {
@@ -276,6 +280,15 @@ mod tests {
                 day = day.checked_add(jiff::Span::new().days(3)).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn zone_of_events_until_the_last_year_is_short() {
+        let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
+        let (first, last) = (at("2027-05-05T00:00:00Z"), at("9998-05-05T00:00:00Z"));
+        let mut out = String::new();
+        time_zone(&mut out, &Zone::parse("Europe/Vienna").unwrap(), first, last);
+        assert_eq!((out.matches("RRULE:").count(), out.lines().count() < 100), (2, true), "{out}");
     }
 
     #[test]
