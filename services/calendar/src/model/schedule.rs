@@ -144,9 +144,14 @@ impl Schedule {
         if zone.exceeds_max_offset(start) || zone.exceeds_max_offset(end) {
             return Err(NotADate);
         }
+        let mut start_wall = zone.wall(start);
+        if all_day {
+            // Clocks may skip midnight, but the day has the same form as all others.
+            start_wall = start_wall.date().to_datetime(Time::midnight());
+        }
         Ok(Schedule {
             all_day,
-            start_local: wall_seconds(zone.wall(start)),
+            start_local: wall_seconds(start_wall),
             end_local: wall_seconds(zone.wall(end)),
             start_utc: start.as_second(),
             end_utc: end.as_second(),
@@ -213,6 +218,13 @@ mod tests {
         assert_eq!(shown(schedule.start_local), "2027-03-01 00:00:00");
         assert_eq!(shown(schedule.end_local), "2027-03-02 23:59:59");
         assert_eq!(shown(schedule.start_utc), "2027-02-28 23:00:00");
+        // In Havana, this day begins at 01:00.
+        let day = wall("2027-03-14T00:00");
+        let schedule = Schedule::new(zone("America/Havana"), true, day, day).unwrap();
+        assert_eq!(shown(schedule.start_local), "2027-03-14 00:00:00");
+        assert_eq!(shown(schedule.start_utc), "2027-03-14 05:00:00");
+        let sent_back = ScheduleChange { start: Some(day), ..ScheduleChange::default() };
+        assert_eq!(schedule.changed(&sent_back), Ok(schedule));
     }
 
     #[test]
