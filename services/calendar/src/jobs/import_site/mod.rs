@@ -181,7 +181,8 @@ impl Site<'_> {
         let differs = total.filter(|total| *total != found as u64);
         if let Some(total) = differs {
             log::warn!(
-                "the site has {total} {name} but listed {found}: it has changed, run the command again"
+                "the site has {total} {name} but listed {found}: it has changed, run the command \
+                 again"
             );
         } else if is_cut {
             log::warn!("the list of {name} ended before its last page: run the command again");
