@@ -1,6 +1,6 @@
 //! Recurrence dates of imported series, from rules and from date lists.
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
 
 use super::ignored::Warning;
@@ -58,6 +58,13 @@ impl NoStarts {
 /// Shortens a string from a file for use in messages.
 pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
+}
+
+/// Returns the day that a time means in a series of whole days. Times in UTC are in the file's zone,
+/// except for midnight, which programs write as the form of a day.
+fn day_of(moment: &Moment, text: &str) -> Date {
+    let midnight = reading(text).filter(|wall| wall.time() == Time::midnight());
+    midnight.unwrap_or_else(|| moment.wall()).date()
 }
 
 /// A series in the time zone it recurs in.
@@ -184,6 +191,7 @@ impl<'a> Series<'a> {
         let moment = Moment::parse(text, property, self.context)?;
         let is_local = property.parameter("TZID").is_none() && !is_utc(text);
         match (&moment, self.start, reading(text)) {
+            (Moment::Time(..), Moment::Day(_), _) => Ok(Moment::Day(day_of(&moment, text))),
             (Moment::Time(..), Moment::Time(..), Some(wall)) if is_local => Ok(self.at(wall)),
             _ => Ok(self.take(moment)),
         }
@@ -280,7 +288,7 @@ impl<'a> Series<'a> {
             (Moment::Day(day), _) => Until::Wall(day.to_datetime(Time::constant(23, 59, 59, 0))),
             (Moment::Time(at, _), Moment::Time(..)) if is_utc(text) => Until::Instant(at),
             (moment @ Moment::Time(..), Moment::Day(_)) if is_utc(text) => {
-                Until::Wall(moment.wall().date().to_datetime(Time::midnight()))
+                Until::Wall(day_of(&moment, text).to_datetime(Time::midnight()))
             }
             (moment, _) => Until::Wall(reading(text).unwrap_or(moment.wall())),
         })

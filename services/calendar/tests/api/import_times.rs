@@ -219,6 +219,7 @@ async fn end_of_a_rule_is_published_in_the_form_that_all_programs_read() {
         ("DTSTART;VALUE=DATE:20270401", "20270403", "20270403"),
         // The last second of 3 April in the zone of the file.
         ("DTSTART;VALUE=DATE:20270401", "20270404T035959Z", "20270403"),
+        ("DTSTART;VALUE=DATE:20270401", "20270403T000000Z", "20270403"),
     ] {
         let app = App::new().await;
         let file = event(&format!("UID:a\r\n{start}\r\nRRULE:FREQ=DAILY;UNTIL={until}"));
@@ -229,4 +230,20 @@ async fn end_of_a_rule_is_published_in_the_form_that_all_programs_read() {
         let rule = feed.lines().find_map(|line| line.strip_prefix("RRULE:")).unwrap();
         assert_eq!(rule, format!("FREQ=DAILY;UNTIL={published}"), "{until}");
     }
+}
+
+#[actix_web::test]
+async fn midnight_in_utc_excludes_or_adds_that_day_in_any_zone() {
+    let app = App::new().await;
+    let file = event(
+        "UID:a\r\nDTSTART;VALUE=DATE:20270401\r\nRRULE:FREQ=DAILY;COUNT=3\r\n\
+         EXDATE:20270402T000000Z\r\nRDATE:20270405T000000Z,20270407T040000Z",
+    );
+    // In New York, 04:00 in UTC is midnight.
+    counts(&app, file.replace("BEGIN:VEVENT", "X-WR-TIMEZONE:America/New_York\r\nBEGIN:VEVENT"))
+        .await;
+    let list = app.get("/events").await.expect(200).json;
+    let days = list["events"].as_array().unwrap().iter();
+    let days: Vec<&str> = days.map(|one| &one["start_date"].as_str().unwrap()[5..10]).collect();
+    assert_eq!(days, ["04-01", "04-03", "04-05", "04-07"]);
 }
