@@ -183,12 +183,17 @@ impl Series<'_> {
     fn stored_rule(&self, property: &Property) -> String {
         let text = property.value.trim().replace('\\', "");
         let until = Rule::parse(&text).and_then(|rule| rule.until);
-        match until.map(|until| self.until(&until, property)) {
-            Some(Ok(Until::Wall(last))) => replace_until(&text, &self.at(last).key()),
-            Some(Ok(Until::Instant(last))) => {
-                replace_until(&text, &Moment::Time(last, Zone::utc()).key())
+        let until = match until.map(|until| self.until(&until, property)) {
+            // The last days of the calendar don't have an instant.
+            Some(Ok(Until::Wall(last))) => {
+                Some(self.at(last)).filter(|until| until.wall().date() == last.date())
             }
-            _ => text,
+            Some(Ok(Until::Instant(last))) => Some(Moment::Time(last, Zone::utc())),
+            _ => None,
+        };
+        match until {
+            Some(until) => replace_until(&text, &until.key()),
+            None => text,
         }
     }
 
