@@ -1,4 +1,4 @@
-//! Input files: combo lists, delimiters, encodings, compression, and loads that stop early.
+//! Input files: combo lists, delimiters, encodings, line ends, compression, and early stops.
 
 use std::io::Write;
 
@@ -36,6 +36,7 @@ async fn encodings_compressions_and_delimiters_give_the_same_accounts() {
     gzip.write_all(&utf16(&format!("\u{feff}{plain}"))).unwrap();
     for (content, encoding, delimiter) in [
         (plain.as_bytes().to_vec(), TextEncoding::Auto, None),
+        (plain.replace('\n', "\r").into_bytes(), TextEncoding::Auto, None),
         (plain.replace(':', "=").into_bytes(), TextEncoding::Auto, Some("=")),
         (latin1, TextEncoding::Windows1252, None),
         (utf16(plain), TextEncoding::Utf16Le, Some(":")),

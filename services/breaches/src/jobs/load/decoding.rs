@@ -28,6 +28,10 @@ const CHUNK: usize = 64 * 1024;
 /// # Errors
 /// Returns I/O errors. If the input isn't text, the error says what it is.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
+    with_line_feeds(decoded(input, encoding)?)
+}
+
+fn decoded(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     let (start, input) = start_of(Box::new(input))?;
     batch::refuse_archive(&start)?;
     let plain: Box<dyn Read> = match start.as_slice() {
@@ -77,6 +81,44 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
     Err(io::Error::other(format!(
         "the file looks like UTF-16 without a byte order mark; --encoding {name} reads it"
     )))
+}
+
+/// Makes lines end in line feeds if they end in carriage returns only, as on old Macs. Such a list
+/// would otherwise be a single line, and everything after its first address could be the secret.
+fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let (mut start, mut length, mut has_feed) = (vec![0; CHUNK], 0, false);
+    while length < start.len() && !has_feed {
+        let read = match text.read(&mut start[length..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        if read == 0 {
+            break;
+        }
+        has_feed = start[length..length + read].contains(&b'\n');
+        length += read;
+    }
+    start.truncate(length);
+    // The feed after a return at the end may not have been read yet.
+    let before_last = &start[..length.saturating_sub(1)];
+    let has_returns = !has_feed && before_last.contains(&b'\r');
+    let whole = Cursor::new(start).chain(text);
+    Ok(if has_returns { Box::new(LineFeeds(whole)) } else { Box::new(whole) })
+}
+
+/// Replaces carriage returns with line feeds.
+struct LineFeeds<R>(R);
+
+impl<R: Read> Read for LineFeeds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.0.read(buffer)?;
+        for byte in &mut buffer[..size] {
+            if *byte == b'\r' {
+                *byte = b'\n';
+            }
+        }
+        Ok(size)
+    }
 }
 
 /// Converts text to UTF-8. Invalid sequences become a byte that isn't valid UTF-8. This way we'll
@@ -174,6 +216,40 @@ mod tests {
         assert_eq!(read(b"ada@b\xFCcher.example\n", TextEncoding::Windows1252), plain.as_bytes());
         assert_eq!(read(b"", TextEncoding::Windows1252), b"");
         assert_eq!(read(b"a", TextEncoding::Auto), b"a");
+    }
+
+    /// Delivers one byte per read, like a slow pipe.
+    struct Slow(Cursor<Vec<u8>>);
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let one = buffer.len().min(1);
+            self.0.read(&mut buffer[..one])
+        }
+    }
+
+    #[test]
+    fn lines_that_end_in_carriage_returns_are_separated() {
+        for (bytes, expected) in [
+            (&b"a:x\rb:y\r"[..], &b"a:x\nb:y\n"[..]),
+            (b"a:x\rb:y", b"a:x\nb:y"),
+            (b"a:x\r", b"a:x\r"),
+            (b"a:x\r\nb:y\r\n", b"a:x\r\nb:y\r\n"),
+            (b"\"a\rb\"\nc", b"\"a\rb\"\nc"),
+            (b"\xEF\xBB\xBFa\rb\r\r", b"a\nb\n\n"),
+        ] {
+            assert_eq!(read(bytes, TextEncoding::Auto), expected, "{bytes:?}");
+            let (mut found, slow) = (Vec::new(), Slow(Cursor::new(bytes.to_vec())));
+            text(slow, TextEncoding::Auto).unwrap().read_to_end(&mut found).unwrap();
+            assert_eq!(found, expected, "{bytes:?}");
+        }
+        let marked = utf16("\u{feff}a\rb\r", true);
+        assert_eq!(read(&marked, TextEncoding::Auto), b"a\nb\n");
+        let long = "ada@corp.example:x\r".repeat(10_000);
+        let expected = long.replace('\r', "\n");
+        assert!(read(long.as_bytes(), TextEncoding::Auto) == expected.as_bytes());
+        let late = format!("{}\r\nb", "a".repeat(CHUNK - 1));
+        assert!(read(late.as_bytes(), TextEncoding::Auto) == late.as_bytes());
     }
 
     #[test]
