@@ -73,13 +73,18 @@ async fn invalid_manifest_is_refused_before_reading() {
     let app = with_breaches().await;
     app.folder.write("a.txt", "a@example.com\n");
     for (manifest, expected) in [
-        ("Alpha a.txt\nDelta a.txt\n", "line 2: there is no breach Delta"),
+        ("Alpha a.txt\nDelta a.txt\n", "line 2: there is no such breach"),
         ("Alpha b.txt\n", "line 1: there is no file "),
         ("Alpha\n", "line 1: a breach and a file are required"),
         ("# nothing\n", "no line contains a file"),
     ] {
         let error = load(&app, manifest).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
+    }
+    // A list instead of a manifest: the error contains nothing from it.
+    for list in ["ada@corp.example hunter2\n", "hunter2,ada@corp.example\n", "hunter2\tx\n"] {
+        let error = load(&app, list).unwrap_err().to_string();
+        assert!(error.ends_with("manifest.txt: line 1: there is no such breach"), "{error}");
     }
     assert!(app.change(breaches::store::jobs::all).await.is_empty());
     assert_eq!(load(&app, "alpha,a.txt\n").unwrap().added, 1);

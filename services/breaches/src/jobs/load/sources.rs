@@ -60,6 +60,10 @@ impl Sources {
             let Some((name, file)) = line.split_once([' ', '\t', ',']) else {
                 return Err(wrong("a breach and a file are required".to_owned()));
             };
+            if breaches::by_name(db, name)?.is_none() {
+                // The file could be a list with secrets, so don't show any of it.
+                return Err(wrong("there is no such breach".to_owned()));
+            }
             let found = open_breach(db, name).map_err(|error| match error {
                 JobError::Rejected(what) => wrong(what),
                 other => other,
