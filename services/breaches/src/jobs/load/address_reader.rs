@@ -112,8 +112,7 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
             Line::Bytes(bytes) => (bytes, true),
             Line::TooLong { start } => (start, false),
         };
-        let bytes = bytes.trim_ascii_start();
-        let bytes = bytes.strip_prefix(b"\"").unwrap_or(bytes);
+        let bytes = without_opening(bytes);
         let end = match delimiter {
             Some(delimiter) => memchr::memmem::find(bytes, delimiter.as_bytes()),
             None => address_end(bytes),
@@ -126,12 +125,23 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
             Err(_) => each(number, Err(SkipReason::Encoding))?,
             Ok("") if end.is_none() => {}
             Ok(text) => {
-                let text = text.trim();
-                each(number, Ok(text.strip_suffix('"').unwrap_or(text)))?;
+                each(number, Ok(text.trim().trim_end_matches(['"', '\'', ')', ']', '}', '>'])))?;
             }
         }
     }
     Ok(())
+}
+
+/// Strips whitespace, quotes and brackets before an address. An apostrophe is a quote only if
+/// another one follows the address, because it may be part of a name.
+fn without_opening(line: &[u8]) -> &[u8] {
+    let is_opening = |byte: &u8| byte.is_ascii_whitespace() || b"\"([{<".contains(byte);
+    let start = line.iter().position(|byte| !is_opening(byte)).unwrap_or(line.len());
+    let line = &line[start..];
+    match line.strip_prefix(b"'") {
+        Some(rest) if address_end(rest).and_then(|end| rest.get(end)) == Some(&b'\'') => rest,
+        _ => line,
+    }
 }
 
 /// Finds the end of the address at the start of a line, which is the first separator, or the first
@@ -228,6 +238,28 @@ mod tests {
         {
             let found = separated(line.as_bytes(), &Format::Combo, Some(delimiter));
             assert_eq!(found, [address(1, "a:b@c.example")]);
+        }
+    }
+
+    #[test]
+    fn quotes_and_brackets_around_an_address_in_a_combo_list_are_removed() {
+        for line in [
+            "'a@b.example':'x'",
+            "('a@b.example','x@y.example'),",
+            "(\"a@b.example\", \"x\")",
+            "[a@b.example]:x",
+            "<a@b.example>----x",
+            " { 'a@b.example'",
+        ] {
+            let line = line.as_bytes();
+            assert_eq!(all(line, &Format::Combo), [(1, Ok("a@b.example".to_owned()))], "{line:?}");
+        }
+        let found = separated(b"'a@b.example'----x", &Format::Combo, Some("----"));
+        assert_eq!(found, [(1, Ok("a@b.example".to_owned()))]);
+        for name in ["'t.hooft", "o'brien"] {
+            let line = format!("{name}@b.example:x'y'");
+            let expected = [(1, Ok(format!("{name}@b.example")))];
+            assert_eq!(all(line.as_bytes(), &Format::Combo), expected);
         }
     }
 
