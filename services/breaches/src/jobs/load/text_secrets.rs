@@ -8,25 +8,30 @@ pub fn is_inside(byte: u8) -> bool {
 }
 
 /// Returns `true` if the text between an address and the next `@` is part of a secret, as in
-/// `address:secret` and `address----secret`.
+/// `address:secret`, `address|secret` and `address----secret`.
 pub fn follows_address(text: &[u8]) -> bool {
     const ESCAPED_LINE_ENDS: [&[u8]; 6] = [b"\\n", b"\\r", b"%0a", b"%0A", b"%0d", b"%0D"];
     let is_end = |byte: &u8| b",;\"'<>()".contains(byte) || byte.is_ascii_whitespace();
-    (text.starts_with(b":") || text.starts_with(b"--"))
+    [&b":"[..], b"|", b"--"].iter().any(|separator| text.starts_with(separator))
         && !text.iter().any(is_end)
         && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
 }
 
 /// Returns `true` if the last word of a text follows the label of a secret, as in
-/// `Password: secret`. The label of a whole login does not count, as in
-/// `Email:Password: address:secret`.
+/// `Password: secret`, `"password" => "secret"` or `<password>secret`. The label of a whole login
+/// does not count, as in `Email:Password: address:secret`.
 pub fn has_label(text: &[u8]) -> bool {
     let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let is_gap = |byte: &u8| b" \t\"'".contains(byte);
     let before = without_end(&text[..word], is_gap);
+    if let Some(before) = before.strip_suffix(b">") {
+        let Some(key) = before.strip_suffix(b"=") else { return is_secret(element(before)) };
+        let key = without_end(key, |byte| is_gap(byte) || *byte == b']');
+        return is_secret(split_word(key).1);
+    }
     let Some((b':' | b'=', before)) = before.split_last() else { return false };
     let (before, label) = split_word(without_end(before, is_gap));
-    if !std::str::from_utf8(label).is_ok_and(csv_columns::is_secret) {
+    if !is_secret(label) {
         return false;
     }
     let Some((b':' | b'/' | b'|', before)) = without_end(before, is_gap).split_last() else {
@@ -34,6 +39,18 @@ pub fn has_label(text: &[u8]) -> bool {
     };
     let (_, first) = split_word(without_end(before, is_gap));
     !ADDRESS_TITLES.iter().any(|title| first.eq_ignore_ascii_case(title.as_bytes()))
+}
+
+fn is_secret(label: &[u8]) -> bool {
+    std::str::from_utf8(label).is_ok_and(csv_columns::is_secret)
+}
+
+/// Name of the start tag that a text ends with, without its `>`. Empty for other text and end tags.
+fn element(text: &[u8]) -> &[u8] {
+    let Some(start) = memchr::memrchr(b'<', text) else { return &[] };
+    let tag = &text[start + 1..];
+    let end = tag.iter().position(u8::is_ascii_whitespace).unwrap_or(tag.len());
+    if tag.starts_with(b"/") || tag.contains(&b'>') { &[] } else { &tag[..end] }
 }
 
 /// Splits a text before its last word.
@@ -55,4 +72,44 @@ pub fn is_user_info(text: &[u8]) -> bool {
     let Some(slash) = text.iter().rposition(is_end) else { return false };
     let (scheme, rest) = text.split_at(slash + 1);
     (scheme.ends_with(b"://") || scheme.ends_with(b":\\/\\/")) && rest.contains(&b':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_secrets_are_recognised_in_common_notations() {
+        for text in [
+            "Password: p",
+            "\"password\": \"p",
+            "'password' => 'p",
+            "    [user_pass] => p",
+            "<password>p",
+            "<user-pass type='x'>p",
+        ] {
+            assert!(has_label(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "ada",
+            "<password>x</password>ada",
+            "<passwords> are > ada",
+            "<email type=\"password\">ada",
+            "[email] => ada",
+            "> password > ada",
+            "Password: x => ada",
+        ] {
+            assert!(!has_label(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn secret_follows_an_address_after_a_separator_of_combo_lists() {
+        for text in [":p", "|p", "--p", "----x/p"] {
+            assert!(follows_address(text.as_bytes()), "{text}");
+        }
+        for text in [",bob", ";bob", ": bob", " | bob", "|x,bob", "|x\nbob", "-bob"] {
+            assert!(!follows_address(text.as_bytes()), "{text}");
+        }
+    }
 }
