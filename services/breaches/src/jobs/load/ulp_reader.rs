@@ -54,7 +54,17 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     let login = memchr::memmem::find(rest, separator)?;
     let (website, last) = (&line[..end], &rest[login + separator.len()..]);
     let is_reversed = is_url(last) && memchr::memmem::find(website, b"://").is_none();
-    (!is_reversed).then_some((website, &rest[..login]))
+    let is_clear = !is_reversed && !(separator == b":" && ends_in_user_name(website));
+    is_clear.then_some((website, &rest[..login]))
+}
+
+/// Returns `true` if a URL could be cut off within `user:secret@host`. In the names of Android apps,
+/// there is a key before the `@`.
+fn ends_in_user_name(url: &[u8]) -> bool {
+    let Some(scheme) = memchr::memmem::find(url, b"://") else { return false };
+    let rest = &url[scheme + 3..];
+    let is_cut = !rest.iter().any(|byte| b"/?#".contains(byte));
+    is_cut && rest.contains(&b'@') && !url[..scheme].eq_ignore_ascii_case(b"android")
 }
 
 /// Returns `true` if a field starts with a URL scheme used by websites or apps.
@@ -115,6 +125,7 @@ mod tests {
                 "a@b.example https://shop.example:8443/a?b=c",
             ),
             ("shop.example/login:a@b.example:x", "a@b.example shop.example/login"),
+            ("https://ada@shop.example/:a@b.example:x", "a@b.example https://ada@shop.example/"),
             ("shop.example|a@b.example|x", "a@b.example shop.example"),
             ("https://shop.example/ a@b.example x", "a@b.example https://shop.example/"),
             ("https://shop.example;a@b.example;x", "a@b.example https://shop.example"),
@@ -137,6 +148,7 @@ mod tests {
         for line in [
             "Secret.word.com:a@b.example:https://shop.example/login",
             "x;a@b.example;HTTP://shop.example/",
+            "https://ada@corp.example:secret@shop.example:a@b.example:x",
         ] {
             assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
         }
