@@ -160,6 +160,23 @@ fn log_that_is_in_use_is_cleared_later() {
     assert_eq!(log.metadata().map_or(0, |found| found.len()), 0);
 }
 
+#[test]
+fn cleaning_empties_the_log_of_an_interrupted_cleanup() {
+    let operator = Operator::new();
+    operator.run(&["job", "list"]);
+    // PostgreSQL has no such log.
+    let Some(file) = operator.database.file() else { return };
+    let log = PathBuf::from(format!("{}-wal", file.display()));
+    // Like a server, this connection keeps the log when a command ends.
+    let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+    let written: Result<(), DatabaseError> =
+        pools.write_blocking(|db| breaches::store::versions::bump_catalogue(db, NOW));
+    written.unwrap();
+    assert!(log.metadata().unwrap().len() > 0);
+    operator.run(&["accounts", "clean"]);
+    assert_eq!(log.metadata().map_or(0, |found| found.len()), 0);
+}
+
 #[actix_web::test]
 async fn websites_where_only_a_removed_person_was_captured_are_removed() {
     let app = App::start().await;

@@ -12,7 +12,7 @@ use crate::jobs::retry::RetryingConnection;
 use crate::model::{OptOut, id_list, loaded_address};
 use crate::store::accounts::{self, AccountRow};
 use crate::store::{
-    account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, versions,
+    account_links, admin_events, breaches, mail_domains, opt_outs, stealer_logs, traces, versions,
 };
 
 /// Outcome of a cleanup or its dry run.
@@ -75,6 +75,10 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         }
         Ok(())
     })?;
+    if !dry_run {
+        // An earlier run may have been interrupted before the server heard of its changes.
+        traces::clear_log_or_warn(connection.db())?;
+    }
     Ok(cleaned)
 }
 
