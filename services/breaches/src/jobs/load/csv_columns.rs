@@ -53,8 +53,8 @@ pub fn looks_like_url(cell: &[u8]) -> bool {
 
 /// Recognizes the titles of columns with secrets. We never read those, even if the operator asks for it.
 pub fn is_secret(title: &str) -> bool {
-    const WHOLE: [&str; 8] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd"];
-    const PARTS: [&str; 15] = [
+    const WHOLE: [&str; 9] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd", "clave"];
+    const PARTS: [&str; 28] = [
         "password",
         "passwd",
         "passwrd",
@@ -70,6 +70,19 @@ pub fn is_secret(title: &str) -> bool {
         "senha",
         "wachtwoord",
         "пароль",
+        "parola",
+        "hasło",
+        "haslo",
+        "heslo",
+        "jelszó",
+        "jelszo",
+        "salasana",
+        "lösenord",
+        "adgangskode",
+        "şifre",
+        "密码",
+        "パスワード",
+        "비밀번호",
     ];
     let title = title.to_lowercase();
     let mut words = title.split(|c: char| !c.is_alphanumeric());
@@ -209,12 +222,26 @@ mod tests {
             "PIN",
             "client_secret",
             "Login TOTP",
+            "Clave",
+            "Hasło",
+            "Kullanıcı Şifresi",
+            "用户密码",
+            "パスワード",
+            "비밀번호",
         ] {
             assert!(is_secret(title), "{title}");
         }
-        for title in
-            ["Web Site", "url", "passenger email", "compass", "email", "spin rate", "secretary", ""]
-        {
+        for title in [
+            "Web Site",
+            "url",
+            "passenger email",
+            "compass",
+            "enclave",
+            "email",
+            "spin rate",
+            "secretary",
+            "",
+        ] {
             assert!(!is_secret(title), "{title}");
         }
     }
