@@ -170,7 +170,8 @@ mod tests {
     fn date_begins_with_its_day() {
         assert_eq!(parse_since("2013-12-04"), parse("2013-12-04T00:00:00Z"));
         assert_eq!(parse_since("2013-12-04T10:00+02:00"), parse("2013-12-04T08:00:00Z"));
-        for text in ["", "2013-13-04", "2013-12", "2013-12-04 ", "yesterday"] {
+        assert_eq!(parse_since("2028-02-29").map(date).unwrap(), "2028-02-29");
+        for text in ["", "2013-13-04", "2013-12", "2013-12-04 ", "yesterday", "2027-02-29"] {
             assert_eq!(parse_since(text), None, "{text}");
         }
     }
