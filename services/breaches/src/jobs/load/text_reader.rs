@@ -93,7 +93,10 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
         domain = None;
     }
     let is_after_address = floor > 0 && floor >= start;
-    if (is_after_address && text_secrets::follows_address(before))
+    let may_be_secret = |domain: &String| {
+        text_secrets::follows_address(before) || text_secrets::is_doubtful(before, domain)
+    };
+    if (is_after_address && domain.as_ref().is_some_and(may_be_secret))
         || text_secrets::has_label(before)
     {
         domain = None;
@@ -435,7 +438,11 @@ mod tests {
     #[test]
     fn secret_after_an_address_is_not_read_as_an_address() {
         let (first, second) = (Ok("ada@corp.example".to_owned()), Ok("bob@b.example".to_owned()));
-        for text in ["ada@corp.example:p@ss.word", "ada@corp.example----x/p@ss.word"] {
+        for text in [
+            "ada@corp.example:p@ss.word",
+            "ada@corp.example----x/p@ss.word",
+            "ada@corp.example;p@ss.word",
+        ] {
             let expected = [first.clone(), Err(SkipReason::Fragment)];
             assert_eq!(all(text.as_bytes()), expected, "{text}");
         }

@@ -1,6 +1,7 @@
 //! Recognizes secrets in text that look like addresses.
 
 use super::csv_columns::{self, ADDRESS_TITLES};
+use crate::model::website;
 
 /// Returns `true` if a byte could be part of an address, or of an escape in one.
 pub fn is_inside(byte: u8) -> bool {
@@ -15,6 +16,16 @@ pub fn follows_address(text: &[u8]) -> bool {
     [&b":"[..], b"|", b"--"].iter().any(|separator| text.starts_with(separator))
         && !text.iter().any(is_end)
         && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
+}
+
+/// Returns `true` if an address could be a secret with an `@` and a dot: it's on the same line as
+/// another address, and its domain doesn't end in a top-level domain. `between` is the text between
+/// the two.
+pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
+    let is_number = domain.ends_with(|c: char| c.is_ascii_digit());
+    let has_known_end =
+        !domain.is_ascii() || is_number || website::is_possible(&domain.to_ascii_lowercase());
+    !has_known_end && !between.iter().any(|byte| b"\r\n".contains(byte))
 }
 
 /// Returns `true` if the last word of a text follows the label of a secret, as in
@@ -111,5 +122,16 @@ mod tests {
         for text in [",bob", ";bob", ": bob", " | bob", "|x,bob", "|x\nbob", "-bob"] {
             assert!(!follows_address(text.as_bytes()), "{text}");
         }
+    }
+
+    #[test]
+    fn domain_without_a_top_level_domain_is_doubtful_after_an_address_on_the_same_line() {
+        for between in [";p", ",p", "\tp", " p", " | p", ";5f4dcc3b5aa7;p"] {
+            assert!(is_doubtful(between.as_bytes(), "ss.Word"), "{between}");
+            for domain in ["Corp.Example", "192.0.2.1", "b\u{fc}cher.example"] {
+                assert!(!is_doubtful(between.as_bytes(), domain), "{between} {domain}");
+            }
+        }
+        assert!(!is_doubtful(b"\nbob", "gmail.con"));
     }
 }
