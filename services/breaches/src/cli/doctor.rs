@@ -19,9 +19,9 @@ impl Doctor {
         let text = format!(
             "schema {}: {} breaches, {} accounts, {} stealer pairs, {} pastes, {} opt-outs\n\
              of {} accounts sampled: {} with a wrong key, {} with orphan ids, {} with an unsorted \
-             list, {} opted out; {} accounts missing in the index by domain; {} accounts, {} domains and \
-             {} websites that `accounts clean` removes; {} links of retired breaches, which `breach retire` \
-             removes",
+             list, {} opted out, {} that are not addresses and that `accounts clean` repairs; {} accounts \
+             missing in the index by domain; {} accounts, {} domains and {} websites that `accounts clean` \
+             removes; {} links of retired breaches, which `breach retire` removes",
             found.schema_version.as_deref().unwrap_or("unknown"),
             found.breaches,
             found.accounts,
@@ -33,6 +33,7 @@ impl Doctor {
             found.orphan_ids,
             found.unsorted_lists,
             found.opted_out,
+            found.odd_addresses,
             found.unfiled,
             found.empty,
             found.odd_domains,

@@ -71,7 +71,7 @@ async fn leftovers_of_older_versions_are_counted_and_cleaned() {
     })
     .await;
     let found = examine(&app.context).unwrap();
-    assert_eq!((found.empty, found.odd_domains), (1, 4));
+    assert_eq!((found.empty, found.odd_domains, found.odd_addresses), (1, 4, 5));
     assert!(!found.is_sound());
     let all = Cleaned { examined: 8, empty: 1, odd: 5, rescued: 4, domains: 4, websites: 0 };
     assert_eq!(clean(&app.context, true).unwrap(), all);

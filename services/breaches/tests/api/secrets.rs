@@ -237,10 +237,20 @@ async fn secrets_that_older_loads_stored_are_found_and_removed() {
     })
     .await;
     let found = examine(&app.context).unwrap();
-    assert_eq!((found.odd_domains, found.is_sound()), (5, false));
+    assert_eq!((found.odd_domains, found.odd_addresses, found.is_sound()), (5, 6, false));
     let cleaned = clean(&app.context, false).unwrap();
     assert_eq!((cleaned.odd, cleaned.rescued, cleaned.domains), (6, 6, 5));
     let expected = ["a", "b", "c", "d", "e", "f"].map(|local| format!("{local}@163.com"));
     assert_eq!(stored(&app).await, expected);
     assert!(examine(&app.context).unwrap().is_sound());
+    // A secret in front of an address leaves no odd domain.
+    app.change(|db| {
+        let address = EmailAddress::parse("hunter2;g@163.com").map_err(DatabaseError::broken)?;
+        account_links::link_one(db, &address, 1)?;
+        store_breaches::add_counts(db, 1, 1)?;
+        Ok(())
+    })
+    .await;
+    let found = examine(&app.context).unwrap();
+    assert_eq!((found.odd_domains, found.odd_addresses, found.is_sound()), (0, 1, false));
 }

@@ -82,7 +82,8 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     Ok(cleaned)
 }
 
-fn is_odd(row: &AccountRow) -> bool {
+/// Returns `true` if an account isn't an address that a load would accept.
+pub(super) fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 

@@ -3,6 +3,7 @@
 use database::{DatabaseError, Db};
 use domain::Sha1Digest;
 
+use super::clean::is_odd;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::model::{AccountKey, Catalogue, id_list};
@@ -49,6 +50,9 @@ pub struct Findings {
     pub unsorted_lists: usize,
     /// Sampled accounts that should have been removed because of an opt-out.
     pub opted_out: usize,
+    /// Sampled accounts that aren't addresses because an older version mistook a secret for part of
+    /// one, perhaps in front of it. `accounts clean` repairs or removes them.
+    pub odd_addresses: usize,
 }
 
 impl Findings {
@@ -56,7 +60,8 @@ impl Findings {
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0
-            && self.wrong_keys + self.orphan_ids + self.unsorted_lists + self.opted_out == 0
+            && self.wrong_keys + self.orphan_ids + self.unsorted_lists == 0
+            && self.opted_out + self.odd_addresses == 0
     }
 }
 
@@ -115,5 +120,6 @@ fn look_at(
     findings.unsorted_lists += usize::from(!ids.is_sorted_by(|a, b| a < b));
     let gone = opt_outs::get(db, &digest)? == Some(crate::model::OptOut::Breaches);
     findings.opted_out += usize::from(gone);
+    findings.odd_addresses += usize::from(is_odd(row));
     Ok(())
 }
