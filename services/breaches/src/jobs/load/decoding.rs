@@ -103,7 +103,10 @@ fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     let before_last = &start[..length.saturating_sub(1)];
     let has_returns = !has_feed && before_last.contains(&b'\r');
     let whole = Cursor::new(start).chain(text);
-    Ok(if has_returns { Box::new(LineFeeds(whole)) } else { Box::new(whole) })
+    if has_returns {
+        return Ok(Box::new(LineFeeds(whole)));
+    }
+    Ok(Box::new(whole))
 }
 
 /// Replaces carriage returns with line feeds.
