@@ -129,6 +129,7 @@ pub fn within(text: &str) -> Option<EmailAddress> {
 fn is_separator(character: char) -> bool {
     if character.is_ascii() {
         matches!(character, '@' | ':' | ';' | ',' | '|' | '<' | '>')
+            || matches!(character, '(' | ')' | '[' | ']' | '"' | '\\')
             || character.is_ascii_whitespace()
             || character.is_ascii_control()
     } else {
@@ -186,6 +187,10 @@ mod tests {
             "hunter2:ada@corp.example",
             "mailto:ada@corp.example",
             "Ada <ada@corp.example",
+            "hunter2\"ada@corp.example",
+            "hunter2\\ada@corp.example",
+            "(hunter2)ada@corp.example",
+            "[hunter2]ada@corp.example",
         ] {
             assert_eq!(parse(text), Err(EmailError::Local), "{text:?}");
         }
@@ -201,6 +206,9 @@ mod tests {
             "<ada@corp.example>",
             "mailto:ada@corp.example",
             "hunter2|ada@corp.example",
+            "hunter2(ada@corp.example)",
+            "[hunter2]ada@corp.example",
+            "hunter2\"ada@corp.example\"",
         ] {
             assert_eq!(within(text).unwrap().as_str(), "ada@corp.example", "{text:?}");
         }

@@ -140,7 +140,7 @@ fn common_shapes_of_lists_leave_no_secret_on_disk() {
 }
 
 #[actix_web::test]
-async fn list_with_unusual_domains_is_refused_with_the_reason() {
+async fn list_with_unusual_domains_or_local_parts_is_refused_with_the_reason() {
     let app = with_alpha().await;
     let single: String = (0..200).map(|n| format!("person{n}@163.com-{n}x.example\n")).collect();
     let refused = load(&app, &single, Format::Lines).unwrap_err();
@@ -152,12 +152,20 @@ async fn list_with_unusual_domains_is_refused_with_the_reason() {
         let expected = "have a domain that does not end in a top-level domain";
         assert!(refused.contains(expected), "{refused}");
     }
+    for separator in ["=", "/", "#", "&", "!", "*", "~", "{", "\"", "(", "\\"] {
+        for rows in [1, 40] {
+            let row = |n: usize| format!("hunter{n}{separator}{}\n", address(n));
+            let reversed: String = (0..rows).map(row).collect();
+            let refused = load(&app, &reversed, Format::Lines).unwrap_err();
+            assert!(refused.contains("nothing was loaded"), "{separator} {refused}");
+        }
+    }
     assert_eq!(stored(&app).await, [] as [String; 0]);
     // Ordinary lists contain a few mistyped domains, and companies with a single address each.
     let mut usual: String = (0..100).map(|n| address(n) + "\n").collect();
     usual += &(0..80).map(|n| format!("info@company{n}.example\n")).collect::<String>();
-    usual += "a@gmail.con\nb@hotmail.comm\n";
-    assert_eq!(load(&app, &usual, Format::Lines), Ok(182));
+    usual += "a@gmail.con\nb@hotmail.comm\nsales/north@163.com\no'brien=x@qq.com\n";
+    assert_eq!(load(&app, &usual, Format::Lines), Ok(184));
 }
 
 #[actix_web::test]

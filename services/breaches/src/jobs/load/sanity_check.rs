@@ -46,6 +46,9 @@ pub struct SanityCheck {
     /// Addresses whose domain doesn't end in a top-level domain. This happens if the line ends in a
     /// secret.
     without_top: i64,
+    /// Addresses with a symbol in front of the `@` that is rare there. This happens if the line
+    /// starts with a secret.
+    odd_locals: i64,
     /// Hashes of the domains. True for those seen just once.
     domains: HashMap<u64, bool>,
     /// Number of domains seen exactly once.
@@ -76,6 +79,7 @@ impl SanityCheck {
             room: budget.in_memory() / 4,
             odd: 0,
             without_top: 0,
+            odd_locals: 0,
             domains: HashMap::new(),
             once: 0,
             advice: OF_ACCOUNTS,
@@ -118,6 +122,7 @@ impl SanityCheck {
         self.room = self.room.saturating_sub(address.as_str().len() + ENTRY);
         self.odd += i64::from(DomainName::parse(domain).is_err());
         self.without_top += i64::from(!website::is_possible(domain) && !is_number(domain));
+        self.odd_locals += i64::from(has_odd_symbol(address.local()));
         let mut hasher = DefaultHasher::new();
         domain.hash(&mut hasher);
         let mut is_new = false;
@@ -207,6 +212,12 @@ impl SanityCheck {
                 "{count} of the first {accepted} addresses{start} have a domain that does not end \
                  in a top-level domain, so a secret may be part of it"
             )
+        } else if is_share(self.odd_locals, accepted) || self.odd_locals * 2 > accepted {
+            let count = self.odd_locals;
+            format!(
+                "{count} of the first {accepted} addresses{start} have a symbol in front of the @ \
+                 that is rare there, so a secret may be part of it"
+            )
         } else if accepted >= MIN_ROWS && self.once * 2 > accepted {
             let once = self.once;
             format!(
@@ -226,6 +237,12 @@ impl SanityCheck {
 
 fn is_share(odd: i64, accepted: i64) -> bool {
     odd >= MIN_ODD && odd * ODD_SHARE > accepted
+}
+
+/// Returns `true` if a local part contains a symbol that is rare in real ones and may separate a
+/// secret from an address, as in `secret=name`.
+fn has_odd_symbol(local: &str) -> bool {
+    local.bytes().skip(1).any(|byte| byte.is_ascii_punctuation() && !b".-_+'".contains(&byte))
 }
 
 /// Returns `true` for IP addresses.
