@@ -215,6 +215,16 @@ mod tests {
     }
 
     #[test]
+    fn password_with_an_at_sign_is_not_taken_for_the_column_of_addresses() {
+        for text in ["1,P@ssw0rd,a@b.example\n", "1,p@ss.word,a@b.example\n"] {
+            let found = all(text.as_bytes(), &Format::Csv(None));
+            assert_eq!(found, [(1, Ok("a@b.example".to_owned()))], "{text}");
+        }
+        let found = all(b"1,a@localhost,x\n2,c@d.example,x\n", &Format::Csv(None));
+        assert_eq!(found[1], (2, Ok("c@d.example".to_owned())));
+    }
+
+    #[test]
     fn text_after_an_address_is_ignored_in_combo_lists() {
         let mut text = b"a@b.example:x@y.z\r\n\n \"c@d.example\";\xFF\nE@f.example\tx y\n".to_vec();
         text.extend(b"g@h.example|");

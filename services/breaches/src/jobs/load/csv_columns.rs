@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::csv_records::{Record, Records};
 use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
+use crate::model::{loaded_address, website};
 
 /// A column, and whether the file has a header.
 pub struct Column {
@@ -161,12 +162,23 @@ pub const ADDRESS_TITLES: [&str; 14] = [
 
 /// Finds the address column. In lists of logins, its title may be `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
-    let column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
+    let mut column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
     if column.header {
         refuse_secrets(first, column.place)?;
+    } else if wanted.is_none()
+        && let Some(place) = first.iter().position(is_likely_address)
+    {
+        // The cell before it may be a password with an @.
+        column.place = place;
     }
     Ok(column)
+}
+
+/// Returns `true` if a cell is an address whose domain ends in a top-level domain.
+fn is_likely_address(cell: &[u8]) -> bool {
+    let address = std::str::from_utf8(cell).ok().and_then(|text| loaded_address::parse(text).ok());
+    address.is_some_and(|address| website::is_possible(address.domain()))
 }
 
 /// Receives each record with its line number and the columns we found, or the reason it was skipped.
