@@ -36,8 +36,8 @@ pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
 
 /// Tables without addresses in plain text. They're large, and [`super::accounts`] can find their rows by key.
 const NO_ADDRESSES: &str = "'account', 'account_block', 'account_run', 'breach', 'data_class', \
-    'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste', 'paste_account', \
-    'run_filter', 'staged_row', 'stealer_log'";
+    'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste_account', 'run_filter', \
+    'staged_row', 'stealer_log'";
 
 #[derive(QueryableByName)]
 struct Column {

@@ -208,6 +208,18 @@ async fn websites_where_only_a_removed_person_was_captured_are_removed() {
     }
 }
 
+#[test]
+fn title_of_a_paste_that_contains_a_removed_address_is_found() {
+    let operator = Operator::new();
+    let paste = json!({"Source": "Pastebin", "Id": "1", "Title": "Logins of Ada@Gone.example", "Emails": ["ada@gone.example"]});
+    let file = operator.folder.write("pastes.json", paste.to_string());
+    operator.run(&["pastes", "load", file.to_str().unwrap()]);
+    operator.run(&["address", "opt-out", "ada@gone.example", "--kind", "delete"]);
+    let output = operator.output(&["address", "verify-removed", "ada@gone.example", "--json"]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &found["found"][0]), (Some(1), &json!(["paste.title", 1])));
+}
+
 #[actix_web::test]
 async fn removed_person_is_nowhere_in_the_database() {
     const PERSON: &str = "Removed.Person@gone.example";
