@@ -2,7 +2,7 @@
 //! addresses.
 
 use breaches::jobs::{Cleaned, clean, examine};
-use breaches::store::{account_links, accounts, breaches as store_breaches};
+use breaches::store::{account_links, accounts, breaches as store_breaches, versions};
 use database::{DatabaseError, Db};
 use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, RunQueryDsl, sql_query};
@@ -90,6 +90,31 @@ async fn leftovers_of_older_versions_are_counted_and_cleaned() {
     let alpha = app.change(|db| store_breaches::by_name(db, "Alpha")).await.unwrap();
     assert_eq!((alpha.loaded_count, alpha.pwn_count), (5, 5));
     assert_eq!(clean(&app.context, false).unwrap().odd, 0);
+}
+
+#[actix_web::test]
+async fn interrupted_cleanup_changes_the_version_that_servers_watch() {
+    let app = app().await;
+    app.change(|db| {
+        let odd = EmailAddress::parse("ada@corp.example;hunter2").map_err(DatabaseError::broken)?;
+        account_links::link_one(db, &odd, 1)?;
+        store_breaches::add_counts(db, 1, 1)?;
+        Ok(())
+    })
+    .await;
+    let before = app.change(versions::current).await;
+    clean(&app.context, true).unwrap();
+    assert_eq!(app.change(versions::current).await, before);
+    let rename = async |from: &str, to: &str| {
+        let rename = format!("ALTER TABLE {from} RENAME TO {to}");
+        app.change(|db| Ok(sql_query(rename).execute(db)?)).await;
+    };
+    // The last transaction fails, as if the process had been killed before it.
+    rename("admin_event", "missing").await;
+    clean(&app.context, false).unwrap_err();
+    rename("missing", "admin_event").await;
+    assert_eq!(addresses(&app).await, ["ada@corp.example"]);
+    assert!(app.change(versions::current).await.catalogue > before.catalogue);
 }
 
 #[actix_web::test]

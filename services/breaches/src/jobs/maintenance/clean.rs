@@ -41,6 +41,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
     let mut connection = RetryingConnection::open(&context.pools)?;
     let progress = ProgressReporter::new("cleaning", Unit::Items("accounts"), None);
     let mut cleaned = Cleaned::default();
+    let now = context.clock.unix();
     let mut pages = accounts::Pages::after(connection.db(), (i64::MIN, -1))?;
     loop {
         let rows = pages.next(connection.db())?;
@@ -59,10 +60,9 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         if wrong.is_empty() {
             continue;
         }
-        cleaned = connection.transaction(|db| repair_all(db, &wrong, cleaned, dry_run))?;
+        cleaned = connection.transaction(|db| repair_all(db, &wrong, cleaned, dry_run, now))?;
     }
     progress.finish();
-    let now = context.clock.unix();
     connection.transaction(|db| {
         versions::lock_accounts(db)?;
         cleaned.websites = stealer_logs::each_odd_website(db, !dry_run)?;
@@ -99,15 +99,18 @@ impl From<DatabaseError> for Stop {
     }
 }
 
-/// Fixes accounts and updates the counts. A dry run does the same but rolls back.
+/// Fixes accounts and updates the counts. A dry run does the same but rolls back. The catalogue
+/// version changes now, because servers have to notice even if the process is killed right after.
 fn repair_all(
     db: &mut Db,
     wrong: &[&AccountRow],
     before: Cleaned,
     dry_run: bool,
+    now: i64,
 ) -> Result<Cleaned, JobError> {
     versions::lock_accounts(db)?;
     let done = transaction(db, |db| -> Result<Cleaned, Stop> {
+        versions::bump_catalogue(db, now)?;
         let (mut cleaned, mut counts) = (before, BTreeMap::new());
         for row in wrong {
             repair(db, row, &mut cleaned, &mut counts).map_err(Stop::Failed)?;
