@@ -12,9 +12,16 @@ const NOTABLE: Duration = Duration::from_secs(1);
 
 /// Spaces out requests, and stops them all during a pause that the service asks for.
 pub struct Pace {
-    next: Mutex<Instant>,
+    times: Mutex<Times>,
     between: Duration,
     longest_pause: Duration,
+}
+
+struct Times {
+    /// The first turn that no request has claimed.
+    next: Instant,
+    /// The end of the latest pause.
+    resume: Instant,
 }
 
 impl Pace {
@@ -22,19 +29,30 @@ impl Pace {
     pub fn new(per_second: Option<u32>, longest_pause: Duration) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
-        Self { next: Mutex::new(Instant::now()), between, longest_pause }
+        let now = Instant::now();
+        Self { times: Mutex::new(Times { next: now, resume: now }), between, longest_pause }
     }
 
     /// Waits until a request may be sent.
     pub async fn turn(&self) {
-        sleep_until(self.claim(Instant::now())).await;
+        loop {
+            sleep_until(self.claim(Instant::now())).await;
+            // The turn is void if a pause has begun since we claimed it.
+            if !self.is_paused(Instant::now()) {
+                return;
+            }
+        }
     }
 
     fn claim(&self, now: Instant) -> Instant {
-        let mut next = self.next.lock();
-        let turn = (*next).max(now);
-        *next = turn + self.between;
+        let mut times = self.times.lock();
+        let turn = times.next.max(times.resume).max(now);
+        times.next = turn + self.between;
         turn
+    }
+
+    fn is_paused(&self, now: Instant) -> bool {
+        now < self.times.lock().resume
     }
 
     /// Delays all requests by `time`, up to the longest pause. Returns the pause if it extends the
@@ -45,9 +63,9 @@ impl Pace {
 
     fn pause_from(&self, now: Instant, time: Duration) -> Option<Duration> {
         let time = time.min(self.longest_pause);
-        let (mut next, end) = (self.next.lock(), now + time);
-        let is_notable = end >= (*next).max(now) + NOTABLE;
-        *next = (*next).max(end);
+        let (mut times, end) = (self.times.lock(), now + time);
+        let is_notable = end >= times.resume.max(now) + NOTABLE;
+        times.resume = times.resume.max(end);
         is_notable.then_some(time)
     }
 }
@@ -90,6 +108,18 @@ mod tests {
         assert_eq!(turns(&pace, now), [five, five]);
         assert_eq!(pace.pause_from(now, Duration::from_secs(1 << 40)), Some(longest));
         assert_eq!(turns(&pace, now), [longest]);
+    }
+
+    #[test]
+    fn a_pause_also_holds_for_requests_that_have_claimed_a_turn() {
+        let (pace, now) = (Pace::new(Some(1), Duration::from_secs(60)), Instant::now());
+        let at = |seconds| now + Duration::from_secs(seconds);
+        assert_eq!(turns(&pace, now), [0, 1, 2, 3].map(Duration::from_secs));
+        let pause = Duration::from_secs(3);
+        assert_eq!(pace.pause_from(now, pause), Some(pause));
+        assert_eq!([1, 2, 3].map(|second| pace.is_paused(at(second))), [true, true, false]);
+        // The two requests whose turns are void claim others, after the last one.
+        assert_eq!(turns(&pace, at(2)), [2, 3].map(Duration::from_secs));
     }
 
     #[test]
