@@ -14,6 +14,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::Duration;
 
+use actix_web::web::Bytes;
 use client::{Target, Way, attack};
 use echo::Started;
 use shell::TlsMode;
@@ -177,6 +178,38 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     (held, (read >> 20) + rest(reader).await)
 }
 
+/// Returns how many KiB of a 40 MiB response an HTTP/2 client receives under memory pressure if it
+/// opens its window by 1 KB every 50 ms.
+async fn read_in_small_windows() -> usize {
+    let started = Started::with(|settings| settings.write_timeout = 3_600).await;
+    let stream = TcpStream::connect(started.running.http).await.unwrap();
+    let mut builder = h2::client::Builder::new();
+    let connected = builder.initial_window_size(1_000).handshake::<_, Bytes>(stream).await;
+    let (requests, connection) = connected.unwrap();
+    actix_web::rt::spawn(connection);
+    let mut requests = requests.ready().await.unwrap();
+    let request = http::Request::get("http://localhost/huge").body(()).unwrap();
+    let (answer, _) = requests.send_request(request, true).unwrap();
+    let mut body = answer.await.unwrap().into_body();
+    let mut ticks = tokio::time::interval(Duration::from_millis(50));
+    let mut read = 0;
+    // The server cuts the stream. If it does not, the loop ends at this length.
+    while read < 512 << 10 {
+        ticks.tick().await;
+        match body.data().await.unwrap() {
+            Ok(part) => {
+                read += part.len();
+                body.flow_control().release_capacity(part.len()).unwrap();
+            }
+            Err(error) => {
+                assert_eq!(error.reason(), Some(h2::Reason::ENHANCE_YOUR_CALM));
+                break;
+            }
+        }
+    }
+    read >> 10
+}
+
 #[actix_web::test]
 async fn memory_for_hostile_connections_is_limited() {
     for (name, way) in Way::ALL {
@@ -195,6 +228,8 @@ async fn memory_for_hostile_connections_is_limited() {
     let (held, read) = held_and_read().await;
     assert!(held.iter().all(|held| *held < 40), "clients that do not read are cut: {held:?}");
     assert!(read >= 39, "a reader gets its response: {read}");
+    let read = read_in_small_windows().await;
+    assert!(read < 512, "a client with small windows is cut: {read}");
     // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
     // in its write buffer, and other buffers of about 100 KiB.
     const CONNECTIONS: usize = 200;

@@ -227,7 +227,6 @@ impl Guard {
         if self.stuck {
             self.stuck = false;
             self.waiting = None;
-            self.rate.reset();
             // We stopped reading without registering a waker.
             context.waker().wake_by_ref();
         }
@@ -390,6 +389,7 @@ impl AsyncWrite for Guard {
         match this.socket.poll_flush(context) {
             Poll::Ready(Ok(())) => {
                 this.write.reset();
+                this.rate.reset();
                 this.resume(context);
                 let idle = this.connection.is_idle();
                 this.connection.unflushed.set(!idle);

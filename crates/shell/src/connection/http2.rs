@@ -19,7 +19,7 @@ use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage};
 use h2::server::{Builder, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use super::account::{Connection, Held};
 use super::body::Received;
@@ -27,6 +27,7 @@ use super::entrance::Entrance;
 use super::guard::Guard;
 use super::limits::{KEEP_ALIVE, LAST_REQUESTS, Limits};
 use super::minimum_rate::MinimumRate;
+use super::progress::Progress;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
 /// How much of a request body a client can send before the application reads it, in bytes.
@@ -183,7 +184,8 @@ async fn answer<A>(
     let ends = head_only || matches!(size, BodySize::None | BodySize::Sized(0));
     let Ok(stream) = respond.send_response(head, ends) else { return };
     if !ends {
-        Sending { stream, limits, connection }.run(body, size).await;
+        let (rate, write) = (MinimumRate::default(), None);
+        Sending { stream, limits, connection, rate, write }.run(body, size).await;
     }
 }
 
@@ -192,6 +194,9 @@ struct Sending {
     stream: SendStream<Bytes>,
     limits: Limits,
     connection: Rc<Connection>,
+    rate: MinimumRate,
+    /// `None` until we have to wait for the client.
+    write: Option<Progress>,
 }
 
 impl Sending {
@@ -229,6 +234,9 @@ impl Sending {
             }
             let part = chunk.split_to(room.min(chunk.len()));
             sent += part.len();
+            if let Some(write) = &mut self.write {
+                write.moved(part.len());
+            }
             let last = known.is_some_and(|known| sent >= known);
             self.give(part, last)?;
             if last {
@@ -260,17 +268,24 @@ impl Sending {
         if self.stream.capacity() > 0 {
             return Ok(self.stream.capacity());
         }
-        let (stream, connection) = (&mut self.stream, &self.connection);
-        let mut rate = MinimumRate::default();
-        let room = poll_fn(|context| {
+        let Self { stream, limits, connection, rate, write } = self;
+        let write = write.get_or_insert_with(|| Progress::new(limits.write));
+        rate.begin_wait();
+        write.begin_wait();
+        poll_fn(|context| {
+            // These checks come first. Otherwise, a client could postpone them by opening its
+            // window often, a few bytes at a time.
+            if write.is_over(context) {
+                return Poll::Ready(Err(Reason::CANCEL));
+            }
+            if rate.is_missed(context, connection) {
+                return Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM));
+            }
             loop {
                 return match stream.poll_capacity(context) {
                     // Call it again to register the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
-                    Poll::Pending
-                        if rate.is_missed(context, connection)
-                            || connection.is_full_without(length) =>
-                    {
+                    Poll::Pending if connection.is_full_without(length) => {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))
                     }
                     Poll::Pending => Poll::Pending,
@@ -278,8 +293,8 @@ impl Sending {
                     Poll::Ready(Some(Err(_)) | None) => Poll::Ready(Err(Reason::CANCEL)),
                 };
             }
-        });
-        timeout(self.limits.write, room).await.unwrap_or(Err(Reason::CANCEL))
+        })
+        .await
     }
 }
 

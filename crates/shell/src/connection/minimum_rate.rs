@@ -22,9 +22,17 @@ pub(super) struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// Stops measuring because we're no longer waiting for the client.
+    /// Stops measuring because the client has read everything so far.
     pub(super) fn reset(&mut self) {
         self.timer = None;
+    }
+
+    /// Starts a new period if the last one ended while we weren't waiting for the client. A running
+    /// period continues. Otherwise, a client could read a few bytes at a time.
+    pub(super) fn begin_wait(&mut self) {
+        if self.timer.as_ref().is_some_and(|timer| timer.is_elapsed()) {
+            self.reset();
+        }
     }
 
     /// Returns whether a connection that uses a lot of memory reads too slowly while memory is

@@ -36,6 +36,13 @@ impl Progress {
         self.armed = false;
     }
 
+    /// Ends the period if it ran out while we weren't waiting for the transfer.
+    pub(super) fn begin_wait(&mut self) {
+        if self.armed && self.timer.is_elapsed() {
+            self.reset();
+        }
+    }
+
     /// Returns whether the period is over. This is called while waiting for the transfer.
     pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.armed {

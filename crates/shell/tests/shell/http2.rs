@@ -196,6 +196,30 @@ async fn a_stream_that_is_not_read_is_reset() {
 }
 
 #[actix_web::test]
+async fn a_stream_that_is_read_a_few_bytes_at_a_time_is_reset() {
+    let started = Started::with(|settings| {
+        settings.tls_mode = TlsMode::Native;
+        settings.write_timeout = 1;
+    })
+    .await;
+    let mut client = Client::connect(&started, 10).await;
+    let mut body = client.get("/long").await.await.unwrap().into_body();
+    let mut ticks = tokio::time::interval(Duration::from_millis(100));
+    // The client reads about 100 of 5,000 bytes per second, but the timeout requires 1 KiB.
+    for _ in 0..200 {
+        ticks.tick().await;
+        match body.data().await.unwrap() {
+            Ok(part) => body.flow_control().release_capacity(part.len()).unwrap(),
+            Err(error) => {
+                assert_eq!(error.reason(), Some(h2::Reason::CANCEL));
+                return;
+            }
+        }
+    }
+    panic!("the stream is still open");
+}
+
+#[actix_web::test]
 async fn answers_end_when_a_client_that_does_not_read_leaves() {
     let started = Started::with(|settings| {
         settings.tls_mode = TlsMode::Native;
