@@ -236,7 +236,7 @@ impl Download {
     /// encoding, or an HTTP/2 stream, which marks its own end.
     pub fn shows_its_end(&self) -> bool {
         self.response.content_length().is_some()
-            || self.response.headers().contains_key(TRANSFER_ENCODING)
+            || is_chunked(self.response.headers())
             || self.response.version() >= Version::HTTP_2
     }
 
@@ -275,6 +275,14 @@ impl Download {
             }
         }
     }
+}
+
+/// Returns whether chunked is the last transfer coding. After any other, a body ends with its
+/// connection.
+fn is_chunked(headers: &HeaderMap) -> bool {
+    let last = headers.get_all(TRANSFER_ENCODING).iter().next_back();
+    let coding = last.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+    coding.is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
 }
 
 /// A completely fetched document.

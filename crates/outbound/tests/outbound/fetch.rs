@@ -17,6 +17,9 @@ fn answer(request: &PeerRequest) -> PeerAnswer {
             vec![("content-type", "Text/HTML; charset=x".to_owned())],
             b"hello".to_vec(),
         ),
+        // The length that the peer adds does not count next to a transfer coding.
+        "/chunked" => coded("chunked", b"5\r\nhello\r\n0\r\n\r\n"),
+        "/identity" => coded("identity", b"hello"),
         "/full" => PeerAnswer::Body(200, "x".repeat(LIMIT)),
         "/large" => PeerAnswer::Body(200, "x".repeat(LIMIT + 1)),
         "/endless" => PeerAnswer::Endless,
@@ -31,6 +34,10 @@ fn answer(request: &PeerRequest) -> PeerAnswer {
         "/file" => PeerAnswer::Redirect("file:///etc/passwd".to_owned()),
         _ => PeerAnswer::Body(404, "none".to_owned()),
     }
+}
+
+fn coded(coding: &str, body: &[u8]) -> PeerAnswer {
+    PeerAnswer::Full(200, vec![("transfer-encoding", coding.to_owned())], body.to_vec())
 }
 
 fn only_loopback(ip: IpAddr) -> bool {
@@ -86,10 +93,11 @@ async fn bodies_end_at_the_limit() {
 }
 
 #[tokio::test]
-async fn only_a_body_with_a_length_is_known_to_be_complete() {
+async fn only_a_body_with_a_length_or_chunks_is_known_to_be_complete() {
     let peer = HttpPeer::start(answer);
     let fetcher = fetcher(&peer, |_| ());
-    for (path, expected) in [("", true), ("endless", false)] {
+    for (path, expected) in [("", true), ("chunked", true), ("identity", false), ("endless", false)]
+    {
         let address = format!("http://site.example/{path}");
         let download = fetcher.open(&address, None).await.unwrap();
         assert_eq!(download.shows_its_end(), expected, "{path}");
