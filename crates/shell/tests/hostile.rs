@@ -178,6 +178,32 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     (held, (read >> 20) + rest(reader).await)
 }
 
+/// Returns why the first of many responses of less than 512 KiB that their clients don't read is
+/// cut off.
+async fn end_of_unread_answers() -> Option<h2::Reason> {
+    const CONNECTIONS: usize = 180;
+    let started = Started::with(|settings| settings.write_timeout = 3_600).await;
+    // A response is nine times as long as the text. Together, they are longer than 64 MiB.
+    let uri = format!("http://localhost/repeat/9?text={}", "x".repeat(45_000));
+    let mut bodies = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let stream = TcpStream::connect(started.running.http).await.unwrap();
+        let mut builder = h2::client::Builder::new();
+        let connected = builder.initial_window_size(0).handshake::<_, Bytes>(stream).await;
+        let (requests, connection) = connected.unwrap();
+        actix_web::rt::spawn(connection);
+        let mut requests = requests.ready().await.unwrap();
+        let request = http::Request::get(uri.as_str()).body(()).unwrap();
+        let (answer, _) = requests.send_request(request, true).unwrap();
+        bodies.push(answer.await.unwrap().into_body());
+    }
+    let parts = bodies.iter_mut().map(|body| Box::pin(body.data()));
+    let first = futures_util::future::select_all(parts);
+    let (part, ..) = tokio::time::timeout(Duration::from_secs(20), first).await.ok()?;
+    started.running.kill().await;
+    part?.err()?.reason()
+}
+
 /// Returns how many KiB of a 40 MiB response an HTTP/2 client receives under memory pressure if it
 /// opens its window by 1 KB every 50 ms.
 async fn read_in_small_windows() -> usize {
@@ -230,6 +256,7 @@ async fn memory_for_hostile_connections_is_limited() {
     assert!(read >= 39, "a reader gets its response: {read}");
     let read = read_in_small_windows().await;
     assert!(read < 512, "a client with small windows is cut: {read}");
+    assert_eq!(end_of_unread_answers().await, Some(h2::Reason::ENHANCE_YOUR_CALM));
     // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
     // in its write buffer, and other buffers of about 100 KiB.
     const CONNECTIONS: usize = 200;

@@ -16,11 +16,14 @@ use super::pipeline::Expected;
 const HELD_BY_CONNECTION: usize = 24 << 20;
 /// Maximum bytes in memory for all of the process's connections.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// When all connections together use more bytes than this, those that use a lot must keep up a
-/// minimum rate.
+/// When all connections together use more bytes than this, those that use more than [`MUCH`] must
+/// keep up a minimum rate.
 const PRESSURE: usize = 32 << 20;
-/// A connection uses a lot of memory if it uses more bytes than this.
 const MUCH: usize = 512 << 10;
+/// Likewise for those that use more than [`SOME`]. Otherwise, a few hundred slow connections could
+/// use all of the process's memory.
+const HIGH_PRESSURE: usize = 64 << 20;
+const SOME: usize = 32 << 10;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
@@ -31,6 +34,18 @@ static OPEN_REQUESTS: LazyLock<IntGauge> =
 
 fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
+}
+
+/// Returns the bytes that a connection may use without having to keep up the minimum rate, when all
+/// connections use `all`.
+fn exempt(all: usize) -> usize {
+    if all > HIGH_PRESSURE {
+        SOME
+    } else if all > PRESSURE {
+        MUCH
+    } else {
+        usize::MAX
+    }
 }
 
 /// The load at some point in time.
@@ -128,14 +143,15 @@ impl Connection {
             || all.saturating_sub(answer) > HELD_BY_PROCESS
     }
 
-    /// Returns whether the connection must keep up the minimum rate under memory pressure.
-    pub(super) fn holds_much(&self) -> bool {
-        self.held.load(Ordering::Relaxed) > MUCH
+    /// Returns whether the minimum rate may apply to the connection.
+    pub(super) fn holds_some(&self) -> bool {
+        self.held.load(Ordering::Relaxed) > SOME
     }
 
-    /// Returns whether all connections together use enough memory for the minimum rate to apply.
-    pub(super) fn is_under_pressure() -> bool {
-        HELD.load(Ordering::Relaxed) > PRESSURE
+    /// Returns whether all connections together use enough memory for the minimum rate to apply to
+    /// this one.
+    pub(super) fn must_keep_up(&self) -> bool {
+        self.held.load(Ordering::Relaxed) > exempt(HELD.load(Ordering::Relaxed))
     }
 
     /// Counts received frames and returns how many had no effect.
@@ -257,6 +273,20 @@ pub(crate) fn transport(request: &HttpRequest) -> Transport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slow_connections_may_hold_less_the_more_all_of_them_hold() {
+        for (all, most) in [
+            (0, usize::MAX),
+            (PRESSURE, usize::MAX),
+            (PRESSURE + 1, MUCH),
+            (HIGH_PRESSURE, MUCH),
+            (HIGH_PRESSURE + 1, SOME),
+            (HELD_BY_PROCESS + 1, SOME),
+        ] {
+            assert_eq!(exempt(all), most, "{all}");
+        }
+    }
 
     #[test]
     fn the_longest_answer_fits_if_nothing_else_is_held() {

@@ -39,7 +39,7 @@ impl MinimumRate {
     /// scarce. This is called while waiting for its client. Closing slow connections frees memory
     /// for clients that read quickly.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
-        if !connection.holds_much() {
+        if !connection.holds_some() {
             self.reset();
             return false;
         }
@@ -49,7 +49,7 @@ impl MinimumRate {
             Box::pin(sleep(PERIOD))
         });
         while timer.as_mut().poll(context).is_ready() {
-            if taken - self.taken < LEAST && Connection::is_under_pressure() {
+            if taken - self.taken < LEAST && connection.must_keep_up() {
                 return true;
             }
             self.taken = taken;
