@@ -17,7 +17,7 @@ use crate::Fault;
 /// # Errors
 /// Returns [`Fault::PayloadTooLarge`] if the body is longer, [`Fault::MalformedBody`] if the
 /// transfer is interrupted, [`Fault::Unreadable`] if it stalls, and [`Fault::Unavailable`] if the
-/// connection uses too much memory.
+/// connection uses too much memory, or is slow while memory is scarce.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,

@@ -178,6 +178,37 @@ async fn held_and_read() -> (Vec<usize>, usize) {
     (held, (read >> 20) + rest(reader).await)
 }
 
+/// Returns the start of the first response to clients that send most of their bodies at once and
+/// the rest a byte at a time, under memory pressure.
+async fn answer_to_slow_bodies() -> String {
+    const CONNECTIONS: usize = 40;
+    let started = Started::with(|settings| settings.body_timeout = 3_600).await;
+    let most = format!(
+        "POST /note HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
+         content-length: 1000000\r\n\r\n{}",
+        " ".repeat(900_000)
+    );
+    let mut streams = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let mut stream = TcpStream::connect(started.running.http).await.unwrap();
+        stream.write_all(most.as_bytes()).await.unwrap();
+        streams.push(stream);
+    }
+    let mut ticks = tokio::time::interval(Duration::from_millis(20));
+    let mut answer = [0; 12];
+    for _ in 0..1_000 {
+        ticks.tick().await;
+        for stream in &streams {
+            let _ = stream.try_write(b" ");
+            if let Ok(read) = stream.try_read(&mut answer) {
+                started.running.kill().await;
+                return String::from_utf8_lossy(&answer[..read]).into_owned();
+            }
+        }
+    }
+    String::new()
+}
+
 /// Returns why the first of many responses of less than 512 KiB that their clients don't read is
 /// cut off.
 async fn end_of_unread_answers() -> Option<h2::Reason> {
@@ -256,6 +287,7 @@ async fn memory_for_hostile_connections_is_limited() {
     assert!(read >= 39, "a reader gets its response: {read}");
     let read = read_in_small_windows().await;
     assert!(read < 512, "a client with small windows is cut: {read}");
+    assert_eq!(answer_to_slow_bodies().await, "HTTP/1.1 400");
     assert_eq!(end_of_unread_answers().await, Some(h2::Reason::ENHANCE_YOUR_CALM));
     // All responses together may take 128 MiB. In addition, each connection has a slice of 128 KiB
     // in its write buffer, and other buffers of about 100 KiB.

@@ -90,8 +90,8 @@ pub(crate) struct Connection {
     pub(super) expected: Cell<Expected>,
     /// Whether the application has read the whole body.
     pub(super) body_is_read: Cell<bool>,
-    /// Bytes the client has read.
-    pub(super) taken: Cell<u64>,
+    /// Bytes the client has read, plus bytes of request bodies that the application has read.
+    pub(super) moved: Cell<u64>,
     /// HTTP/2 frames that had no effect.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
@@ -110,7 +110,7 @@ impl Connection {
             sending: Cell::new(0),
             expected: Cell::default(),
             body_is_read: Cell::new(false),
-            taken: Cell::new(0),
+            moved: Cell::new(0),
             idle_frames: Cell::new(0),
             held: Arc::default(),
         })

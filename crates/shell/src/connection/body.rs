@@ -11,13 +11,17 @@ use actix_web::web::Bytes;
 use futures_util::Stream;
 
 use super::account::{Connection, Held};
+use super::minimum_rate::MinimumRate;
 use super::progress::Progress;
 
-/// A body that fails if less than 1 KiB arrives within a period, or if its connection uses too much
-/// memory.
+/// A body that fails if less than 1 KiB arrives within a period, if its connection uses too much
+/// memory, or if it is too slow while memory is scarce.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
+    rate: MinimumRate,
+    /// Whether the last poll found nothing to read.
+    waits: bool,
     connection: Option<Rc<Connection>>,
     held: Option<Rc<Held>>,
 }
@@ -30,7 +34,8 @@ impl<S> Timed<S> {
         connection: Option<Rc<Connection>>,
         held: Option<Rc<Held>>,
     ) -> Self {
-        Self { body, progress: Progress::new(period), connection, held }
+        let (progress, rate) = (Progress::new(period), MinimumRate::default());
+        Self { body, progress, rate, waits: false, connection, held }
     }
 
     /// Counts a chunk's memory.
@@ -39,10 +44,30 @@ impl<S> Timed<S> {
     /// Returns an error if the connection uses too much memory.
     fn count(&mut self, bytes: usize) -> io::Result<()> {
         self.progress.moved(bytes);
+        self.waits = false;
         let (Some(connection), Some(held)) = (&self.connection, &self.held) else { return Ok(()) };
         held.grow(bytes);
+        connection.moved.update(|moved| moved + bytes as u64);
         connection.count_useful(usize::from(bytes > 0));
         if connection.is_full() { Err(io::ErrorKind::OutOfMemory.into()) } else { Ok(()) }
+    }
+
+    /// Returns whether the body arrives too slowly for the memory that its connection uses.
+    fn is_missed(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(connection) = &self.connection else { return false };
+        self.rate.is_missed(context, connection)
+    }
+
+    /// Waits for more to read. Returns an error if the body is late.
+    fn wait(&mut self, context: &mut Context<'_>) -> Option<io::ErrorKind> {
+        if !self.waits {
+            self.waits = true;
+            self.rate.begin_wait();
+        }
+        if self.progress.is_over(context) {
+            return Some(io::ErrorKind::TimedOut);
+        }
+        self.is_missed(context).then_some(io::ErrorKind::OutOfMemory)
     }
 }
 
@@ -51,15 +76,17 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        let failed = |kind: io::ErrorKind| Poll::Ready(Some(Err(PayloadError::Io(kind.into()))));
+        // This comes first. Otherwise, a client could postpone it by sending a byte at a time.
+        if this.waits && this.is_missed(context) {
+            return failed(io::ErrorKind::OutOfMemory);
+        }
         match Pin::new(&mut this.body).poll_next(context) {
             Poll::Ready(Some(Ok(chunk))) => {
                 let counted = this.count(chunk.len()).map_err(PayloadError::Io);
                 Poll::Ready(Some(counted.map(|()| chunk)))
             }
-            Poll::Pending if this.progress.is_over(context) => {
-                let late = io::Error::from(io::ErrorKind::TimedOut);
-                Poll::Ready(Some(Err(PayloadError::Io(late))))
-            }
+            Poll::Pending => this.wait(context).map_or(Poll::Pending, failed),
             Poll::Ready(None) => {
                 if let Some(connection) = &this.connection {
                     connection.body_is_read.set(true);

@@ -368,7 +368,7 @@ impl AsyncWrite for Guard {
         match this.socket.poll_write(context, bytes) {
             Poll::Ready(Ok(sent)) => {
                 this.write.moved(sent);
-                this.connection.taken.update(|taken| taken + sent as u64);
+                this.connection.moved.update(|moved| moved + sent as u64);
                 this.resume(context);
                 // Each KiB accounts for one frame, since clients open their windows by at least
                 // that much.

@@ -1,4 +1,5 @@
-//! Makes clients read responses at a minimum rate when connections use a lot of memory.
+//! Makes clients read responses and send bodies at a minimum rate when connections use a lot of
+//! memory.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -10,15 +11,15 @@ use super::account::Connection;
 
 /// How often the rate is measured.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How many bytes a client must read per period.
+/// How many bytes a connection must transfer per period.
 const LEAST: u64 = 64 << 10;
 
-/// Measures how fast a slow client reads.
+/// Measures how fast a slow client reads or sends.
 #[derive(Default)]
 pub(super) struct MinimumRate {
     timer: Option<Pin<Box<Sleep>>>,
-    /// Bytes the client had read at the start of the period.
-    taken: u64,
+    /// Bytes the connection had transferred at the start of the period.
+    moved: u64,
 }
 
 impl MinimumRate {
@@ -28,31 +29,31 @@ impl MinimumRate {
     }
 
     /// Starts a new period if the last one ended while we weren't waiting for the client. A running
-    /// period continues. Otherwise, a client could read a few bytes at a time.
+    /// period continues. Otherwise, a client could transfer a few bytes at a time.
     pub(super) fn begin_wait(&mut self) {
         if self.timer.as_ref().is_some_and(|timer| timer.is_elapsed()) {
             self.reset();
         }
     }
 
-    /// Returns whether a connection that uses a lot of memory reads too slowly while memory is
-    /// scarce. This is called while waiting for its client. Closing slow connections frees memory
-    /// for clients that read quickly.
+    /// Returns whether a connection that uses a lot of memory is too slow while memory is scarce.
+    /// This is called while waiting for its client. Closing slow connections frees memory for quick
+    /// clients.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_some() {
             self.reset();
             return false;
         }
-        let taken = connection.taken.get();
+        let moved = connection.moved.get();
         let timer = self.timer.get_or_insert_with(|| {
-            self.taken = taken;
+            self.moved = moved;
             Box::pin(sleep(PERIOD))
         });
         while timer.as_mut().poll(context).is_ready() {
-            if taken - self.taken < LEAST && connection.must_keep_up() {
+            if moved - self.moved < LEAST && connection.must_keep_up() {
                 return true;
             }
-            self.taken = taken;
+            self.moved = moved;
             timer.as_mut().reset(Instant::now() + PERIOD);
         }
         false
