@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::iter::Sum;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -62,8 +63,22 @@ pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Calls `work` with the name and path of each file in a folder. Skips hidden files. A missing
-/// folder counts as empty.
+/// Returns whether a folder can't be replaced by renaming another folder: mount points, symbolic
+/// links, and paths without a name such as `..`.
+pub(super) fn is_fixed(folder: &Path) -> io::Result<bool> {
+    let Some(parent) = folder.parent().filter(|_| folder.file_name().is_some()) else {
+        return Ok(true);
+    };
+    let found = match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        found => found?,
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    Ok(found.is_symlink() || found.dev() != fs::metadata(parent)?.dev())
+}
+
+/// Calls `work` with the name and path of each file in a folder, including links to files. Skips
+/// hidden files. A missing folder counts as empty.
 pub(super) fn each_file(
     folder: &Path,
     mut work: impl FnMut(&str, &Path) -> io::Result<()>,
@@ -75,9 +90,12 @@ pub(super) fn each_file(
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name();
-        let name = name.to_str().filter(|name| !name.starts_with('.'));
-        if let (Some(name), true) = (name, entry.file_type()?.is_file()) {
-            work(name, &entry.path())?;
+        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+        match fs::metadata(entry.path()) {
+            Ok(found) if found.is_file() => work(name, &entry.path())?,
+            // It was removed after we listed the folder, or is a link to a missing file.
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
     }
     Ok(())
@@ -89,7 +107,8 @@ pub(super) fn each_file(
 /// # Errors
 /// Returns an error if a file cannot be read or written.
 pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
+    // A hard link to a symbolic link would still depend on the original file.
+    match fs::canonicalize(from).and_then(|file| fs::hard_link(file, to)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) if error.kind() != ErrorKind::NotFound => copy_atomically(from, to),
         linked => linked,

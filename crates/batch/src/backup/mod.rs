@@ -24,8 +24,8 @@ const LOCK: &str = ".lock";
 /// A backup that is being written.
 ///
 /// We write to a sibling of the target folder and rename it when it's complete, so an interrupted
-/// backup can't be mistaken for a complete one. The next backup to the same folder cleans up the
-/// remains.
+/// backup can't be mistaken for a complete one. A failed backup removes the sibling. If the process
+/// was killed, the next backup to the same folder does.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -57,11 +57,17 @@ impl Backup {
     /// Starts backing up a service. The target folder must be empty or not exist yet.
     ///
     /// # Errors
-    /// Returns an error if the folder is not empty, its parent is not writable, or another process
-    /// is writing a backup to it.
+    /// Returns an error if the folder is not empty, can't be replaced or has a parent that is not
+    /// writable, or if another process is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
+        // Without a trailing slash, which would follow a link.
+        let target = &target.components().collect::<PathBuf>();
         if !copying::is_free(target)? {
             bail!("{} is not empty: choose a new folder", target.display());
+        }
+        // The sibling of a mount point would be on another disk.
+        if copying::is_fixed(target)? {
+            bail!("{} is a mount point or a link: choose a new folder in it", target.display());
         }
         let staging = target.with_added_extension("partial");
         let failed = || format!("cannot write {}", staging.display());
@@ -108,6 +114,21 @@ impl Backup {
         self.add(part, from, link_or_copy)
     }
 
+    /// Adds some of the files in a folder, like [`link`](Self::link). Use this for a folder in
+    /// which other files change.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be read or written.
+    pub fn link_files(&self, part: &str, files: &[PathBuf]) -> anyhow::Result<()> {
+        let to = self.path(part);
+        let link = |path: &PathBuf| {
+            let Some(name) = path.file_name() else { return Ok(()) };
+            fs::create_dir_all(&to)?;
+            unless_removed(path, link_or_copy(path, &to.join(name)))
+        };
+        files.iter().try_for_each(link).with_context(|| format!("cannot write {}", to.display()))
+    }
+
     /// Adds a copy of a file, or of all files in a folder. Use this for files that may change
     /// later.
     ///
@@ -132,11 +153,7 @@ impl Backup {
         let to = self.path(part);
         each_file(from, |name, path| {
             fs::create_dir_all(&to)?;
-            match add(path, &to.join(name)) {
-                // The file was removed after we listed the folder.
-                Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),
-                added => added,
-            }
+            unless_removed(path, add(path, &to.join(name)))
         })
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
@@ -194,6 +211,21 @@ impl Backup {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for Backup {
+    /// Removes an unfinished backup, which would take up the space of a full disk.
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.staging);
+    }
+}
+
+/// Ignores the error of adding a file that was removed after we listed its folder.
+fn unless_removed(path: &Path, added: io::Result<()>) -> io::Result<()> {
+    match added {
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),
+        added => added,
     }
 }
 
@@ -264,13 +296,61 @@ mod tests {
     #[test]
     fn killed_backup_is_not_a_backup_and_is_replaced() {
         let place = Place::new();
-        let killed = place.begin().unwrap();
-        killed.link("remains", &place.at("data")).unwrap();
-        drop(killed);
+        fs::create_dir_all(place.at("copy.partial/remains")).unwrap();
+        fs::write(place.at("copy.partial").join(LOCK), "").unwrap();
         assert!(Restore::open(&place.at("copy"), "notes").is_err());
         let copy = place.finished();
         assert!(!copy.join("remains").exists() && !copy.join(LOCK).exists());
         assert!(!place.at("copy.partial").exists());
+    }
+
+    #[test]
+    fn failed_backup_leaves_nothing() {
+        let place = Place::new();
+        let failed = place.begin().unwrap();
+        failed.link("all", &place.at("data")).unwrap();
+        drop(failed);
+        assert!(!place.at("copy.partial").exists() && !place.at("copy").exists());
+    }
+
+    #[test]
+    fn mount_points_and_links_are_refused_as_targets() {
+        let place = Place::new();
+        fs::create_dir(place.at("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(place.at("elsewhere"), place.at("copy")).unwrap();
+        for target in [place.at("copy"), place.at("copy/")] {
+            let text = Backup::begin(&target, "notes", "1").unwrap_err().to_string();
+            assert!(text.contains("choose a new folder in it"), "{text}");
+        }
+        assert!(!place.at("copy.partial").exists());
+        let fixed = |path: &str| copying::is_fixed(Path::new(path)).unwrap();
+        assert!(fixed("/proc") && fixed("/") && fixed("..") && fixed(""));
+        assert!(!fixed("src") && !fixed("missing"));
+    }
+
+    #[test]
+    fn linked_files_are_in_the_backup_as_files() {
+        let place = Place::new();
+        fs::write(place.at("large"), "content").unwrap();
+        std::os::unix::fs::symlink(place.at("large"), place.at("data/three")).unwrap();
+        std::os::unix::fs::symlink(place.at("missing"), place.at("data/four")).unwrap();
+        let copy = place.finished();
+        fs::remove_file(place.at("large")).unwrap();
+        assert_eq!(fs::read(copy.join("all/three")).unwrap(), b"content");
+        assert!(!copy.join("all/four").exists());
+        assert!(!copy.join("all/three").is_symlink());
+    }
+
+    #[test]
+    fn files_of_a_folder_in_which_others_change_are_linked_by_name() {
+        let place = Place::new();
+        let backup = place.begin().unwrap();
+        let files = [place.at("data/one"), place.at("data/removed")];
+        backup.link_files("some", &files).unwrap();
+        backup.finish().unwrap();
+        fs::write(place.at("data/two"), "grown").unwrap();
+        Restore::open(&place.at("copy"), "notes").unwrap();
+        assert!(place.at("copy/some/one").exists() && !place.at("copy/some/two").exists());
     }
 
     #[test]

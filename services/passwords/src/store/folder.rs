@@ -137,6 +137,14 @@ impl KindFolder {
         self.files(is_corpus_name)
     }
 
+    /// Lists all complete corpus files, and the tags of those that a mirror made.
+    pub fn finished(&self) -> anyhow::Result<Vec<PathBuf>> {
+        self.files(|name| {
+            let corpus = name.strip_suffix(TAGS).map(|stem| format!("{stem}{EXTENSION}"));
+            is_corpus_name(corpus.as_deref().unwrap_or(name))
+        })
+    }
+
     fn files(&self, wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
