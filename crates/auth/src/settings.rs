@@ -51,13 +51,22 @@ impl<S: clap::Args> ServiceSettings<S> {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`DatabaseSettings::preview`].
+    /// Returns the same errors as [`DatabaseSettings::preview`], and an error if the database
+    /// couldn't be created.
     pub fn preview(
         &self,
         info: &ServiceInfo,
         migrations: &[&Migrations],
     ) -> Result<String, DatabaseError> {
-        self.database.preview(&self.shell.data_dir, info.name, migrations)
+        let found = self.database.preview(&self.shell.data_dir, info.name, migrations)?;
+        if let Some(file) = self.database.missing_file(&self.shell.data_dir, info.name)? {
+            let file = file.as_path();
+            shell::require_creatable(file).map_err(|error| {
+                let file = file.display();
+                DatabaseError::Setup(format!("cannot create the database {file}: {error}"))
+            })?;
+        }
+        Ok(found)
     }
 
     /// Runs the `migrate` subcommand.

@@ -1,6 +1,7 @@
 //! `serve --check`: shows everything a server would use without serving or changing anything.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::ArgMatches;
@@ -87,7 +88,8 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
         preview.add("HTTPS", resolved(&settings.tls_bind));
         preview.add("certificate", tls::preview(settings));
     }
-    preview.add("health and metrics", resolved(&settings.admin_bind));
+    let admin = resolved(&settings.admin_bind);
+    preview.add("health and metrics", admin.and_then(|text| distinct(settings).map(|()| text)));
     preview.add("open files", open_files(settings));
     preview.add("data folder", data_folder(settings, info));
     preview
@@ -105,6 +107,27 @@ fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     Ok(all.join(", "))
 }
 
+/// Returns an error if two listeners would use the same address and port.
+fn distinct(settings: &ShellSettings) -> anyhow::Result<()> {
+    let is_native = settings.tls_mode == TlsMode::Native;
+    let tls = settings.tls_bind.iter().filter(|_| is_native);
+    let all = settings.bind.iter().chain(tls).chain(&settings.admin_bind);
+    let mut seen: Vec<SocketAddr> = Vec::new();
+    for address in all.flat_map(|address| address.resolve().unwrap_or_default()) {
+        let overlaps = |other: &SocketAddr| {
+            let (one, two) = (address.ip(), other.ip());
+            let has_all =
+                one.is_ipv4() == two.is_ipv4() && (one.is_unspecified() || two.is_unspecified());
+            address.port() == other.port() && address.port() != 0 && (one == two || has_all)
+        };
+        if seen.iter().any(overlaps) {
+            anyhow::bail!("{address} is used twice in BIND, TLS_BIND and ADMIN_BIND");
+        }
+        seen.push(address);
+    }
+    Ok(())
+}
+
 fn open_files(settings: &ShellSettings) -> anyhow::Result<String> {
     let limit = server::open_files(settings.worker_count(), 0)?;
     Ok(format!("at most {limit}, for {} workers", settings.worker_count()))
@@ -116,7 +139,7 @@ fn data_folder(settings: &ShellSettings, info: &ServiceInfo) -> anyhow::Result<S
     match folder.metadata() {
         Ok(about) if about.is_dir() => Ok(shown.to_string()),
         Ok(_) => anyhow::bail!("{shown} is not a folder"),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             Ok(format!("{shown} does not exist; {} creates it when needed", info.name))
         }
         Err(error) => Err(anyhow::Error::new(error).context(shown.to_string())),

@@ -24,7 +24,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig};
 use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
-use crate::{ListenAddress, RequestId, ShellSettings, metrics};
+use crate::{ListenAddress, RequestId, ShellSettings, metrics, require_creatable};
 
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
@@ -105,6 +105,9 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
         return Ok(format!("of the local CA in {}, valid until {}", folder.display(), ends(end)?));
     }
     refuse_foreign(&folder)?;
+    require_creatable(&folder.join("cert.pem")).with_context(|| {
+        format!("cannot create a certificate in {} (TLS_DIR)", folder.display())
+    })?;
     Ok(format!("`serve` creates one in {}, issued by a local CA", folder.display()))
 }
 

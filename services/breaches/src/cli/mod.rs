@@ -36,7 +36,7 @@ use shell::{CommonCommand, Preview, Service, ServiceInfo, ShellSettings};
 use crate::config::Settings;
 use crate::jobs::{self, JobContext};
 use crate::service::Breaches;
-use crate::state::State;
+use crate::state::{self, State};
 
 /// The command line of `breaches`.
 #[derive(Parser)]
@@ -134,12 +134,11 @@ impl shell::Cli for Cli {
     }
 
     fn preview(&self, preview: &mut Preview) {
-        let shell = &self.settings.shell;
         let migrations = [&auth::MIGRATIONS, &crate::store::MIGRATIONS];
-        let database = self.database();
-        let database = database.preview(&shell.data_dir, Breaches::INFO.name, &migrations);
+        let database = self.settings.preview(&Breaches::INFO, &migrations);
         preview.add("database", database.map_err(Into::into));
-        let external = external::external(shell, &self.settings.service);
+        let external = external::external(&self.settings.shell, &self.settings.service);
+        let external = external.and_then(|_| state::deny_list(&self.settings.service));
         preview.add("email, DNS, webhooks", external.map(|_| "settings are valid".to_owned()));
     }
 

@@ -256,9 +256,14 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
         ("VERIFY_DENY", missing.to_str().unwrap()),
         ("BIND", &long),
     ] {
-        let mut command = operator.command(&["serve", "--tls-mode", "off"]);
-        command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0").env(name, value);
-        let output = command.env("RUST_LOG", "error").output().unwrap();
+        let serve = |more: &[&str]| {
+            let mut command =
+                operator.command(&[&["serve", "--tls-mode", "off"][..], more].concat());
+            command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0").env(name, value);
+            command.env("RUST_LOG", "error").output().unwrap()
+        };
+        assert_eq!(serve(&["--check"]).status.code(), Some(2), "{name}={value}");
+        let output = serve(&[]);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}={value}: {errors}");
         let lines = errors.lines().filter(|line| !line.is_empty());

@@ -105,7 +105,13 @@ impl shell::Cli for Cli {
         let site = settings.service.check().map(|()| "settings are valid".to_owned());
         preview.add("site", site.map_err(Into::into));
         let folder = settings.service.media_dir(&settings.shell.data_dir);
-        preview.add("media", Ok(folder.display().to_string()));
+        // The default folder is only created when an image is stored.
+        let is_made = settings.service.media_dir.as_ref().is_some_and(|folder| !folder.exists());
+        let usable = if is_made { shell::require_creatable(&folder) } else { Ok(()) };
+        let shown = folder.display().to_string();
+        let usable =
+            usable.with_context(|| format!("cannot create the folder {shown} (MEDIA_DIR)"));
+        preview.add("media", usable.map(|()| shown));
     }
 
     fn back_up(&self, folder: &Path) -> anyhow::Result<()> {

@@ -1,7 +1,8 @@
 //! The permissions of files that the service writes.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 
 use testkit::Program;
 
@@ -30,4 +31,32 @@ fn folder_with_foreign_files_keeps_its_permissions() {
     let ran = program.run(&["keys", "list"]);
     assert!(ran.errors.contains("holds www"), "{}", ran.errors);
     assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn check_finds_a_folder_in_which_serve_cannot_create_its_files() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let closed = program.folder().join("closed");
+    fs::create_dir(&closed).unwrap();
+    for (folder, mode) in [(program.folder().path(), 0o755), (&*closed, 0o555)] {
+        fs::set_permissions(folder, Permissions::from_mode(mode)).unwrap();
+    }
+    let program = program.setting("DATA_DIR", closed.join("data"));
+    // Permissions do not restrict the root user.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let run = |arguments: &[&str]| {
+        let mut command = program.command(arguments);
+        if is_root {
+            command.uid(65_534).gid(65_534);
+        }
+        program.run_command(command)
+    };
+    let check = run(&["serve", "--check", "--tls-mode", "native"]);
+    assert_eq!(check.code, Some(2), "{}", check.out);
+    for part in ["database: error: cannot create the database", "certificate: error: cannot create"]
+    {
+        assert!(check.out.contains(part), "{part}: {}", check.out);
+    }
+    let free = "127.0.0.1:0";
+    assert_eq!(run(&["serve", "--bind", free, "--admin-bind", free]).code, Some(1));
 }

@@ -225,6 +225,10 @@ fn serve_check_describes_the_start_and_exits_2_if_it_would_fail() {
     assert_eq!(unusable.code, Some(2));
     assert!(unusable.out.contains("requests: error: "), "{}", unusable.out);
     assert!(unusable.out.ends_with("`serve` would fail\n"), "{}", unusable.out);
+    let one = "127.0.0.1:1";
+    let twice = data.run(&["serve", "--check", "--bind", one, "--admin-bind", one]);
+    assert_eq!(twice.code, Some(2), "{}", twice.out);
+    assert!(twice.out.contains("127.0.0.1:1 is used twice in BIND,"), "{}", twice.out);
     assert_eq!(names(data.path()), before, "a check changes nothing");
     std::fs::write(&file, b"not a corpus").unwrap();
     assert_eq!(data.run(&["serve", "--check"]).code, Some(2));
