@@ -75,6 +75,18 @@ fn a_database_is_healthy_only_once_it_accepts_tcp_connections() {
     }
 }
 
+/// Without mail, users of breaches cannot sign in.
+#[test]
+fn breaches_can_be_given_a_mail_server() {
+    let compose = compose();
+    let environment = containers(&compose)["breaches"]["environment"].as_object().unwrap();
+    let example = read(".env.example");
+    for name in ["SMTP_URL", "MAIL_FROM"] {
+        assert!(environment.contains_key(name), "breaches does not get {name}");
+        assert!(example.contains(&format!("\n#{name}=\n")), "{name}");
+    }
+}
+
 #[test]
 fn one_service_starts_only_its_own_database() {
     let compose = compose();

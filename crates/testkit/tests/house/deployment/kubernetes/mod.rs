@@ -1,5 +1,6 @@
 //! Checks `deploy/k8s`, both as files and as rendered.
 
+mod crawlers;
 mod pods;
 mod references;
 mod rendering;
@@ -113,6 +114,30 @@ fn service_of(object: &Value) -> &str {
     let name = text(&object["metadata"]["labels"]["app.kubernetes.io/name"]);
     assert!(SERVICES.contains(&name), "{} has no service label", object["metadata"]["name"]);
     name
+}
+
+#[test]
+fn breaches_reaches_a_mail_server() {
+    for rendering in renderings().iter().filter(|rendering| rendering.folder != "dev") {
+        for deployment in
+            rendering.of_kind("Deployment").filter(|one| service_of(one) == "breaches")
+        {
+            let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+            let url = list(&container["env"]).iter().find(|one| one["name"] == "SMTP_URL").unwrap();
+            let secret = &url["valueFrom"]["secretKeyRef"];
+            assert_eq!(secret["name"], "breaches-mail");
+            assert_eq!(secret["optional"], true);
+            let policy = rendering.find("NetworkPolicy", "breaches-outgoing").unwrap();
+            let ports = list(&policy["spec"]["egress"][0]["ports"]);
+            for port in [465, 587] {
+                assert!(
+                    ports.iter().any(|one| one["port"] == port),
+                    "{}: {port}",
+                    rendering.folder
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn labels(workload: &Value) -> &Value {
 
 /// Returns whether a selector matches these labels. Unlike in Kubernetes, an empty selector matches
 /// nothing.
-fn selects(selector: &Value, labels: &Value) -> bool {
+pub fn selects(selector: &Value, labels: &Value) -> bool {
     selector.as_object().is_some_and(|pairs| {
         !pairs.is_empty() && pairs.iter().all(|(name, value)| labels[name] == *value)
     })

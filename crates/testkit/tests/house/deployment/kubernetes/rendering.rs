@@ -49,7 +49,8 @@ pub fn renderings() -> &'static [Rendering] {
     &ALL
 }
 
-fn render(folder: String) -> Option<Rendering> {
+/// Renders a folder, or returns `None` if kubectl is missing.
+pub fn render(folder: String) -> Option<Rendering> {
     let path = root().join("deploy/k8s").join(&folder);
     let output = match Command::new("kubectl").arg("kustomize").arg(&path).output() {
         Ok(output) => output,
