@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use ipnet::IpNet;
 
 use crate::info::{ServiceInfo, TlsMode};
@@ -88,7 +89,7 @@ pub struct ShellSettings {
     #[arg(long, env, global = true, value_name = "URL", value_parser = absolute_url)]
     pub public_url: Option<String>,
     /// Folder for the service's data
-    #[arg(long, env, global = true, value_name = "FOLDER")]
+    #[arg(long, env, global = true, value_name = "FOLDER", value_parser = PathBufValueParser::new().try_map(without_blank_ends))]
     pub data_dir: PathBuf,
     /// Number of worker threads, 1 to 512 [default: number of CPU cores]
     #[arg(long, env, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
@@ -229,6 +230,16 @@ pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap:
     })
 }
 
+/// Refuses a path that begins or ends with a blank, because a slip in a settings file would make the
+/// service start with new, empty data.
+fn without_blank_ends(path: PathBuf) -> Result<PathBuf, String> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    match bytes.trim_ascii().len() == bytes.len() {
+        true => Ok(path),
+        false => Err("must not begin or end with a blank".to_owned()),
+    }
+}
+
 fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     match text.parse()? {
         ListenAddress::Unix(_) => Err(format!("{text} is a Unix socket: use HOST:PORT")),
@@ -295,6 +306,8 @@ mod tests {
             "--max-connections=0",
             "--max-connections-per-address=0",
             "--bind=localhost",
+            "--data-dir=data ",
+            "--data-dir=\tdata",
             "--admin-bind=unix:/run/admin",
             "--max-requests-per-connection=1001",
         ] {

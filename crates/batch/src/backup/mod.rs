@@ -67,7 +67,10 @@ impl Backup {
         }
         // The sibling of a mount point would be on another disk.
         if copying::is_fixed(target)? {
-            bail!("{} is a mount point or a link: choose a new folder in it", target.display());
+            bail!(
+                "{} is a mount point, a link or this folder: choose a new folder in it",
+                target.display()
+            );
         }
         let staging = target.with_added_extension("partial");
         let failed = || format!("cannot write {}", staging.display());
