@@ -6,8 +6,9 @@ use database::Db;
 
 use super::import_edits::SeriesEdits;
 use super::series;
+use super::series_creation::name_of;
 use super::series_dates::span_of;
-use super::series_names::free_name;
+use super::series_names::{free_name, give_slug};
 use super::series_plans::{ended_before, from_on, occurrences_among};
 use super::subscriber::Subscriber;
 use crate::error::Error;
@@ -61,8 +62,9 @@ pub fn of_entry(
         }
         (None, true) => {
             let most = state.site.settings.imported_series().most;
-            let due = (!is_partial).then(|| state.clock.unix() + CUT_OFF_AFTER);
-            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most), due)
+            let now = state.clock.unix();
+            let due = (!is_partial).then_some(now + CUT_OFF_AFTER);
+            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most), (due, now))
         }
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
@@ -76,7 +78,7 @@ fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
     (subscription, most): (Option<i64>, usize),
-    due: Option<i64>,
+    (due, now): (Option<i64>, i64),
 ) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
     let Some(Repetition { plan, made_until, due_utc, .. }) = &entry.repetition else {
@@ -97,13 +99,14 @@ fn keep(
         None => (*made_until, *due_utc),
     };
     let Some(known) = known else {
+        let own = events::find_by_external_id(db, &entry.uid)?;
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
-        let name = title.filter(|name| !name.is_empty()).unwrap_or_else(|| "event".to_owned());
-        let own = events::find_by_external_id(db, &entry.uid)?.map_or(0, |event| event.id);
+        let name = own.as_ref().map(name_of).or(title).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| "event".to_owned());
         let new = Series {
             id: 0,
             uid: entry.uid.clone(),
-            slug: free_name(db, &name, (0, own))?,
+            slug: free_name(db, &name, (0, own.as_ref().map_or(0, |event| event.id)))?,
             plan,
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until,
@@ -111,7 +114,11 @@ fn keep(
             sequence: events::most_revisions(db, &entry.uid)?,
             modified_utc: 0,
         };
-        return Ok(Some(Written { id: stored::insert(db, &new)?.id, is_new: true }));
+        let new = stored::insert(db, &new)?;
+        if let Some(own) = &own {
+            name_as_date(db, &new, (entry, own), now)?;
+        }
+        return Ok(Some(Written { id: new.id, is_new: true }));
     };
     let sequence = match plan == known.plan {
         true => known.sequence,
@@ -121,6 +128,22 @@ fn keep(
         stored::update(db, &Series { plan, made_until, due_utc, sequence, ..known.clone() })?;
     }
     Ok(Some(Written { id: known.id, is_new: false }))
+}
+
+/// Gives a known event that becomes the first date of a series the slug of its date, if the series
+/// takes its name. Its address is then that of the series.
+fn name_as_date(
+    db: &mut Db,
+    series: &Series,
+    (entry, own): (&Entry, &Event),
+    now: i64,
+) -> Result<(), Error> {
+    let stem = own.slug.strip_suffix(slug::TRASHED).unwrap_or(&own.slug);
+    let first = entry.occurrences.iter().find(|one| one.external_id == entry.uid);
+    let Some(first) = first.filter(|_| stem == series.slug) else { return Ok(()) };
+    let wanted = series.slug_of(first.original.seconds());
+    // Pages do not have a series of unlisted events.
+    Ok(give_slug(db, own, (&wanted, !own.listed), now)?)
 }
 
 /// Records that all events of an imported series have been created, or that they can't be.

@@ -63,26 +63,37 @@ pub fn rename(
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
-        // The first event of a series has the name of the series if a file made the event a series.
+        // In older databases, the first event of a series may share its name.
         let shares_name = stem == series.slug;
         let wanted = match slug::dated(stem).filter(|(name, _)| *name == series.slug) {
             Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),
             None if shares_name => new.slug_of(member.occurrence),
             None => continue,
         };
-        let suffix = if old.status.is_trashed() { TRASHED } else { "" };
-        let mut event = old.clone();
-        event.slug = slugs::free(db, "events", &wanted, suffix, old.id)?;
-        if !shares_name {
-            remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
-        }
-        slugs::forget_former(db, "events", &event.slug)?;
-        // For events in the trash, this is the deletion date.
-        if !event.status.is_trashed() {
-            event.modified_utc = now;
-        }
-        let links = links::of_event(db, old.id)?;
-        events::update(db, (&old, &links), (&event, &links))?;
+        give_slug(db, &old, (&wanted, !shares_name), now)?;
     }
     Ok(new)
+}
+
+/// Gives an event of a series this slug, or a similar one if it is used. Its former address redirects
+/// if `is_remembered` is set, which it must not be if that is the address of the series.
+pub fn give_slug(
+    db: &mut Db,
+    old: &Event,
+    (wanted, is_remembered): (&str, bool),
+    now: i64,
+) -> Result<(), DatabaseError> {
+    let suffix = if old.status.is_trashed() { TRASHED } else { "" };
+    let mut event = old.clone();
+    event.slug = slugs::free(db, "events", wanted, suffix, old.id)?;
+    if is_remembered {
+        remember(db, "events", old.id, (&old.slug, &old.status), &event.slug)?;
+    }
+    slugs::forget_former(db, "events", &event.slug)?;
+    // For events in the trash, this is the deletion date.
+    if !event.status.is_trashed() {
+        event.modified_utc = now;
+    }
+    let links = links::of_event(db, old.id)?;
+    events::update(db, (old, &links), (&event, &links))
 }

@@ -228,18 +228,30 @@ async fn address_of_an_event_that_became_a_series_leads_to_the_next_date() {
     let unlisted = app.event(dates(unlisted)).await;
     patch(&app, unlisted, daily).await.expect(200);
     assert_eq!(target(&app, "/event/quiet/").await, "/event/quiet/2027-03-16/");
-    // If a file made an event a series, the first date has the name of the series until both are
-    // renamed.
+}
+
+#[actix_web::test]
+async fn event_of_which_a_file_makes_a_series_is_its_first_date() {
+    let app = App::new().await;
     let file = |more: &str| calendar(&[event("Fair", 5, more)]);
-    for more in ["", "RRULE:FREQ=DAILY;COUNT=2\r\n"] {
+    post(&app, "editor", file("")).await.expect(200);
+    let first = app.get("/events?search=fair").await.ids()[0];
+    // The series has the name of the event, whatever its title is.
+    patch(&app, first, json!({"slug": "spring"})).await.expect(200);
+    for _ in 0..2 {
         app.clock.advance(60);
-        post(&app, "editor", file(more)).await.expect(200);
+        post(&app, "editor", file("RRULE:FREQ=DAILY;COUNT=2\r\n")).await.expect(200);
+        let days = ["spring--2027-05-01", "spring--2027-05-02"];
+        assert_eq!(texts(&app, first, "slug").await, days);
     }
-    let first = app.get("/events?search=fair&orderby=id&order=asc").await.ids()[0];
+    for name in ["fair", "spring"] {
+        let next = target(&app, &format!("/event/{name}/")).await;
+        assert_eq!(next, "/event/spring/2027-05-01/", "{name}");
+    }
     patch(&app, first, json!({"slug": "market", "scope": "all"})).await.expect(200);
     let days = ["market--2027-05-01", "market--2027-05-02"];
     assert_eq!(texts(&app, first, "slug").await, days);
-    for name in ["fair", "market"] {
+    for name in ["spring", "market"] {
         let next = target(&app, &format!("/event/{name}/")).await;
         assert_eq!(next, "/event/market/2027-05-01/", "{name}");
     }
