@@ -23,7 +23,9 @@ use crate::model::subscription::Parts;
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;
-use crate::store::{self, event_statuses, events, links, subscribed_events, text_lengths};
+use crate::store::{
+    self, event_statuses, events, imported, links, subscribed_events, text_lengths,
+};
 use crate::wire::parameter_errors::ParameterErrors;
 
 fn no_date() -> Error {
@@ -57,6 +59,9 @@ pub fn create_in(
     let named = Named::gather(context.db, change, event.image, write)?;
     event.id = events::allocate_as(context.db, write.wanted_id)?;
     event.slug = slug(context.db, &event, change, false)?;
+    if event.external_id.is_some() {
+        event.sequence = imported::first_sequence(context.db)?;
+    }
     let links = named.store(context.db, &mut event, Links::default(), write)?;
     let status = change.event_status.over(&EventStatus::default());
     let mut new = Shared { event, links, status };

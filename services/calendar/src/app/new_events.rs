@@ -26,7 +26,7 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::{search, slug};
 use crate::state::State;
 use crate::store::sql::TEXTS;
-use crate::store::{self, event_statuses, events, linked_posts, terms, text_lengths};
+use crate::store::{self, event_statuses, events, imported, linked_posts, terms, text_lengths};
 use crate::wire::params::Params;
 use crate::wire::term_input::plain_name;
 
@@ -199,8 +199,12 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
         return Ok(Vec::new());
     }
     let ids = events::allocate_all(db, new.len())?;
+    let first_sequence = imported::first_sequence(db)?;
     for ((event, _), id) in new.iter_mut().zip(&ids) {
         event.id = *id;
+        if event.external_id.is_some() {
+            event.sequence = first_sequence;
+        }
     }
     let own: Vec<&str> = new.iter().map(|(event, _)| event.slug.as_str()).collect();
     store::slugs::forget_former_ones(db, "events", &own)?;

@@ -51,11 +51,10 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     }
     subscribed_events::note_erased(db, event)?;
     let series = series::of_event(db, id)?;
-    series_revisions::keep_erased(
-        db,
-        event,
-        series.as_ref().map(|membership| membership.series.id),
-    )?;
+    let series_sequence = series.as_ref().map_or(0, |membership| membership.series.sequence);
+    imported::note_erased(db, event.sequence.max(series_sequence))?;
+    let series_id = series.as_ref().map(|membership| membership.series.id);
+    series_revisions::keep_erased(db, event, series_id)?;
     series::leave(db, id)?;
     if let Some(membership) = series {
         series::remove_empty(db, membership.series.id)?;

@@ -140,6 +140,21 @@ pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// The name of the row with the highest SEQUENCE of all erased events. Entries have longer names.
+const ERASED: &str = "";
+
+/// Records the SEQUENCE that an event has in feeds, because it is being erased.
+pub fn note_erased(db: &mut Db, sequence: i64) -> Result<(), DatabaseError> {
+    note_revision(db, ERASED, Revision { sequence: Some(sequence), ..Revision::default() })
+}
+
+/// Returns the SEQUENCE with which new events with an external id begin. An erased event may have
+/// had the same UID, and subscribers ignore entries with a lower number than they know.
+pub fn first_sequence(db: &mut Db) -> Result<i64, DatabaseError> {
+    let erased = revision(db, ERASED)?.and_then(|erased| erased.sequence);
+    Ok(erased.map_or(0, |sequence| sequence.saturating_add(1)))
+}
+
 /// Returns the latest imported revisions of a series' overrides, with their ids.
 pub fn override_revisions(
     db: &mut Db,

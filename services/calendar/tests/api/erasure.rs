@@ -164,7 +164,8 @@ async fn children_of_an_erased_event_stay() {
     assert_eq!(app.get("/events").await.ids(), ids[1..]);
     assert_eq!(rows(&app, "events where parent_id is not null"), 0);
     // The others keep their records, and the revision of the series.
-    assert_eq!((rows(&app, "imported_revisions"), rows(&app, "imported_events")), (1, 2));
+    let revisions = rows(&app, "imported_revisions where name <> ''");
+    assert_eq!((revisions, rows(&app, "imported_events")), (1, 2));
     // No record of the event is left, so importing its file creates it again.
     assert_eq!(crate::imports::counts(&app, file).await, [1, 2, 0, 0, 0]);
     assert_eq!(rows(&app, "events where parent_id is not null"), 2);

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use calendar::{PurgeOptions, empty_trash, purge};
+use calendar::{LoadOptions, PurgeOptions, empty_trash, load, purge};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::imports::post;
+use crate::imports::{counts, event, post};
 use crate::series::{course, events, patch};
 use crate::subscribed_edits::{self, series};
 use crate::subscribing::Subscribing;
@@ -249,6 +249,39 @@ async fn removed_series_is_cancelled_for_thirty_days_with_higher_sequences() {
         assert_eq!(shown(&other).await, [""; 0], "{way}");
         app.clock.advance(DAY);
         assert_eq!(ruled(&app).await.len(), 0, "{way}");
+    }
+}
+
+#[actix_web::test]
+async fn entries_that_return_after_everything_was_erased_have_higher_sequences() {
+    let lines = "UID:talk\r\nSUMMARY:Talk\r\nDTSTART:20270401T100000Z";
+    let single = event(lines);
+    let daily = event(&format!("{lines}\r\nRRULE:FREQ=DAILY;COUNT=2"));
+    for file in [&single, &daily] {
+        let app = App::new().await;
+        counts(&app, file).await;
+        let all = app.get("/events").await.ids();
+        revise(&app, all[0], "2027-04-01", 3).await;
+        let erase = async || {
+            for id in app.get("/events").await.ids() {
+                app.delete(&format!("/events/{id}?force=true")).await.expect(200);
+            }
+        };
+        let sequence = async || entry_of(&ruled(&app).await, "talk").sequence;
+        let mut before = sequence().await;
+        assert!(before >= 3, "{before}");
+        erase().await;
+        assert_eq!(counts(&app, file).await[0], i64::try_from(all.len()).unwrap());
+        let after = sequence().await;
+        assert!(after > before, "{before} {after}");
+        before = after;
+        erase().await;
+        // A load of many lines stores its events together.
+        let line = json!({"type": "event", "external_id": "talk", "title": "Talk",
+            "start_date": "2027-04-01 10:00", "end_date": "2027-04-01 11:00"});
+        let loaded = load(&app.state, line.to_string().as_bytes(), LoadOptions::default());
+        assert_eq!(loaded.unwrap().created, 1);
+        assert!(sequence().await > before, "{before}");
     }
 }
 
