@@ -176,17 +176,10 @@ impl MonthShift {
     }
 }
 
-/// Returns an occurrence's local start according to the plan, even if clocks skip that time.
-fn written(plan: &Plan, occurrence: i64) -> DateTime {
-    let wall = plan.wall(occurrence);
-    let planned = wall.date().to_datetime(plan.start().time());
-    if plan.at(planned) == occurrence { planned } else { wall }
-}
-
 impl Shift {
     /// Returns where an occurrence moves to.
     pub fn moved(&self, occurrence: i64) -> i64 {
-        let wall = written(&self.from, occurrence);
+        let wall = self.from.planned_wall(occurrence);
         let by_month = self.by_month.filter(|_| self.from.rules(occurrence));
         let wall = by_month
             .and_then(|shift| shift.moved(wall))
@@ -254,7 +247,7 @@ impl Shift {
             }
             _ => wall_from_seconds(schedule.start_local),
         };
-        let was = written(&from, occurrence);
+        let was = from.planned_wall(occurrence);
         // All-day events move by whole days, regardless of the times of other dates.
         let of_day = |wall: DateTime| match new.all_day && old != new {
             true => wall.date().to_datetime(Time::midnight()),
@@ -334,7 +327,7 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
         return Err(invalid("scope", text));
     }
     let before = ended_before(plan, moment);
-    let start = written(plan, moment);
+    let start = plan.planned_wall(moment);
     let mut after = Plan {
         start_local: wall_seconds(start),
         end_local: wall_seconds(start) + plan.end_local - plan.start_local,

@@ -59,7 +59,8 @@ pub fn lines(out: &mut String, plan: &Plan) {
 }
 
 /// Writes a list of dates in the same form as DTSTART. When an hour repeats, times in the second
-/// one are written in UTC.
+/// one are written in UTC. A time that clocks skip is written unchanged, because some programs
+/// compare local times.
 pub fn dates(out: &mut String, name: &str, plan: &Plan, moments: &[i64]) {
     if plan.all_day {
         write(out, &format!("{name};VALUE=DATE"), moments, |moment| plan.key(moment));
@@ -69,7 +70,7 @@ pub fn dates(out: &mut String, name: &str, plan: &Plan, moments: &[i64]) {
     let is_local = |moment: &i64| needs_rules(&plan.zone) && is_clear(moment);
     let (locals, others): (Vec<i64>, Vec<i64>) = moments.iter().partition(|one| is_local(one));
     let name_in_zone = format!("{name};TZID={}", plan.zone.name());
-    write(out, &name_in_zone, &locals, |moment| local(plan.wall(moment)));
+    write(out, &name_in_zone, &locals, |moment| local(plan.planned_wall(moment)));
     write(out, name, &others, |moment| plan.key(moment));
 }
 

@@ -169,6 +169,13 @@ impl Plan {
         }
     }
 
+    /// Converts a moment to local time, at the time of the series even if clocks skip that.
+    pub fn planned_wall(&self, moment: i64) -> DateTime {
+        let wall = self.wall(moment);
+        let planned = wall.date().to_datetime(self.start().time());
+        if self.at(planned) == moment { planned } else { wall }
+    }
+
     /// Converts a local time to a moment. Skipped times move forward.
     pub fn at(&self, wall: DateTime) -> i64 {
         let instant = self.zone.instant(wall).filter(|_| !self.all_day);

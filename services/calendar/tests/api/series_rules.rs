@@ -477,3 +477,18 @@ async fn whole_days_begin_at_midnight_although_clocks_skip_it() {
         assert_eq!(changed(&app, id).await, vec![json!([]); days.len()], "{first}");
     }
 }
+
+#[actix_web::test]
+async fn date_at_a_skipped_time_has_the_time_of_its_series_in_feeds() {
+    let app = App::new().await;
+    let night = json!({"start_date": "2027-03-27 02:30", "end_date": "2027-03-27 03:30",
+        "recurrence": {"rrule": "FREQ=DAILY", "count": 4}});
+    let id = course(&app, night).await;
+    let second = ids(&app, id).await[1];
+    patch(&app, second, json!({"title": "Late"})).await.expect(200);
+    let moved = app.get("/ical").await.text;
+    assert!(moved.contains("\nRECURRENCE-ID;TZID=Europe/Vienna:20270328T023000\r"), "{moved}");
+    app.delete(&format!("/events/{second}")).await.expect(200);
+    let removed = app.get("/ical").await.text;
+    assert!(removed.contains("\nEXDATE;TZID=Europe/Vienna:20270328T023000\r"), "{removed}");
+}
