@@ -10,6 +10,7 @@ pub mod card;
 mod check;
 pub(crate) mod country;
 pub mod crypto;
+mod digits;
 pub mod iban;
 pub mod imei;
 pub mod names;

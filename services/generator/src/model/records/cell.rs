@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write};
 
+use crate::model::digits::push_padded;
+
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -59,6 +61,21 @@ impl Cell {
         self.shape = shape;
         self.text.clear();
         let _ = write!(self.text, "{value}");
+    }
+
+    /// Sets the cell to a number with this number of decimals, given in units of the last one.
+    pub fn set_decimal(&mut self, units: i64, decimals: u32) {
+        self.shape = Shape::Number;
+        self.text.clear();
+        if units < 0 {
+            self.text.push('-');
+        }
+        let one = 10_u64.pow(decimals);
+        push_padded(units.unsigned_abs() / one, 1, &mut self.text);
+        if decimals > 0 {
+            self.text.push('.');
+            push_padded(units.unsigned_abs() % one, decimals as usize, &mut self.text);
+        }
     }
 
     /// Returns the value as a string, or `None` if it's null.

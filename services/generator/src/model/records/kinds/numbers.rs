@@ -17,7 +17,7 @@ const DECIMALS: i64 = 9;
 struct Uniform {
     least: i64,
     count: u64,
-    decimals: usize,
+    decimals: u32,
 }
 
 impl Make for Uniform {
@@ -30,14 +30,7 @@ impl Make for Uniform {
     }
 
     fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
-        let units = self.least.wrapping_add_unsigned(nth);
-        if self.decimals == 0 {
-            return cell.set(Shape::Number, units);
-        }
-        let one = 10_u64.pow(self.decimals as u32);
-        let (whole, part) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
-        let (sign, width) = (if units < 0 { "-" } else { "" }, self.decimals);
-        cell.set(Shape::Number, format_args!("{sign}{whole}.{part:0width$}"));
+        cell.set_decimal(self.least.wrapping_add_unsigned(nth), self.decimals);
     }
 }
 
@@ -77,7 +70,7 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     }
     let (least, most) = (least as i64, most as i64);
     let count = most.abs_diff(least) + 1;
-    Some(Box::new(Uniform { least, count, decimals: decimals as usize }))
+    Some(Box::new(Uniform { least, count, decimals: decimals as u32 }))
 }
 
 /// Normally or log-normally distributed numbers within bounds.
@@ -171,7 +164,10 @@ struct Sequence {
 impl Make for Sequence {
     fn write(&self, index: u64, _: &mut Random, _: &mut Row, cell: &mut Cell) {
         let number = i128::from(self.start) + i128::from(self.step) * i128::from(index);
-        cell.set(Shape::Number, number);
+        match i64::try_from(number) {
+            Ok(number) => cell.set_decimal(number, 0),
+            Err(_) => cell.set(Shape::Number, number),
+        }
     }
 
     fn is_unique(&self) -> bool {

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
+use crate::model::digits::push_padded;
 use crate::model::random::Random;
 use crate::model::records::cell::Cell;
 use crate::model::records::dates::{DAY, date, date_after, days, instant, time};
@@ -66,28 +67,20 @@ fn whole_minutes(offset: Offset) -> Offset {
     Offset::from_seconds(minutes * 60).unwrap_or(offset)
 }
 
-fn push_number(number: i64, digits: u32, out: &mut String) {
-    let mut unit = 10_i64.pow(digits - 1);
-    for _ in 0..digits {
-        out.push(char::from(b'0' + (number / unit % 10) as u8));
-        unit /= 10;
-    }
-}
-
 pub(super) fn push_date(year: i16, month: i8, day: i8, out: &mut String) {
-    push_number(i64::from(year), 4, out);
+    push_padded(year.unsigned_abs().into(), 4, out);
     out.push('-');
-    push_number(i64::from(month), 2, out);
+    push_padded(month.unsigned_abs().into(), 2, out);
     out.push('-');
-    push_number(i64::from(day), 2, out);
+    push_padded(day.unsigned_abs().into(), 2, out);
 }
 
 fn push_time(hour: i64, minute: i64, second: i64, out: &mut String) {
-    push_number(hour, 2, out);
+    push_padded(hour.unsigned_abs(), 2, out);
     out.push(':');
-    push_number(minute, 2, out);
+    push_padded(minute.unsigned_abs(), 2, out);
     out.push(':');
-    push_number(second, 2, out);
+    push_padded(second.unsigned_abs(), 2, out);
 }
 
 fn push_offset(seconds: i32, out: &mut String) {
@@ -95,10 +88,10 @@ fn push_offset(seconds: i32, out: &mut String) {
         return out.push('Z');
     }
     out.push(if seconds < 0 { '-' } else { '+' });
-    let minutes = i64::from(seconds.abs() / 60);
-    push_number(minutes / 60, 2, out);
+    let minutes = u64::from(seconds.unsigned_abs() / 60);
+    push_padded(minutes / 60, 2, out);
     out.push(':');
-    push_number(minutes % 60, 2, out);
+    push_padded(minutes % 60, 2, out);
 }
 
 /// Reads `min` and `max`. `read` parses them, and `what` is the error text for values that don't
