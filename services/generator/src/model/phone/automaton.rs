@@ -65,19 +65,21 @@ impl State {
 impl Automaton {
     /// Compiles the numbers of up to `longest` digits that match a pattern.
     pub fn compile(pattern: Pattern<'_>, longest: usize) -> Result<Self, PatternError> {
+        if pattern.wanted.is_empty() {
+            return Ok(Self { states: Vec::new(), starts: Vec::new() });
+        }
         let [one, two, three] = pattern.required;
         let mut walk = Walk::default();
         let parts = [pattern.wanted, one, two, three, pattern.unwanted];
         for (place, part) in walk.dfas.iter_mut().zip(parts) {
             *place = dfa(part)?;
         }
+        let start = walk.start()?;
         let mut starts = Vec::new();
-        if let Some(start) = walk.start()? {
-            for length in 1..=longest {
-                let position = walk.visit(start, length);
-                if walk.states[position].count() > 0 {
-                    starts.push((length, position));
-                }
+        for length in 1..=longest {
+            let position = walk.visit(start, length);
+            if walk.states[position].count() > 0 {
+                starts.push((length, position));
             }
         }
         Ok(Self { states: walk.states, starts })
@@ -101,7 +103,8 @@ impl Automaton {
         let mut state = &self.states[*start];
         let mut nth = random.below(state.count());
         for _ in 0..length {
-            let digit = state.up_to.iter().position(|sum| nth < *sum).unwrap_or_default();
+            // Counting takes no branches, which the processor could not predict.
+            let digit = state.up_to[..9].iter().filter(|sum| **sum <= nth).count();
             nth -= if digit == 0 { 0 } else { state.up_to[digit - 1] };
             out.push(b'0' + digit as u8);
             state = &self.states[state.next[digit] as usize];
@@ -143,8 +146,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the start of the walk, or `None` if the wanted pattern is empty.
-    fn start(&self) -> Result<Option<Place>, PatternError> {
+    /// Returns the start of the walk.
+    fn start(&self) -> Result<Place, PatternError> {
         let mut place = [None; PARTS];
         for (state, dfa) in place.iter_mut().zip(&self.dfas) {
             if let Some(dfa) = dfa {
@@ -152,7 +155,7 @@ impl Walk {
                 *state = Some(start.ok_or(PatternError::Start)?);
             }
         }
-        Ok(place[0].is_some().then_some(place))
+        Ok(place)
     }
 
     /// Returns the index of the state for a place with `left` digits to go.
