@@ -108,20 +108,18 @@ pub struct AddressAnswer {
 impl AddressAnswer {
     /// Creates the response for an address from a culture.
     pub fn new(address: Address, culture: &Culture) -> Self {
-        let Address { line, city, region, postcode, street, house_number, unit, district } =
-            address;
-        let (country_code, country) = (culture.country, culture.country_name);
+        let part = |text: String| Some(text).filter(|text| !text.is_empty());
         Self {
-            line,
-            city,
-            region,
-            postcode,
-            country_code,
-            street,
-            house_number,
-            unit,
-            district,
-            country,
+            line: address.line,
+            city: address.city,
+            region: part(address.region),
+            postcode: part(address.postcode),
+            country_code: culture.country,
+            street: part(address.street),
+            house_number: part(address.house_number),
+            unit: part(address.unit),
+            district: part(address.district),
+            country: culture.country_name,
         }
     }
 }

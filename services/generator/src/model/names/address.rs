@@ -5,31 +5,49 @@ use super::data::{Data, Subject};
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
-/// A postal address, whole and in parts.
+/// A postal address, whole and in parts. Parts that it doesn't have are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The whole address on one line, without the country.
     pub line: String,
     /// The street name.
-    pub street: Option<String>,
+    pub street: String,
     /// The house number, including any letter or staircase.
-    pub house_number: Option<String>,
+    pub house_number: String,
     /// The flat, floor or door number.
-    pub unit: Option<String>,
+    pub unit: String,
     /// The district of the town.
-    pub district: Option<String>,
-    /// The postcode. `None` if the country doesn't use postcodes.
-    pub postcode: Option<String>,
+    pub district: String,
+    /// The postcode. Empty if the country doesn't use postcodes.
+    pub postcode: String,
     /// The town.
     pub city: String,
-    /// The state or province. `None` if addresses in the country don't mention it.
-    pub region: Option<String>,
+    /// The state or province. Empty if addresses in the country don't mention it.
+    pub region: String,
+}
+
+impl Address {
+    /// Makes all parts empty, but keeps the memory.
+    fn clear(&mut self) {
+        let Self { line, street, house_number, unit, district, postcode, city, region } = self;
+        for part in [line, street, house_number, unit, district, postcode, city, region] {
+            part.clear();
+        }
+    }
 }
 
 impl Culture {
     /// Generates an address.
     pub fn address(&self, random: &mut Random) -> Address {
-        self.data().address(random)
+        let mut address = Address::default();
+        self.write_parts(random, &mut address);
+        address
+    }
+
+    /// Replaces an address with another one. Reuses the strings, because allocating new ones takes
+    /// longer than generating the address.
+    pub fn write_parts(&self, random: &mut Random, address: &mut Address) {
+        self.data().write_parts(random, address);
     }
 
     /// Appends a postal address on one line, without the country.
@@ -39,7 +57,8 @@ impl Culture {
 }
 
 impl Data {
-    fn address(&self, random: &mut Random) -> Address {
+    fn write_parts(&self, random: &mut Random, address: &mut Address) {
+        address.clear();
         let city = self.cities.position(random);
         let about = Subject { city, ..Subject::default() };
         let pieces = self.profile.address.sample(random);
@@ -48,18 +67,16 @@ impl Data {
         };
         // A PO box address doesn't have a house.
         let has_house = has(&[Word::House]) || !has(&[Word::Street, Word::District]);
-        let mut parts = Parts { has_house, ..Parts::default() };
-        let mut text = String::with_capacity(32);
+        let mut parts = Parts::new(address, has_house);
         for piece in pieces {
-            text.clear();
-            self.expand(std::slice::from_ref(piece), about, random, &mut text);
-            parts.push(piece, &text);
+            let begin = parts.address.line.len();
+            let piece = std::slice::from_ref(piece);
+            self.expand(piece, about, random, &mut parts.address.line);
+            parts.push(&piece[0], begin);
         }
-        parts.end_segment();
-        let (region, mut address) = (self.region(city), parts.address);
-        address.city = self.cities.get(city).to_owned();
-        address.region = (!region.is_empty()).then(|| region.to_owned());
-        address
+        parts.end_segment(parts.address.line.len());
+        address.city.push_str(self.cities.get(city));
+        address.region.push_str(self.region(city));
     }
 }
 
@@ -69,15 +86,14 @@ const COMMAS: [char; 2] = [',', '،'];
 const JOINTS: [char; 7] = ['/', '-', '–', '#', '號', '号', ' '];
 
 /// Sorts the pieces of a line into the parts of an address.
-#[derive(Default)]
-struct Parts {
-    address: Address,
+struct Parts<'a> {
+    address: &'a mut Address,
     /// Whether the pattern has a house number or doesn't need one. If not, the first number we see
     /// is the house number.
     has_house: bool,
-    /// The text since the last comma or word.
-    text: String,
-    /// End of the last number in `text`.
+    /// Start of the text since the last comma or word.
+    start: usize,
+    /// End of the last number in that text.
     number: Option<usize>,
     /// Whether we've seen a word since the last comma.
     worded: bool,
@@ -85,75 +101,83 @@ struct Parts {
     after_city: bool,
 }
 
-impl Parts {
-    fn push(&mut self, piece: &Piece, text: &str) {
-        self.address.line.push_str(text);
-        let address = &mut self.address;
+impl<'a> Parts<'a> {
+    fn new(address: &'a mut Address, has_house: bool) -> Self {
+        Self { address, has_house, start: 0, number: None, worded: false, after_city: false }
+    }
+
+    /// Sorts the last piece of the line, which starts at `begin`.
+    fn push(&mut self, piece: &Piece, begin: usize) {
+        let Address { line, street, house_number, district, postcode, .. } = &mut *self.address;
         let part = match piece {
-            Piece::Text(_) => return self.push_text(text),
-            Piece::Word(Word::Street) => Some(&mut address.street),
-            Piece::Word(Word::House) => Some(&mut address.house_number),
-            Piece::Word(Word::District) => Some(&mut address.district),
-            Piece::Word(Word::Postcode) => Some(&mut address.postcode),
+            Piece::Text(_) => return self.push_text(begin),
+            Piece::Word(Word::Street) => Some(street),
+            Piece::Word(Word::House) => Some(house_number),
+            Piece::Word(Word::District) => Some(district),
+            Piece::Word(Word::Postcode) => Some(postcode),
             Piece::Word(_) => None,
             Piece::Number(..) | Piece::House | Piece::Letter(_) | Piece::Mask(_) => {
-                self.text.push_str(text);
-                self.number = Some(self.text.len());
+                self.number = Some(line.len());
                 return;
             }
         };
-        if let Some(part) = part.filter(|_| !text.is_empty()) {
-            *part = Some(text.to_owned());
+        let end = line.len();
+        if let Some(part) = part.filter(|_| begin < end) {
+            part.clear();
+            part.push_str(&line[begin..]);
         }
-        self.end_number();
+        self.end_number(begin);
+        self.start = end;
         self.after_city = matches!(piece, Piece::Word(Word::City));
         self.worded = true;
     }
 
-    fn push_text(&mut self, text: &str) {
-        for (nth, text) in text.split(COMMAS).enumerate() {
-            if nth > 0 {
-                self.end_segment();
-            }
-            self.text.push_str(text);
+    fn push_text(&mut self, begin: usize) {
+        let mut rest = begin;
+        while let Some(at) = self.address.line[rest..].find(COMMAS) {
+            let comma = rest + at;
+            self.end_segment(comma);
+            rest = comma + self.address.line[comma..].chars().next().map_or(1, char::len_utf8);
+            self.start = rest;
         }
     }
 
-    /// Finishes a number when a word follows. Characters right after the number are part of it.
-    /// Anything further belongs to the word.
-    fn end_number(&mut self) {
-        let text = std::mem::take(&mut self.text);
+    /// Finishes a number when a word follows, which starts at `word`. Characters right after the
+    /// number are part of it. Anything further belongs to the word.
+    fn end_number(&mut self, word: usize) {
         if let Some(number) = self.number.take() {
-            let end = text[number..].find(' ').map_or(text.len(), |blank| number + blank);
-            self.keep(&text[..end]);
+            let text = &self.address.line[number..word];
+            let end = text.find(' ').map_or(word, |blank| number + blank);
+            self.keep(end);
         }
     }
 
-    /// Finishes the text before a comma.
-    fn end_segment(&mut self) {
-        let text = std::mem::take(&mut self.text);
+    /// Finishes the text before a comma, which is at `end`.
+    fn end_segment(&mut self, end: usize) {
         // Text without a number is a floor, such as `st.`
         if self.number.take().is_some() || !self.worded {
-            self.keep(&text);
+            self.keep(end);
         }
         (self.worded, self.after_city) = (false, false);
     }
 
-    fn keep(&mut self, text: &str) {
-        let text = text.trim_matches(JOINTS);
+    /// Keeps the text up to `end`.
+    fn keep(&mut self, end: usize) {
+        let Address { line, house_number, unit, district, .. } = &mut *self.address;
+        let text = line[self.start..end].trim_matches(JOINTS);
         if text.is_empty() {
             return;
         }
-        let address = &mut self.address;
         if self.after_city {
-            address.district = Some(text.to_owned());
-        } else if !self.has_house && address.house_number.is_none() {
-            address.house_number = Some(text.to_owned());
-        } else if let Some(unit) = &mut address.unit {
-            unit.push_str(", ");
-            unit.push_str(text);
+            district.clear();
+            district.push_str(text);
+        } else if !self.has_house && house_number.is_empty() {
+            house_number.push_str(text);
         } else {
-            address.unit = Some(text.to_owned());
+            if !unit.is_empty() {
+                unit.push_str(", ");
+            }
+            unit.push_str(text);
         }
     }
 }
@@ -178,17 +202,18 @@ mod tests {
                 let line = &address.line;
                 let Address { street, house_number, unit, district, postcode, region, .. } =
                     &address;
-                for part in [street, house_number, unit, district, postcode].into_iter().flatten() {
+                for part in [street, house_number, unit, district, postcode, region] {
+                    assert_eq!(part.trim(), part, "{code} {part}: {line}");
+                }
+                for part in [street, house_number, unit, district, postcode] {
                     assert!(line.contains(&**part), "{code} {part}: {line}");
-                    assert!(part.trim() == part && !part.is_empty(), "{code} {part}: {line}");
                 }
                 assert!(line.contains(&address.city), "{code} {line}");
-                let is_box = line.starts_with("P.O. Box") && unit.is_some();
-                assert!(is_box || street.is_some() || district.is_some(), "{code} {line}");
+                let is_box = line.starts_with("P.O. Box") && !unit.is_empty();
+                assert!(is_box || !street.is_empty() || !district.is_empty(), "{code} {line}");
                 // Nepal uses wards instead of house numbers.
-                let has_no_house = is_box || code == "ne" && district.is_some();
-                assert!(has_no_house || house_number.is_some(), "{code} {line}");
-                assert!(region.iter().all(|region| !region.is_empty()), "{code} {line}");
+                let has_no_house = is_box || code == "ne" && !district.is_empty();
+                assert!(has_no_house || !house_number.is_empty(), "{code} {line}");
             }
         }
     }
@@ -198,7 +223,8 @@ mod tests {
         let units = |code| -> Vec<_> {
             addresses(code, 300)
                 .into_iter()
-                .filter_map(|address| Some((address.house_number?, address.unit?)))
+                .filter(|address| !address.house_number.is_empty() && !address.unit.is_empty())
+                .map(|address| (address.house_number, address.unit))
                 .collect()
         };
         for (code, begins) in
@@ -211,15 +237,15 @@ mod tests {
         assert!(house.starts_with(|first: char| first.is_ascii_digit()), "{house}");
         assert!(unit.bytes().all(|byte| byte.is_ascii_digit()), "{unit}");
         let japanese = &addresses("ja", 1)[0];
-        let house = japanese.house_number.as_deref().unwrap();
-        assert!(house.contains('-') && japanese.unit.is_none(), "{house}");
+        let house = &japanese.house_number;
+        assert!(house.contains('-') && japanese.unit.is_empty(), "{house}");
     }
 
     #[test]
     fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
         for address in addresses("fi", 500) {
             // Postcodes of post boxes end in 1. GeoNames doesn't have any other code for Raasepori.
-            let is_street = address.postcode.as_deref().unwrap().ends_with('0');
+            let is_street = address.postcode.ends_with('0');
             assert!(is_street || address.city == "Raasepori", "{}", address.line);
         }
         for (city, blocks) in
@@ -245,10 +271,9 @@ mod tests {
         ] {
             let known: Vec<_> = find(code).unwrap().data().places().collect();
             for address in addresses(code, 300) {
-                let postcode = address.postcode.unwrap();
+                let postcode = &address.postcode;
                 let town = |(city, region, _): &&(&str, &str, &super::super::list::List)| {
-                    *city == address.city
-                        && address.region.as_deref().unwrap_or_default() == *region
+                    *city == address.city && *region == address.region
                 };
                 let (.., postcodes) = known.iter().find(town).unwrap();
                 assert!(postcodes.iter().any(|one| one == postcode), "{code} {postcode}");

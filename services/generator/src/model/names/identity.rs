@@ -2,7 +2,6 @@
 
 use super::culture::Culture;
 use super::data::Data;
-use super::latin::latin;
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
@@ -28,30 +27,48 @@ pub struct Identity {
 impl Culture {
     /// Generates the name of a woman or man.
     pub fn identity(&self, female: bool, random: &mut Random) -> Identity {
-        self.data().identity(female, self.language(), None, random)
+        let mut identity = Identity::default();
+        self.write_identity(female, None, random, &mut identity);
+        identity
     }
 
-    /// Generates the name of a woman or man in a given family. The surname is drawn from `family`.
-    pub fn identity_in_family(
+    /// Replaces a name with that of another woman or man. Reuses the strings, because allocating
+    /// new ones takes longer than generating the name. In a given family, the surname is drawn from
+    /// `family`.
+    pub fn write_identity(
         &self,
         female: bool,
-        family: &mut Random,
+        family: Option<&mut Random>,
         random: &mut Random,
-    ) -> Identity {
-        self.data().identity(female, self.language(), Some(family), random)
+        identity: &mut Identity,
+    ) {
+        self.data().write_identity(female, self.language(), family, random, identity);
+    }
+}
+
+impl Identity {
+    /// Makes all parts empty, but keeps the memory.
+    fn clear(&mut self) {
+        let Self { given, surname, full, given_latin, surname_latin, latin, kana } = self;
+        for part in [given, surname, full, given_latin, surname_latin, latin] {
+            part.clear();
+        }
+        if let Some(kana) = kana {
+            kana.clear();
+        }
     }
 }
 
 impl Data {
-    fn identity(
+    fn write_identity(
         &self,
         female: bool,
         language: &str,
         mut family: Option<&mut Random>,
         random: &mut Random,
-    ) -> Identity {
-        let mut identity = Identity::default();
-        let (mut in_latin, mut readings) = (Vec::new(), Vec::new());
+        identity: &mut Identity,
+    ) {
+        identity.clear();
         let pattern = match &mut family {
             Some(family) => self.profile.full_name.sample(family),
             None => self.profile.full_name.sample(random),
@@ -75,20 +92,16 @@ impl Data {
                 Some(family) if is_surname => self.family_surname(female, family),
                 _ => names.position(random),
             };
-            let (name, written) = (names.get(position), names.latin.get(position));
-            let romanised = match written {
-                "" => latin(name, language),
-                written => written.to_owned(),
-            };
+            let (name, latin) = (names.get(position), names.romanised(position, language));
             identity.full.push_str(name);
             push_apart(part, name);
-            push_apart(part_latin, &romanised);
-            in_latin.push(romanised);
-            readings.push(names.kana.get(position));
+            push_apart(part_latin, latin);
+            push_apart(&mut identity.latin, latin);
+            let reading = names.kana.get(position);
+            if !reading.is_empty() {
+                push_apart(identity.kana.get_or_insert_default(), reading);
+            }
         }
-        identity.latin = in_latin.join(" ");
-        identity.kana = Some(readings.join(" ")).filter(|kana| !kana.trim().is_empty());
-        identity
     }
 }
 

@@ -49,10 +49,21 @@ pub fn latin(name: &str, language: &str) -> String {
 
 /// Converts a name to lower-case ASCII letters, without spaces or marks.
 pub fn plain(name: &str, language: &str) -> String {
-    let mut plain = latin(name, language);
-    plain.retain(|letter| letter.is_ascii_alphabetic());
-    plain.make_ascii_lowercase();
+    let mut plain = String::with_capacity(name.len());
+    push_plain(name, language, &mut plain);
     plain
+}
+
+/// Appends a name in lower-case ASCII letters, without spaces or marks.
+pub fn push_plain(name: &str, language: &str, out: &mut String) {
+    let mut push = |text: &str| {
+        let letters = text.bytes().filter(u8::is_ascii_alphabetic);
+        out.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
+    };
+    match name.is_ascii() {
+        true => push(name),
+        false => push(&latin(name, language)),
+    }
 }
 
 fn push_word(word: &str, language: &str, out: &mut String) {

@@ -1,7 +1,9 @@
 //! Weighted lists of names.
 
 use std::ops::Deref;
+use std::sync::OnceLock;
 
+use super::latin::latin;
 use crate::model::random::Random;
 
 /// Names in a single string, with an alias table for constant-time sampling.
@@ -31,6 +33,9 @@ pub struct Names {
     pub latin: List,
     /// Readings in katakana.
     pub kana: List,
+    /// Latin forms that we convert letter by letter, on first use. Empty strings for names that
+    /// stay the same.
+    converted: OnceLock<List>,
 }
 
 impl Names {
@@ -43,7 +48,29 @@ impl Names {
                 false => List::of(column().map(|text| (text, 1))),
             }
         };
-        Self { list, latin: column(0), kana: column(1) }
+        Self { list, latin: column(0), kana: column(1), converted: OnceLock::new() }
+    }
+
+    /// Returns the name at an index in Latin letters. `language` is that of all the names.
+    pub fn romanised(&self, position: usize, language: &str) -> &str {
+        let written = self.latin.get(position);
+        if !written.is_empty() {
+            return written;
+        }
+        let converted = self.converted.get_or_init(|| self.convert(language)).get(position);
+        if converted.is_empty() { self.get(position) } else { converted }
+    }
+
+    fn convert(&self, language: &str) -> List {
+        let convert = |position| {
+            let name = self.get(position);
+            Some(latin(name, language)).filter(|latin| latin != name).unwrap_or_default()
+        };
+        let forms: Vec<String> = (0..self.len()).map(convert).collect();
+        match forms.iter().all(String::is_empty) {
+            true => List::default(),
+            false => List::of(forms.iter().map(|form| (form.as_str(), 1))),
+        }
     }
 
     /// Returns the memory used, in bytes.

@@ -14,4 +14,4 @@ mod pattern;
 pub use address::Address;
 pub use culture::{Culture, Part, all, american, english, find};
 pub use identity::Identity;
-pub use latin::plain;
+pub use latin::{plain, push_plain};

@@ -16,8 +16,8 @@ pub const OLDEST: u8 = 99;
 /// Default age range. It excludes children, who have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
-/// Ages and their weights.
-pub struct Ages(Vec<(u8, u16)>);
+/// For each age, the sum of the weights so far and the latest birth date.
+pub struct Ages(Vec<(u64, Date)>);
 
 impl Ages {
     /// Creates a country's ages from `least` to `most`, by default 18 to 89. Ages that would put
@@ -33,15 +33,20 @@ impl Ages {
         let shares = pyramid(country);
         let weight = |age: u8| shares.get(usize::from(age / 10)).map_or(1, |share| (*share).max(1));
         let ages = (least..=most).filter(|age| !is_any_possible || is_possible(age));
-        Self(ages.map(|age| (age, weight(age))).collect())
+        let mut sum = 0;
+        let entry = |age: u8| {
+            sum += u64::from(weight(age));
+            (sum, day.saturating_sub(i64::from(age).years()))
+        };
+        Self(ages.map(entry).collect())
     }
 
-    /// Samples a birth date for someone who has one of these ages on `day`.
-    pub fn birth(&self, day: Date, random: &mut Random) -> Date {
-        let age = i64::from(*random.pick_weighted(&self.0));
+    /// Samples a birth date for someone who has one of these ages on the day.
+    pub fn birth(&self, random: &mut Random) -> Date {
+        let drawn = random.below(self.0.last().map_or(0, |(sum, _)| *sum));
+        let (_, latest) = self.0[self.0.partition_point(|(sum, _)| *sum <= drawn)];
         let days = random.below(365) as i64;
-        let born = day.saturating_sub(age.years()).saturating_sub(days.days());
-        born.clamp(FIRST_BIRTH, LAST_BIRTH)
+        latest.saturating_sub(days.days()).clamp(FIRST_BIRTH, LAST_BIRTH)
     }
 }
 
@@ -98,7 +103,7 @@ mod tests {
         let day = date(2010, 6, 15);
         let old = |country: &str, random: &mut Random| {
             let ages = Ages::new(country, None, None, day);
-            let born = (0..4_000).map(|_| ages.birth(day, random));
+            let born = (0..4_000).map(|_| ages.birth(random));
             let years = born.map(|born| (day - born).get_days() / 365);
             years
                 .inspect(|age| assert!((18..=90).contains(age), "{age}"))
@@ -109,7 +114,7 @@ mod tests {
         assert!(japanese > 1_100 && kenyan < 400, "{japanese} {kenyan}");
         let ages = Ages::new("FR", Some(30), Some(30), day);
         for _ in 0..500 {
-            let born = ages.birth(day, &mut random);
+            let born = ages.birth(&mut random);
             assert!(born > date(1979, 6, 15) && born <= date(1980, 6, 15), "{born}");
         }
     }
@@ -122,7 +127,7 @@ mod tests {
             for day in [first, first.saturating_add(5.years()), last] {
                 let ages = Ages::new("US", least, most, day);
                 for _ in 0..200 {
-                    let born = ages.birth(day, &mut random);
+                    let born = ages.birth(&mut random);
                     assert!((FIRST_BIRTH..=LAST_BIRTH.min(day)).contains(&born), "{born} {day}");
                     let age = day.since((jiff::Unit::Year, born)).unwrap().get_years();
                     let wanted = i16::from(least.unwrap_or(0))..=i16::from(most.unwrap_or(OLDEST));

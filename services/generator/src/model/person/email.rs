@@ -3,7 +3,8 @@
 //! Both are unique within a stream. Separator, number and domain together encode the person's
 //! index, and the names themselves contain neither separators nor digits.
 
-use crate::model::names::{Identity, plain};
+use crate::model::digits::push_padded;
+use crate::model::names::{Identity, push_plain};
 use crate::model::random::Random;
 
 /// Separators and domains for consecutive people. Once these run out, a number is added.
@@ -22,45 +23,68 @@ const ENDINGS: [(&str, &str); 9] = [
 /// Separators in the usernames of consecutive people.
 const SEPARATORS: [&str; 3] = ["", ".", "_"];
 
-/// Returns the address of the person at `index` in a stream.
-pub fn address(name: &Identity, language: &str, index: u64, random: &mut Random) -> String {
+/// Appends the address of the person at `index` in a stream.
+pub fn write_address(
+    name: &Identity,
+    language: &str,
+    index: u64,
+    random: &mut Random,
+    out: &mut String,
+) {
     let [round, position] = split(index, ENDINGS.len());
     let (separator, domain) = ENDINGS[position as usize];
-    let (given, surname) = parts(name, language);
-    let given = if random.percent(25) { &given[..1] } else { &given };
-    format!("{given}{separator}{surname}{}@{domain}", number(round))
+    push_part(called(name, language), random.percent(25), out);
+    out.push_str(separator);
+    push_part(&name.surname_latin, false, out);
+    push_round(round, out);
+    out.push('@');
+    out.push_str(domain);
 }
 
-/// Returns the username of the person at `index` in a stream.
-pub fn username(name: &Identity, language: &str, index: u64, random: &mut Random) -> String {
+/// Appends the username of the person at `index` in a stream.
+pub fn write_username(
+    name: &Identity,
+    language: &str,
+    index: u64,
+    random: &mut Random,
+    out: &mut String,
+) {
     let [round, position] = split(index, SEPARATORS.len());
-    let separator = SEPARATORS[position as usize];
-    let (given, surname) = parts(name, language);
-    let (first, second) = match random.below(4) {
-        0 => (&given[..1], &surname[..]),
-        1 => (&given[..], &surname[..1]),
-        _ => (&given[..], &surname[..]),
-    };
-    format!("{first}{separator}{second}{}", number(round))
+    let form = random.below(4);
+    push_part(called(name, language), form == 0, out);
+    out.push_str(SEPARATORS[position as usize]);
+    push_part(&name.surname_latin, form == 1, out);
+    push_round(round, out);
 }
 
 fn split(index: u64, count: usize) -> [u64; 2] {
     [index / count as u64, index % count as u64]
 }
 
-fn number(round: u64) -> String {
-    if round == 0 { String::new() } else { round.to_string() }
+fn push_round(round: u64, out: &mut String) {
+    if round > 0 {
+        push_padded(round, 1, out);
+    }
 }
 
-/// Returns the given name that a person goes by, and the surname. Vietnamese given names start with
-/// the middle name.
-fn parts(name: &Identity, language: &str) -> (String, String) {
+/// Appends a name in lower-case letters, or only the first of them.
+fn push_part(name: &str, is_short: bool, out: &mut String) {
+    let start = out.len();
+    push_plain(name, "en", out);
+    // A test makes sure that Latin forms are never empty.
+    if out.len() == start {
+        out.push('x');
+    }
+    if is_short {
+        out.truncate(start + 1);
+    }
+}
+
+/// Returns the given name that a person goes by. Vietnamese given names start with the middle name.
+fn called<'a>(name: &'a Identity, language: &str) -> &'a str {
     let mut words = name.given_latin.split(' ');
     let called = if language == "vi" { words.next_back() } else { words.next() };
-    // A test makes sure that Latin forms are never empty.
-    let part = |text: &str| Some(plain(text, "en")).filter(|text| !text.is_empty());
-    let or_x = |text: &str| part(text).unwrap_or_else(|| "x".to_owned());
-    (or_x(called.unwrap_or_default()), or_x(&name.surname_latin))
+    called.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -68,7 +92,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::model::names;
+    use crate::model::names::{self, plain};
     use crate::model::seed::Seed;
 
     #[test]
@@ -79,8 +103,9 @@ mod tests {
             let (mut addresses, mut users) = (HashSet::new(), HashSet::new());
             for index in 0..50_000 {
                 let name = culture.identity(true, &mut random);
-                let address = address(&name, culture.language(), index, &mut random);
-                let user = username(&name, culture.language(), index, &mut random);
+                let (mut address, mut user) = (String::new(), String::new());
+                write_address(&name, culture.language(), index, &mut random, &mut address);
+                write_username(&name, culture.language(), index, &mut random, &mut user);
                 assert!(address.contains(&plain(&name.surname_latin, "en")), "{address}");
                 assert!(user.starts_with(&address[..1]), "{user} {address}");
                 assert!(addresses.insert(address) && users.insert(user));
@@ -95,6 +120,8 @@ mod tests {
             surname_latin: "Nguyen".to_owned(),
             ..Identity::default()
         };
-        assert_eq!(parts(&name, "vi"), ("minh".to_owned(), "nguyen".to_owned()));
+        let mut address = String::new();
+        write_address(&name, "vi", 0, &mut Random::of_row([1, 2], 0), &mut address);
+        assert!(["minh.nguyen@example.com", "m.nguyen@example.com"].contains(&&*address));
     }
 }

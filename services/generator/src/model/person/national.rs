@@ -26,7 +26,7 @@ pub fn computed(country: &str, random: &mut Random) -> Option<String> {
 
 /// Returns a US social security number. Until 2011, the first three digits depended on the state in
 /// which a person applied, usually soon after birth.
-pub fn american(state: Option<&str>, born: Date, random: &mut Random) -> String {
+pub fn american(state: &str, born: Date, random: &mut Random) -> String {
     let mut number = String::with_capacity(11);
     ssn::write(random, &mut number);
     if let Some((first, last)) = areas(state, born) {

@@ -89,7 +89,7 @@ pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     };
     match country {
         "CN" | "IT" => PlaceCode::new(listed()?),
-        "FR" => PlaceCode::new(department(address.postcode.as_deref()?, born)),
+        "FR" => PlaceCode::new(department(&address.postcode, born)),
         _ => None,
     }
 }
@@ -104,9 +104,9 @@ fn department(postcode: &str, born: Date) -> &str {
 }
 
 /// Returns the range of area numbers in the social security numbers of people born in a state.
-pub fn areas(state: Option<&str>, born: Date) -> Option<(u64, u64)> {
-    let state = state.filter(|_| born < RANDOMISED)?;
-    let (_, first, last) = AREAS.iter().find(|(own, ..)| *own == state)?;
+pub fn areas(state: &str, born: Date) -> Option<(u64, u64)> {
+    let is_own = |(own, ..): &&(&str, u16, u16)| *own == state && born < RANDOMISED;
+    let (_, first, last) = AREAS.iter().find(is_own)?;
     Some(((*first).into(), (*last).into()))
 }
 

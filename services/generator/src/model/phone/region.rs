@@ -80,7 +80,7 @@ impl Region {
     ///
     /// # Errors
     /// Returns an error if a pattern doesn't compile. A test compiles them all.
-    pub fn numbers_in(&self, town: &str, state: Option<&str>) -> Result<Numbers<'_>, PatternError> {
+    pub fn numbers_in(&self, town: &str, state: &str) -> Result<Numbers<'_>, PatternError> {
         let numbers = self.numbers()?;
         let areas = self.areas.get_or_init(|| {
             let mut towns: HashMap<_, Vec<_>> = HashMap::new();
@@ -89,7 +89,6 @@ impl Region {
             }
             towns
         });
-        let state = state.unwrap_or_default();
         let mut same_name = areas.get(town).into_iter().flatten();
         let Some(area) = same_name.find(|area| area.state == state) else {
             return Ok(numbers);
@@ -201,7 +200,7 @@ mod tests {
             let towns = areas::of(code);
             assert!(towns.len() >= 70, "{code}");
             for town in towns.iter().step_by(7) {
-                let numbers = region.numbers_in(town.town, Some(town.state)).unwrap();
+                let numbers = region.numbers_in(town.town, town.state).unwrap();
                 let area = numbers.area.unwrap_or(numbers.plan);
                 assert!(!area.is_empty(), "{code} {}", town.town);
             }

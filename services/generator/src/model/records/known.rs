@@ -1,6 +1,6 @@
 //! Intermediate values that several fields in a row depend on.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use jiff::civil::Date;
 
@@ -23,6 +23,20 @@ pub struct Known {
     pub card: OnceCell<Card>,
     pub occupation: OnceCell<&'static str>,
     pub employer: OnceCell<Option<Employer>>,
+    /// An earlier row's name, whose memory the next one uses.
+    pub spare_name: Cell<Identity>,
+    /// An earlier row's address, whose memory the next one uses.
+    pub spare_address: Cell<Address>,
+}
+
+impl Known {
+    /// Forgets everything about an earlier row.
+    pub fn restart(&mut self, index: u64) {
+        let name = self.name.take().unwrap_or_else(|| self.spare_name.take());
+        let address = self.address.take().unwrap_or_else(|| self.spare_address.take());
+        let (spare_name, spare_address) = (Cell::new(name), Cell::new(address));
+        *self = Self { index, spare_name, spare_address, ..Self::default() };
+    }
 }
 
 /// The children in the most recently used block of parents.

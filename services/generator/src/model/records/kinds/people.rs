@@ -40,7 +40,7 @@ impl People {
         }
         let known = &mut row.people[self.slot];
         if known.index != index {
-            *known = Known { index, ..Known::default() };
+            known.restart(index);
         }
         known
     }
@@ -145,36 +145,39 @@ impl Drawn<'_> {
 
     fn name(&self) -> &Identity {
         let make = || {
+            let mut name = self.known.spare_name.take();
             let (maker, random) = (&self.people.maker, &mut self.random(Source::Name));
-            if self.people.household == 1 {
-                return maker.name(self.sex(), random);
-            }
-            let family = &mut self.people.key.part(Source::Family as u64).random(self.head());
-            maker.name_in_family(self.sex(), family, random)
+            let mut family = (self.people.household > 1)
+                .then(|| self.people.key.part(Source::Family as u64).random(self.head()));
+            maker.write_name(self.sex(), family.as_mut(), random, &mut name);
+            name
         };
         self.known.name.get_or_init(make)
     }
 
     fn address(&self) -> &Address {
         let make = || {
+            let mut address = self.known.spare_address.take();
             let mut random = self.people.key.part(Source::Address as u64).random(self.head());
-            self.people.maker.address(&mut random)
+            self.people.maker.write_address(&mut random, &mut address);
+            address
         };
         self.known.address.get_or_init(make)
     }
 
-    fn phone(&self) -> String {
-        self.people.maker.phone(self.address(), &mut self.random(Source::Phone))
+    fn write_phone(&self, out: &mut String) {
+        let random = &mut self.random(Source::Phone);
+        self.people.maker.write_phone(self.address(), random, out);
     }
 
-    fn email(&self) -> String {
+    fn write_email(&self, out: &mut String) {
         let random = &mut self.random(Source::Email);
-        self.people.maker.email(self.name(), self.known.index, random)
+        self.people.maker.write_email(self.name(), self.known.index, random, out);
     }
 
-    fn username(&self) -> String {
+    fn write_username(&self, out: &mut String) {
         let random = &mut self.random(Source::Username);
-        self.people.maker.username(self.name(), self.known.index, random)
+        self.people.maker.write_username(self.name(), self.known.index, random, out);
     }
 
     fn national_number(&self) -> Option<String> {
@@ -224,19 +227,19 @@ pub const PARTS: [(&str, Part); 34] = [
     ("nameKana", |person, cell| cell.set_text(person.name().kana.as_deref())),
     ("sex", |person, cell| cell.set_text(Some(sex(person)))),
     ("birthDate", |person, cell| set_date(person.born(), cell)),
-    ("email", |person, cell| cell.set_text(Some(&person.email()))),
-    ("username", |person, cell| cell.set_text(Some(&person.username()))),
-    ("phone", |person, cell| cell.set_text(Some(&person.phone()))),
+    ("email", |person, cell| person.write_email(cell.begin())),
+    ("username", |person, cell| person.write_username(cell.begin())),
+    ("phone", |person, cell| person.write_phone(cell.begin())),
     ("nationalNumber", |person, cell| cell.set_text(person.national_number().as_deref())),
     ("iban", |person, cell| cell.set_text(person.iban().as_deref())),
     ("address", |person, cell| cell.set_text(Some(&person.address().line))),
-    ("street", |person, cell| cell.set_text(person.address().street.as_deref())),
-    ("houseNumber", |person, cell| cell.set_text(person.address().house_number.as_deref())),
-    ("unit", |person, cell| cell.set_text(person.address().unit.as_deref())),
-    ("district", |person, cell| cell.set_text(person.address().district.as_deref())),
-    ("postcode", |person, cell| cell.set_text(person.address().postcode.as_deref())),
+    ("street", |person, cell| set_part(&person.address().street, cell)),
+    ("houseNumber", |person, cell| set_part(&person.address().house_number, cell)),
+    ("unit", |person, cell| set_part(&person.address().unit, cell)),
+    ("district", |person, cell| set_part(&person.address().district, cell)),
+    ("postcode", |person, cell| set_part(&person.address().postcode, cell)),
     ("city", |person, cell| cell.set_text(Some(&person.address().city))),
-    ("region", |person, cell| cell.set_text(person.address().region.as_deref())),
+    ("region", |person, cell| set_part(&person.address().region, cell)),
     ("countryCode", |person, cell| cell.set_text(Some(person.people.maker.culture().country))),
     ("culture", |person, cell| cell.set_text(Some(person.people.maker.culture().code))),
     ("occupation", |person, cell| cell.set_text(Some(person.occupation()))),
@@ -254,6 +257,11 @@ pub const PARTS: [(&str, Part); 34] = [
     ("cardCvv", |person, cell| cell.set_text(Some(&person.card().code))),
     ("cardHolder", |person, cell| cell.set_text(Some(&person.card().holder))),
 ];
+
+/// Sets a part of an address, which is null if the address doesn't have it.
+fn set_part(part: &str, cell: &mut Cell) {
+    cell.set_text(Some(part).filter(|part| !part.is_empty()));
+}
 
 fn set_date(date: Date, cell: &mut Cell) {
     push_date(date.year(), date.month(), date.day(), cell.begin());
