@@ -15,7 +15,7 @@ use super::threads::{self, Source};
 use crate::model::records::{Bounds, Schema, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::store::fill_progress::Progress;
-use crate::wire::{Document, DocumentError, RowForm, file_names, write_book};
+use crate::wire::{Document, DocumentError, RowForm, file_names, fill_book};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -201,8 +201,8 @@ impl RecordsCommand {
     ) -> anyhow::Result<()> {
         let Given { value, bounds, schema, .. } = read;
         let Some(form) = self.format.row_form() else {
-            let (book, _) = write_book(schema, table, part, usize::MAX)?;
-            out.write_all(&book)?;
+            let (book, _) = fill_book(schema, table, part, usize::MAX)?;
+            book.write_to(out)?;
             return Ok(out.flush()?);
         };
         if self.bom && form == RowForm::Csv {

@@ -114,7 +114,7 @@ impl<'a> Table<'a> {
     /// Returns an error if the output cannot be written.
     pub fn end(self) -> anyhow::Result<()> {
         if let Some(book) = self.book {
-            self.out.write_all(&book.into_bytes()?)?;
+            book.write_to(&mut *self.out)?;
             return Ok(self.out.flush()?);
         }
         if self.format == Format::Json {

@@ -17,7 +17,7 @@ use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
     Archive, Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest,
-    RecordsSchema, RowForm, WORKBOOK, schema_violations, write_book,
+    RecordsSchema, RowForm, WORKBOOK, fill_book, schema_violations,
 };
 
 /// Maximum total rows, across all tables, for callers without a key.
@@ -194,7 +194,8 @@ async fn book(
         // Parsing can't fail here, since the same schema was parsed before.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
-        let made = write_book(&schema, table.as_deref(), part, BOOK_BYTES);
+        let made = fill_book(&schema, table.as_deref(), part, BOOK_BYTES)
+            .and_then(|(book, rows)| Ok((book.into_bytes()?, rows)));
         let (book, rows) = made.map_err(|cause| list::unfit("rows", &cause))?;
         metrics::made(Kind::Record, rows);
         Ok(book)

@@ -1,6 +1,7 @@
 //! Excel workbooks, written row by row.
 
 use std::collections::HashSet;
+use std::io::{self, Seek, Write};
 
 use anyhow::{Context, ensure};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxError};
@@ -116,26 +117,45 @@ impl Book {
     /// # Errors
     /// Returns an error if the temporary files can't be read.
     pub fn into_bytes(mut self) -> anyhow::Result<Vec<u8>> {
-        // With the current time, equal rows would give different files.
+        self.set_created()?;
+        Ok(self.workbook.save_to_buffer()?)
+    }
+
+    /// Finishes the workbook and writes the file. It's assembled on disk, because it can be larger
+    /// than the memory.
+    ///
+    /// # Errors
+    /// Returns an error if a temporary file can't be written or read, or if `out` can't be written.
+    pub fn write_to(mut self, out: &mut dyn Write) -> anyhow::Result<()> {
+        self.set_created()?;
+        let mut file = tempfile::tempfile().context("cannot create a temporary file")?;
+        self.workbook.save_to_writer(&file)?;
+        file.rewind()?;
+        io::copy(&mut file, out)?;
+        Ok(())
+    }
+
+    /// Sets a fixed time. With the current one, equal rows would give different files.
+    fn set_created(&mut self) -> anyhow::Result<()> {
         let created = ExcelDateTime::from_ymd(2030, 1, 1)?;
         self.workbook.set_properties(&DocProperties::new().set_creation_datetime(&created));
-        Ok(self.workbook.save_to_buffer()?)
+        Ok(())
     }
 }
 
-/// Writes a workbook with a sheet for one table, or for each table. `part` is the number of rows to
+/// Fills a workbook with a sheet for one table, or for each table. `part` is the number of rows to
 /// skip and the maximum number to write. The workbook may contain up to `most_bytes` of text. Also
 /// returns the number of rows written.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the
 /// disk is full. The disk matters because rows are kept in temporary files until the end.
-pub fn write_book(
+pub fn fill_book(
     schema: &Schema,
     wanted: Option<&str>,
     part: (u64, Option<u64>),
     most_bytes: usize,
-) -> anyhow::Result<(Vec<u8>, u64)> {
+) -> anyhow::Result<(Book, u64)> {
     let mut book = Book::new();
     let (mut bytes, mut written) = (0_usize, 0);
     let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted == name);
@@ -157,7 +177,7 @@ pub fn write_book(
         }
     }
     ensure!(book.sheets > 0, "no table of the schema has this name");
-    Ok((book.into_bytes()?, written))
+    Ok((book, written))
 }
 
 #[cfg(test)]

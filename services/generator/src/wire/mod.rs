@@ -28,7 +28,7 @@ mod values;
 pub use address::{AddressAnswer, AddressParameters, AddressRequest, AddressRow};
 pub use archive::{Archive, file_names};
 pub use body::{BodyRequest, DEEPEST, TextDto};
-pub use book::{Book, write_book};
+pub use book::{Book, fill_book};
 pub use business::{
     BrandRequest, BusinessParameters, BusinessRequest, WordsParameters, WordsRequest,
 };

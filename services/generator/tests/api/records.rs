@@ -8,6 +8,7 @@ use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, RunQueryDsl};
+use generator::model::Seed;
 use serde_json::{Value, json};
 use testkit::{Answer, Database, Exchange, Program};
 
@@ -160,6 +161,41 @@ fn workbooks_have_a_sheet_for_each_table() {
     assert!(csv.starts_with("\u{feff}n,customer"));
     let cards = program.done(&["make", "card", "Visa", "-n", "2", "--format", "csv", "--bom"]);
     assert!(cards.starts_with('\u{feff}') && cards.lines().count() == 3);
+}
+
+#[test]
+fn large_workbooks_are_assembled_on_disk_and_not_in_memory() {
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    // Deflate looks back 32 KiB, so it cannot shorten texts that only repeat after 60,000 bytes.
+    let mut random = Seed::parse("noise").unwrap().random("noise", "");
+    let mut noise = || -> String {
+        (0..30_000)
+            .map(|_| char::from(*random.pick(b"0123456789abcdefghijklmnopqrstuvwxyzABCDEF")))
+            .collect()
+    };
+    let fields: Vec<_> =
+        ["a", "b"].map(|name| json!({"name": name, "type": "constant", "value": noise()})).into();
+    let schema = program.folder().write("noise.json", json!({ "fields": fields }).to_string());
+    let peak = |rows: &str| {
+        let folder = program.folder().join(rows);
+        let schema = schema.to_str().unwrap();
+        let ran = program.run(&[
+            "records",
+            schema,
+            "-n",
+            rows,
+            "--format",
+            "xlsx",
+            "--out",
+            folder.to_str().unwrap(),
+        ]);
+        assert_eq!(ran.code, Some(0), "{}", ran.errors);
+        let size = std::fs::metadata(folder.join("records.xlsx")).unwrap().len();
+        (size >> 20, ran.peak_mib)
+    };
+    let ((_, least), (size, most)) = (peak("1"), peak("600"));
+    assert!(size > 20, "{size} MiB");
+    assert!(most < least + 12, "{least} MiB for a row, {most} MiB for a file of {size} MiB");
 }
 
 #[derive(QueryableByName)]
