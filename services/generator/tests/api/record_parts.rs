@@ -284,3 +284,35 @@ fn files_of_tables_with_similar_names_do_not_clash() {
         assert_eq!(table.lines().count(), 11, "{name}");
     }
 }
+
+#[actix_web::test]
+async fn telephone_numbers_and_templates_of_a_unique_field_are_unique() {
+    let app = App::start().await;
+    let schema = |rows: u64, template: &str| {
+        json!({"tables": [
+            {"name": "a", "rows": rows, "fields": [
+                {"name": "id", "type": "sequence"},
+                {"name": "phone", "type": "phone", "country": "SE", "fictional": true, "unique": true},
+                {"name": "us", "type": "phone", "format": "national", "unique": true},
+                {"name": "code", "type": "template", "template": template, "unique": true}]},
+            {"name": "b", "rows": 90, "uniquePair": ["code", "number"], "fields": [
+                {"name": "code", "type": "reference", "table": "a", "field": "code"},
+                {"name": "number", "type": "integer", "max": 0}]}]})
+    };
+    let made = post(&app, "seed=demo", &schema(95, "A-{{id}}/26")).await.expect(200).json();
+    let rows = made["a"].as_array().unwrap();
+    for name in ["phone", "us", "code"] {
+        let distinct: HashSet<_> = rows.iter().map(|row| row[name].as_str().unwrap()).collect();
+        assert_eq!(distinct.len(), 95, "{name}");
+    }
+    assert_eq!(rows[6]["code"], "A-7/26");
+    let codes = made["b"].as_array().unwrap().iter().map(|row| row["code"].as_str().unwrap());
+    assert_eq!(codes.collect::<HashSet<_>>().len(), 90);
+    let errors = post(&app, "", &schema(96, "{{id}}{{us}}")).await.expect(400).json();
+    for (pointer, text) in [
+        ("/tables/0/fields/1/unique", "there are 95 values for 96 rows"),
+        ("/tables/0/fields/3/unique", "cannot be guaranteed"),
+    ] {
+        assert!(errors["errors"][pointer][0].to_string().contains(text), "{pointer} {errors:#}");
+    }
+}

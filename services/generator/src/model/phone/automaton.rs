@@ -95,13 +95,21 @@ impl Automaton {
         self.starts.is_empty()
     }
 
+    /// Returns how many numbers have this length.
+    pub fn count(&self, length: usize) -> u64 {
+        self.start(length).map_or(0, State::count)
+    }
+
     /// Samples a number of this length. Appends nothing if there aren't any.
     pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
-        let Some((_, start)) = self.starts.iter().find(|(known, _)| *known == length) else {
-            return;
-        };
-        let mut state = &self.states[*start];
-        let mut nth = random.below(state.count());
+        if let Some(start) = self.start(length) {
+            self.push_nth(random.below(start.count()), length, out);
+        }
+    }
+
+    /// Appends the `nth` number of this length. `nth` must be less than [`count`](Self::count).
+    pub fn push_nth(&self, mut nth: u64, length: usize, out: &mut AsciiBuffer) {
+        let Some(mut state) = self.start(length) else { return };
         for _ in 0..length {
             // Counting takes no branches, which the processor could not predict.
             let digit = state.up_to[..9].iter().filter(|sum| **sum <= nth).count();
@@ -109,6 +117,11 @@ impl Automaton {
             out.push(b'0' + digit as u8);
             state = &self.states[state.next[digit] as usize];
         }
+    }
+
+    fn start(&self, length: usize) -> Option<&State> {
+        let (_, start) = self.starts.iter().find(|(known, _)| *known == length)?;
+        self.states.get(*start)
     }
 }
 

@@ -88,6 +88,25 @@ impl Plan {
         (if mobile { &self.mobile } else { fixed }).push(random, out);
     }
 
+    /// Returns how many numbers [`push_nth`](Self::push_nth) can choose from.
+    pub(super) fn count(&self) -> u64 {
+        let numbers = self.countable();
+        numbers.first_length().map_or(0, |length| numbers.common.count(length))
+    }
+
+    /// Appends the `nth` national number. All have the usual length, and are mobile numbers if
+    /// there are any, because some regions don't distinguish these from landlines.
+    pub(super) fn push_nth(&self, nth: u64, out: &mut AsciiBuffer) {
+        let numbers = self.countable();
+        if let Some(length) = numbers.first_length() {
+            numbers.common.push_nth(nth, length, out);
+        }
+    }
+
+    fn countable(&self) -> &Kind {
+        if self.mobile.is_empty() { &self.fixed } else { &self.mobile }
+    }
+
     /// Returns true if the plan doesn't have any numbers.
     pub(super) fn is_empty(&self) -> bool {
         self.mobile.is_empty() && self.fixed.is_empty()
@@ -117,6 +136,11 @@ impl Kind {
 
     fn is_empty(&self) -> bool {
         self.common.is_empty()
+    }
+
+    /// Returns the usual length, or else the shortest one.
+    fn first_length(&self) -> Option<usize> {
+        self.usual.or_else(|| self.other_lengths.first().copied())
     }
 
     fn push(&self, random: &mut Random, out: &mut AsciiBuffer) {

@@ -143,17 +143,34 @@ pub struct Numbers<'a> {
 impl Numbers<'_> {
     /// Appends a random number.
     pub fn write(&self, random: &mut Random, format: Format, out: &mut String) {
+        let mut number = self.begin();
+        self.plan.push(self.area, random, &mut number);
+        format.write(number.as_str(), out);
+    }
+
+    /// Returns how many different numbers [`write_nth`](Self::write_nth) can append.
+    pub fn count(&self) -> u64 {
+        self.plan.count()
+    }
+
+    /// Appends the `nth` of many different numbers.
+    pub fn write_nth(&self, nth: u64, format: Format, out: &mut String) {
+        let mut number = self.begin();
+        self.plan.push_nth(nth, &mut number);
+        format.write(number.as_str(), out);
+    }
+
+    fn begin(&self) -> AsciiBuffer {
         let mut number = AsciiBuffer::new();
         number.push(b'+');
         number.push_str(self.calling_code);
-        self.plan.push(self.area, random, &mut number);
-        format.write(number.as_str(), out);
+        number
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
     use crate::model::phone::{Valid, Validation, validate};
@@ -190,6 +207,22 @@ mod tests {
                 assert!(kind.contains("MOBILE") || kind == "FIXED_LINE", "{number} {kind}");
                 assert!(number.len() <= 16, "{number}");
             }
+        }
+    }
+
+    #[test]
+    fn numbers_at_different_places_differ_and_are_valid() {
+        for region in all().iter().step_by(7) {
+            let numbers = region.numbers().unwrap();
+            let step = (numbers.count() / 50).max(1);
+            let mut made = BTreeSet::new();
+            for nth in 0..numbers.count().min(50) {
+                let mut number = String::new();
+                numbers.write_nth(nth * step, Format::E164, &mut number);
+                assert_eq!(valid(&number, region).e164, number);
+                assert!(made.insert(number), "{}", region.code);
+            }
+            assert!(!made.is_empty(), "{}", region.code);
         }
     }
 

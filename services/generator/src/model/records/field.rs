@@ -172,6 +172,11 @@ impl Field {
         self.nulls > 0 || self.make.has_nulls()
     }
 
+    /// Returns whether no two rows get the same value.
+    pub fn is_unique(&self) -> bool {
+        !self.has_nulls() && (self.order.is_some() || self.make.is_unique())
+    }
+
     /// Generates the value for one row.
     pub fn write(&self, index: u64, row: &mut Row, cell: &mut Cell) {
         let mut random = self.key.random(index);

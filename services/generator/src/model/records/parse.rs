@@ -27,7 +27,8 @@ const TYPES: &str = "person, address, company, phone, iban, card, crypto, imei, 
     url, userAgent, fileName, colour, brand, review, latitude, longitude";
 /// Types that can have unique values, for error messages.
 pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestamp, choice, pattern of fixed \
-    length, uuid, sequence, reference to a unique field of another table, and email, username and workEmail of person";
+    length, phone, uuid, sequence, template with a single field that is unique, reference to a unique field of \
+    another table, and email, username and workEmail of person";
 
 /// Parses a schema, which is either `{"tables": [{"name", "rows", "fields": [...]}]}` or, for a
 /// single table, `{"fields": [...]}`.

@@ -38,6 +38,16 @@ impl Make for Template {
             }
         }
     }
+
+    fn is_unique(&self) -> bool {
+        // With several fields, different values could be the same text together.
+        let mut fields = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Field(field) => Some(field),
+        });
+        let first = fields.next();
+        self.items == 1 && fields.next().is_none() && first.is_some_and(|field| field.is_unique())
+    }
 }
 
 /// Splits a template at each `{{name}}`. Returns literal text as `Ok` and names as `Err`.
@@ -265,7 +275,7 @@ impl Make for Reference {
     }
 
     fn is_distinct(&self) -> bool {
-        self.field.order.is_some() || self.field.make.is_unique()
+        self.field.is_unique()
     }
 
     fn longest_run(&self) -> Option<u64> {

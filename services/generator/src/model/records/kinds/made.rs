@@ -50,6 +50,26 @@ fn long(more_cost: u64, write: impl Fn(&mut Random, &mut String) + 'static) -> B
     Box::new(Plain(write, more_cost))
 }
 
+/// Telephone numbers, all different if the field is unique.
+struct Phones {
+    numbers: phone::Numbers<'static>,
+    format: phone::Format,
+}
+
+impl Make for Phones {
+    fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
+        self.numbers.write(random, self.format, cell.begin());
+    }
+
+    fn space(&self) -> Option<u64> {
+        Some(self.numbers.count())
+    }
+
+    fn write_nth(&self, nth: u64, _: &mut Row, cell: &mut Cell) {
+        self.numbers.write_nth(nth, self.format, cell.begin());
+    }
+}
+
 /// Looks up an entry by the name given in a member. `list` is the operation that lists valid names.
 fn named<T>(
     members: &mut Members<'_>,
@@ -102,7 +122,7 @@ pub fn phones(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
         false => region.numbers().map(Some),
     };
     match numbers {
-        Ok(Some(numbers)) => Some(plain(move |random, out| numbers.write(random, format, out))),
+        Ok(Some(numbers)) => Some(Box::new(Phones { numbers, format })),
         Ok(None) => {
             let known: Vec<_> = phone::regions_with_fiction().collect();
             let text = format!("is only possible for {}", known.join(", "));

@@ -33,6 +33,8 @@ const UUID: u32 = 36;
 const SHORT: u32 = 12;
 /// Maximum length of a pattern's texts.
 const LONG: u32 = 1_000;
+/// Length of unique telephone numbers.
+const PHONE: u32 = "+12015550123".len() as u32;
 /// Length of unique email addresses that don't belong to a person.
 const SHORT_EMAIL: u32 = 20;
 /// Length of the shortest email addresses of people.
@@ -403,6 +405,13 @@ impl Column {
             if is_uuid && length.is_none_or(|length| length >= UUID) && !self.is_upper {
                 return json!({"type": "uuid"});
             }
+            if is_part("phone")
+                && length.is_none_or(|length| length >= PHONE)
+                && self.shortest <= PHONE
+                && !self.is_upper
+            {
+                return json!({"type": "phone"});
+            }
             let is_long = length.is_none_or(|length| length >= 64);
             let is_known = (is_part("email") || is_part("username")) && !self.is_combined;
             let fits = |field: &Value| self.shortest <= shortest(field) && !self.is_upper;
@@ -446,7 +455,7 @@ pub fn is_countable(field: &Value) -> bool {
         "pattern" => field["regex"].as_str().is_some_and(|regex| pattern::count(regex).is_some()),
         "person" => field["part"] == "email" || field["part"] == "username",
         "integer" | "decimal" | "boolean" | "date" | "time" | "timestamp" | "choice"
-        | "sequence" | "uuid" => true,
+        | "sequence" | "uuid" | "phone" => true,
         _ => false,
     }
 }
