@@ -72,6 +72,15 @@ def workbook(page):
     await_that(lambda: page.run("return window.begins") == "PK", "a workbook that is saved")
 
 
+# Enters a key and returns the command and the program, then removes the key before the page uses it.
+KEY = """
+const key = document.getElementById('key');
+const enter = (value) => { key.value = value; key.dispatchEvent(new Event('input')); };
+enter('secret');
+const texts = ['command', 'client'].map((id) => document.getElementById(id).textContent);
+enter('');
+return texts;
+"""
 NAMES = "return [...document.querySelectorAll('#tables [data-control=name]')].map((one) => one.value)"
 FIRST = "#tables [data-control=name]"
 ALT, DOWN, UP = "\ue00a", "\ue015", "\ue013"
@@ -102,6 +111,8 @@ def build(page, name, width, height, scheme):
     assert page.run(NAMES)[1] == "Xid", page.run(NAMES)
     await_that(lambda: page.run(first_column) == "name", "the preview of the new order")
     assert "generator records schema.json" in page.text("#command")
+    with_key = page.run(KEY)
+    assert '"X-Api-Key: $KEY"' in with_key[0] and "'X-Api-Key': key" in with_key[1], with_key
     page.assert_fits(scheme)
     page.picture(f"{name}-builder")
     # The address has the schema.

@@ -246,8 +246,9 @@ function refresh() {
   const seed = byId('seed').value ? ` --seed ${quoted(byId('seed').value)}` : '';
   byId('command').textContent = `curl -H 'Content-Type: application/json'${key} -d ${quoted(text)} -o rows ${quoted(url)}\n\n`
     + `generator records schema.json${seed} --format ${name}${mark ? ' --bom' : ''}${out}`;
+  const member = key && ", 'X-Api-Key': key";
   byId('client').textContent = `const answer = await fetch(${JSON.stringify(url)}, {\n  method: 'POST',\n`
-    + `  headers: { 'Content-Type': 'application/json' },\n  body: JSON.stringify(${text}),\n});\nconst rows = await answer.${/^json/.test(name) ? 'json' : 'blob'}();`;
+    + `  headers: { 'Content-Type': 'application/json'${member} },\n  body: JSON.stringify(${text}),\n});\nconst rows = await answer.${/^json/.test(name) ? 'json' : 'blob'}();`;
   clearTimeout(timer);
   timer = setTimeout(() => { if (!faultOfLink) share(); preview(); }, PAUSE);
   problem('');
