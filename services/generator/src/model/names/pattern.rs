@@ -1,5 +1,6 @@
 //! Patterns for names, addresses and companies: strings with placeholders in braces.
 
+use crate::model::digits::push_padded;
 use crate::model::random::Random;
 
 /// A piece of a pattern.
@@ -166,6 +167,9 @@ impl Choice {
 
 /// Writes a number using the digits of the script whose zero is `zero`.
 pub fn write_number(number: u32, zero: char, out: &mut String) {
+    if zero == '0' {
+        return push_padded(number.into(), 1, out);
+    }
     let mut digits = [0; 10];
     let mut start = digits.len();
     let mut left = number;
