@@ -70,12 +70,14 @@ fn tables_come_after_those_that_they_refer_to_and_dialects_are_understood() {
     // The file does not contain the table of the last reference.
     assert_eq!(schema["tables"][1]["fields"][3]["type"], "integer");
     let text = "CREATE TABLE `u` (`id` int unsigned NOT NULL AUTO_INCREMENT, `kind` enum('x','y') NOT NULL, \
-        `flag` tinyint(1), `name` varchar(50), PRIMARY KEY (`id`), UNIQUE KEY `n` (`name`)) ENGINE=InnoDB;";
+        `flag` tinyint(1), `name` varchar(50), `mobile` varchar(20) UNIQUE, PRIMARY KEY (`id`), UNIQUE KEY `n` (`name`)) ENGINE=InnoDB;";
     let (schema, _) = proposed("my.sql", text, &[]);
     let fields = &schema["tables"][0]["fields"];
     assert_eq!(fields[0]["type"], "sequence");
     assert_eq!(fields[1]["values"], json!(["x", "y"]));
     assert_eq!((&fields[2]["type"], &fields[3]["unique"]), (&json!("boolean"), &json!(true)));
+    let mobile = json!({"name": "mobile", "type": "phone", "unique": true, "nulls": 0.1});
+    assert_eq!(fields[4], mobile);
 }
 
 #[test]
