@@ -44,19 +44,28 @@ fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, Data
     let statement = format!(
         "SELECT d.id FROM mail_domain d WHERE d.id BETWEEN {first} AND {last} \
          AND NOT EXISTS (SELECT 1 FROM {accounts} a WHERE a.domain_id = d.id{offset}) \
-         AND NOT EXISTS (SELECT 1 FROM stealer_log s WHERE s.website_id = d.id{offset})"
+         AND NOT EXISTS (SELECT 1 FROM stealer_log s WHERE s.website_id = d.id{offset}) \
+         ORDER BY d.id"
     );
     let found: Vec<Unused> = on_backend!(db, conn => diesel::sql_query(statement).load(conn))?;
     Ok(found.into_iter().map(|unused| unused.id).collect())
 }
 
-/// Number of domains that [`remove_unused_page`] examines per transaction.
+/// Number of domains that [`page_without_rows`] examines.
 const EXAMINED: i64 = 5_000;
 
-/// Deletes unused domains among the next few thousand after an id. Returns the id to continue from,
-/// or `None` at the end. The caller must have locked the accounts. Like [`remove_if_unused`], does
-/// nothing on a distributed database.
-pub fn remove_unused_page(db: &mut Db, after: i32) -> Result<Option<i32>, DatabaseError> {
+/// Result of [`page_without_rows`].
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// Domains without rows.
+    pub ids: Vec<i32>,
+    /// Id to continue after.
+    pub last: i32,
+}
+
+/// Finds domains among the next few thousand after an id that no row of an account or a stealer log
+/// uses. Returns `None` at the end. Like [`remove_if_unused`], finds none on a distributed database.
+pub fn page_without_rows(db: &mut Db, after: i32) -> Result<Option<Page>, DatabaseError> {
     if Layout::of(db)?.is_distributed() {
         return Ok(None);
     }
@@ -67,14 +76,20 @@ pub fn remove_unused_page(db: &mut Db, after: i32) -> Result<Option<i32>, Databa
         .select(mail_domain::id)
         .load(db)?;
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(None) };
+    Ok(Some(Page { ids: unused_in_tables(db, *first, *last)?, last: *last }))
+}
+
+/// Deletes those of the domains that are still unused. `ids` are sorted. The caller must have locked
+/// the accounts.
+pub fn remove_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(()) };
     let mut unused = Vec::new();
     for id in unused_in_tables(db, *first, *last)? {
-        if !accounts::has_accounts_in_runs(db, id)? {
+        if ids.binary_search(&id).is_ok() && !accounts::has_accounts_in_runs(db, id)? {
             unused.push(id);
         }
     }
-    mail_domains::delete_all(db, &unused)?;
-    Ok(Some(*last))
+    mail_domains::delete_all(db, &unused)
 }
 
 #[cfg(test)]
@@ -113,9 +128,10 @@ mod tests {
                 }
             };
             on_backend!(db, conn => conn.set_instrumentation(count));
-            let next = remove_unused_page(db, i32::MIN)?;
-            assert_eq!(next, ids.values().copied().max());
-            assert_eq!(remove_unused_page(db, next.unwrap())?, None);
+            let page = page_without_rows(db, i32::MIN)?.unwrap();
+            assert_eq!(Some(page.last), ids.values().copied().max());
+            assert_eq!(page_without_rows(db, page.last)?, None);
+            remove_unused(db, &page.ids)?;
             mail_domains::page(db, i32::MIN)
         });
         let mut left: Vec<String> = left.unwrap().into_iter().map(|(_, name)| name).collect();

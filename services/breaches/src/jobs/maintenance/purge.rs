@@ -250,20 +250,34 @@ fn strip_appended(
     Ok(())
 }
 
+/// With more domains than this, reading all runs takes less time than looking for each in the runs.
+const FEW_DOMAINS: usize = 100;
+
 /// Deletes domains that aren't used by any account or stealer log.
 fn remove_unused_domains(
     context: &JobContext,
     connection: &mut RetryingConnection,
 ) -> Result<(), JobError> {
-    let mut after = Some(i32::MIN);
-    while let Some(id) = after {
-        after = connection.transaction(|db| {
-            versions::lock_accounts(db)?;
-            Ok(unused_domains::remove_unused_page(db, id)?)
-        })?;
-        pause(context.pools.backend());
+    let mut in_runs = None;
+    let mut after = i32::MIN;
+    loop {
+        let page = |db: &mut Db| Ok(unused_domains::page_without_rows(db, after)?);
+        let Some(mut page) = connection.transaction(page)? else { return Ok(()) };
+        if in_runs.is_none() && page.ids.len() > FEW_DOMAINS {
+            in_runs = Some(accounts::domains_in_runs(connection.db())?);
+        }
+        if let Some(in_runs) = &in_runs {
+            page.ids.retain(|id| !in_runs.contains(id.cast_unsigned()));
+        }
+        if !page.ids.is_empty() {
+            connection.transaction(|db| {
+                versions::lock_accounts(db)?;
+                Ok(unused_domains::remove_unused(db, &page.ids)?)
+            })?;
+            pause(context.pools.backend());
+        }
+        after = page.last;
     }
-    Ok(())
 }
 
 /// Records the number of removed links, and moves the checkpoint if a range is done.

@@ -1,6 +1,7 @@
 //! Decides whether a load writes to the table or a run, and merges runs into the table.
 
 use database::{DatabaseError, Db};
+use roaring::RoaringBitmap;
 
 use super::runs::{self, Stripped, Weights};
 use crate::store::layout::Layout;
@@ -112,5 +113,14 @@ pub fn has_accounts_in_runs(db: &mut Db, domain_id: i32) -> Result<bool, Databas
     match db {
         Db::Sqlite(conn) => Ok(runs::at_domain(conn, domain_id)?.next(conn)?.is_some()),
         Db::Pg(_) => Ok(false),
+    }
+}
+
+/// Domains that have accounts in runs. Runs may change at any time, so a domain that is missing may
+/// have some by now. Empty on PostgreSQL.
+pub fn domains_in_runs(db: &mut Db) -> Result<RoaringBitmap, DatabaseError> {
+    match db {
+        Db::Sqlite(conn) => runs::domains(conn),
+        Db::Pg(_) => Ok(RoaringBitmap::new()),
     }
 }

@@ -17,8 +17,8 @@ mod writer;
 
 pub use batches::{Linked, PasteLink, StagedRow, add_pairs, add_pastes, link_staged, merge};
 pub use compaction::{
-    Placement, StripPlace, has_accounts_in_runs, is_compact, join_two, move_some, placement,
-    placement_in_table, strip_some,
+    Placement, StripPlace, domains_in_runs, has_accounts_in_runs, is_compact, join_two, move_some,
+    placement, placement_in_table, strip_some,
 };
 pub use domain_walk::in_one_snapshot;
 pub use many::with_keys;

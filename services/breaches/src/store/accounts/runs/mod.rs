@@ -31,7 +31,7 @@ pub use check::{count_outside, faults};
 pub use cursor::Merged;
 pub use list::{Weights, any, figures, first_with, weights};
 pub use merge::merge_two;
-pub use read::{between, from};
+pub use read::{between, domains, from};
 pub use run_account::RunAccount;
 pub use take::{Stripped, strip, take};
 pub use view::{AccountFilters, AccountView, with_view};

@@ -2,6 +2,7 @@
 
 use database::DatabaseError;
 use diesel::SqliteConnection;
+use roaring::RoaringBitmap;
 
 use super::block::{Accounts, number};
 use super::cursor::{Merged, RunCursor};
@@ -33,6 +34,25 @@ pub fn between(
         }
     }
     merge_duplicates(&mut found);
+    Ok(found)
+}
+
+/// Reads all runs and returns the domains of their accounts.
+pub fn domains(conn: &mut SqliteConnection) -> Result<RoaringBitmap, DatabaseError> {
+    let mut found = RoaringBitmap::new();
+    for run in list::all(conn)? {
+        let (mut from, to) = stored::bounds(run.id);
+        loop {
+            let blocks = stored::blocks(conn, from, to)?;
+            let Some(last) = blocks.last() else { break };
+            from = last.id.saturating_add(1);
+            for block in &blocks {
+                for account in Accounts(&block.data) {
+                    found.insert(account?.domain_id.cast_unsigned());
+                }
+            }
+        }
+    }
     Ok(found)
 }
 
