@@ -92,7 +92,7 @@ impl HangingFolder {
 impl Drop for HangingFolder {
     fn drop(&mut self) {
         // Unblocks the test writes.
-        let _ = std::fs::OpenOptions::new().read(true).write(true).open(self.trial());
+        let _ = fs::OpenOptions::new().read(true).write(true).open(self.trial());
     }
 }
 

@@ -63,6 +63,26 @@ async fn retirement_removes_links_from_table_and_runs_and_unused_domains() {
 }
 
 #[actix_web::test]
+async fn large_purge_keeps_domains_that_a_run_uses() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha"), entry("Beta")])).await;
+    let people: Vec<String> =
+        (0..600).map(|n| format!("user{n}@domain{}.example\n", n % 150)).collect();
+    app.load("Alpha", &people.concat()).await;
+    // These accounts are few compared to the table, so on SQLite they are in a run.
+    app.load("Beta", "one@domain7.example\nuser9@domain9.example\n").await;
+    retire(&app.context, "Alpha").unwrap();
+    let mut kept = Vec::new();
+    for n in 0..150 {
+        let name = format!("domain{n}.example");
+        if app.change(move |db| mail_domains::id(db, &name)).await.is_some() {
+            kept.push(n);
+        }
+    }
+    assert_eq!(kept, [7, 9]);
+}
+
+#[actix_web::test]
 async fn interrupted_purge_is_continued_once_and_doctor_counts_its_links() {
     let app = App::start().await;
     app.import(&json!([entry("Alpha"), entry("Beta")])).await;

@@ -54,7 +54,7 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     let login = memchr::memmem::find(rest, separator)?;
     let (website, last) = (&line[..end], &rest[login + separator.len()..]);
     let is_reversed = is_url(last) && memchr::memmem::find(website, b"://").is_none();
-    let is_clear = !is_reversed && !(separator == b":" && ends_in_user_name(website));
+    let is_clear = !(is_reversed || separator == b":" && ends_in_user_name(website));
     is_clear.then_some((website, &rest[..login]))
 }
 
