@@ -218,11 +218,11 @@ mod tests {
         assert_eq!(shown(schedule.start_local), "2027-03-01 00:00:00");
         assert_eq!(shown(schedule.end_local), "2027-03-02 23:59:59");
         assert_eq!(shown(schedule.start_utc), "2027-02-28 23:00:00");
-        // In Havana, this day begins at 01:00.
-        let day = wall("2027-03-14T00:00");
-        let schedule = Schedule::new(zone("America/Havana"), true, day, day).unwrap();
-        assert_eq!(shown(schedule.start_local), "2027-03-14 00:00:00");
-        assert_eq!(shown(schedule.start_utc), "2027-03-14 05:00:00");
+        // In Santiago, this day begins at 01:00.
+        let day = wall("2027-09-05T00:00");
+        let schedule = Schedule::new(zone("America/Santiago"), true, day, day).unwrap();
+        assert_eq!(shown(schedule.start_local), "2027-09-05 00:00:00");
+        assert_eq!(shown(schedule.start_utc), "2027-09-05 04:00:00");
         let sent_back = ScheduleChange { start: Some(day), ..ScheduleChange::default() };
         assert_eq!(schedule.changed(&sent_back), Ok(schedule));
     }

@@ -97,7 +97,7 @@ const REPEATED: [(&str, &str, &str); 6] = [
     ("Europe/Vienna", "2027-10-31T01:30:00Z", "2027-10-31T03:00:00Z"),
     ("America/New_York", "2027-11-07T06:15:00Z", "2027-11-07T06:15:00Z"),
     ("Australia/Lord_Howe", "2027-04-03T15:15:00Z", "2027-04-03T16:15:00Z"),
-    ("America/Havana", "2027-11-07T05:30:00Z", "2027-11-07T06:30:00Z"),
+    ("America/Santiago", "2027-04-04T02:30:00Z", "2027-04-04T03:30:00Z"),
 ];
 
 #[actix_web::test]

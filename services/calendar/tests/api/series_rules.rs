@@ -464,15 +464,15 @@ async fn series_with_many_excluded_and_added_dates_is_extended() {
 #[actix_web::test]
 async fn whole_days_begin_at_midnight_although_clocks_skip_it() {
     let app = App::new().await;
-    // In Havana, 14 March 2027 begins at 01:00.
-    for first in ["2027-03-13", "2027-03-14"] {
+    // In Santiago, 5 September 2027 begins at 01:00.
+    for first in ["2027-09-04", "2027-09-05"] {
         let body = json!({
-            "title": "Fair", "timezone": "America/Havana", "all_day": true, "start_date": first,
-            "end_date": first, "recurrence": {"rrule": "FREQ=DAILY", "until": "2027-03-15"},
+            "title": "Fair", "timezone": "America/Santiago", "all_day": true, "start_date": first,
+            "end_date": first, "recurrence": {"rrule": "FREQ=DAILY", "until": "2027-09-06"},
         });
         let id = app.post("/events", &body).await.expect(201).id();
-        let days = ["03-13 00:00", "03-14 00:00", "03-15 00:00"];
-        let days = if first == "2027-03-13" { &days[..] } else { &days[1..] };
+        let days = ["09-04 00:00", "09-05 00:00", "09-06 00:00"];
+        let days = if first == "2027-09-04" { &days[..] } else { &days[1..] };
         assert_eq!(starts(&app, id).await, days);
         assert_eq!(changed(&app, id).await, vec![json!([]); days.len()], "{first}");
     }
