@@ -42,7 +42,7 @@ pub use settings::DatabaseSettings;
 pub use sql::{StartsWith, contains_pattern, starts_with};
 pub use sqlite::{SqliteOptions, WRITERS_GAP};
 pub use structure::structural_faults;
-pub use transaction::{begin_reading, end_reading, transaction};
+pub use transaction::{begin_reading, end_reading, rehearse, transaction};
 pub use worker_reader::{ReaderCache, WorkerReader};
 pub use write_ahead_log::clear_log;
 pub use writer_queue::{Retries, WriterQueue};

@@ -64,13 +64,32 @@ where
             Ok(value)
         }
         Err(error) => {
-            if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-                // The lost connection has already been logged, and the pool will drop it.
-                let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
-                log::log!(level, "a transaction could not be rolled back: {failed}");
-            }
+            roll_back(db);
             Err(error)
         }
+    }
+}
+
+/// Runs `work` like [`transaction`], but always rolls back. Dry runs report exactly what would
+/// happen this way.
+///
+/// # Errors
+/// Returns the error from `work`, or [`DatabaseError::Busy`] if it couldn't get the lock in time.
+pub fn rehearse<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
+where
+    E: From<DatabaseError>,
+{
+    begin(db).map_err(DatabaseError::from)?;
+    let done = work(db);
+    roll_back(db);
+    done
+}
+
+fn roll_back(db: &mut Db) {
+    if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
+        // The lost connection has already been logged, and the pool will drop it.
+        let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
+        log::log!(level, "a transaction could not be rolled back: {failed}");
     }
 }
 

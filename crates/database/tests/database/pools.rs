@@ -4,7 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::task::{Context, Waker};
 
 use database::{
-    Backend, DatabaseError, DatabaseSettings, Db, Pools, begin_reading, end_reading, transaction,
+    Backend, DatabaseError, DatabaseSettings, Db, Pools, begin_reading, end_reading, rehearse,
+    transaction,
 };
 use diesel::prelude::*;
 use parking_lot::Mutex;
@@ -250,6 +251,11 @@ fn job_commits_batches_and_nested_transactions_are_savepoints() {
             Err::<(), _>(DatabaseError::NotFound)
         });
         assert!(inner.is_err());
+        let rehearsed = rehearse(db, |db| {
+            add(db, "rehearsed", None)?;
+            Ok::<i64, DatabaseError>(note::table.count().get_result(db)?)
+        });
+        assert_eq!(rehearsed.unwrap(), 2);
         Ok::<_, DatabaseError>(())
     })
     .unwrap();

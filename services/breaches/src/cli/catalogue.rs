@@ -17,8 +17,10 @@ pub enum CatalogueCommand {
         /// Deactivate breaches that are not in the file
         #[arg(long)]
         deactivate_missing: bool,
-        /// Skip the confirmation prompt
-        #[arg(long, requires = "deactivate_missing")]
+        /// Allow changes that otherwise stop the import: breaches that --deactivate-missing would
+        /// deactivate, and breaches with accounts that the file marks as retired, because their
+        /// accounts are removed permanently
+        #[arg(long)]
         yes: bool,
         /// Report the changes without making them
         #[arg(long)]
@@ -59,7 +61,11 @@ fn lines(done: &ImportReport) -> Vec<String> {
     let added = done.added.iter().map(|name| format!("+ {name}"));
     let changed = done.changed.iter().map(|(name, what)| format!("~ {name}: {}", what.join(", ")));
     let deactivated = done.deactivated.iter().map(|name| format!("- {name}"));
-    added.chain(changed).chain(deactivated).collect()
+    let retired = done
+        .retired
+        .iter()
+        .map(|(name, links)| format!("x {name}: retired, {links} links are removed permanently"));
+    added.chain(changed).chain(deactivated).chain(retired).collect()
 }
 
 fn summary(done: &ImportReport, dry_run: bool) -> String {

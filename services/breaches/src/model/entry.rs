@@ -105,6 +105,42 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     Ok(breach)
 }
 
+/// Keeps what an existing breach has for members that its new entry lacks or has as null. Only a
+/// missing `Attribution` or `DisclosureUrl` means that there is none.
+pub fn keep_missing(value: &Value, old: &Breach, new: &mut Breach) {
+    let is_missing = |member: &str| value.get(member).is_none_or(Value::is_null);
+    for (member, old, new) in [
+        ("Domain", &old.domain, &mut new.domain),
+        ("Description", &old.description, &mut new.description),
+        ("LogoPath", &old.logo_path, &mut new.logo_path),
+    ] {
+        if is_missing(member) {
+            new.clone_from(old);
+        }
+    }
+    if is_missing("DataClasses") {
+        new.data_classes.clone_from(&old.data_classes);
+    }
+    if is_missing("PwnCount") {
+        new.pwn_count = old.pwn_count;
+    }
+    let (old, new) = (old.flags, &mut new.flags);
+    for (member, old, new) in [
+        ("IsVerified", old.verified, &mut new.verified),
+        ("IsFabricated", old.fabricated, &mut new.fabricated),
+        ("IsSensitive", old.sensitive, &mut new.sensitive),
+        ("IsRetired", old.retired, &mut new.retired),
+        ("IsSpamList", old.spam_list, &mut new.spam_list),
+        ("IsMalware", old.malware, &mut new.malware),
+        ("IsSubscriptionFree", old.subscription_free, &mut new.subscription_free),
+        ("IsStealerLog", old.stealer_log, &mut new.stealer_log),
+    ] {
+        if is_missing(member) {
+            *new = old;
+        }
+    }
+}
+
 /// Checks the strings that end up in pages, feeds and emails.
 ///
 /// # Errors
@@ -302,6 +338,24 @@ mod tests {
             assert_eq!(read(&entry), Err(error), "{key}");
         }
         assert_eq!(read(&json!([])), Err(EntryError::NoObject));
+    }
+
+    #[test]
+    fn missing_members_keep_what_the_breach_has() {
+        let mut old = read(&sample()).unwrap();
+        old.flags.sensitive = true;
+        old.attribution = Some("A".to_owned());
+        let short = json!({
+            "Name": "db8151dd", "Title": "New", "BreachDate": "2020-02-20",
+            "AddedDate": "2020-05-15T00:00Z", "ModifiedDate": "2020-05-15T01:02Z",
+            "IsSensitive": null, "IsMalware": true
+        });
+        let mut new = read(&short).unwrap();
+        keep_missing(&short, &old, &mut new);
+        let mut flags = old.flags;
+        flags.malware = true;
+        let expected = Breach { title: "New".to_owned(), attribution: None, flags, ..old };
+        assert_eq!(new, expected);
     }
 
     #[test]

@@ -192,7 +192,7 @@ impl App {
             breaches::jobs::import_catalogue(
                 db,
                 &entries,
-                breaches::jobs::ImportOptions::default(),
+                breaches::jobs::ImportOptions { confirmed: true, ..Default::default() },
                 NOW,
             )
         });

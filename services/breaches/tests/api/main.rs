@@ -26,6 +26,7 @@ mod errors;
 mod explain;
 mod extremes;
 mod forms;
+mod imports;
 mod inherited_domains;
 mod inputs;
 mod job_input;

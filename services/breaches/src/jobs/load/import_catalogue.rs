@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Read;
 
-use database::Db;
+use database::{Db, rehearse};
 use serde_json::Value;
 
 use crate::jobs::error::JobError;
@@ -15,9 +15,9 @@ use crate::store::{admin_events, breaches, versions};
 pub struct ImportOptions {
     /// Deactivate breaches that aren't in the file.
     pub deactivate_missing: bool,
-    /// The operator has agreed to deactivate them.
+    /// The operator has agreed to deactivate them, and to retire breaches that have links.
     pub confirmed: bool,
-    /// Just report the changes without making any.
+    /// Just report the changes: make them, then roll them back.
     pub dry_run: bool,
 }
 
@@ -28,6 +28,8 @@ pub struct ImportReport {
     pub added: Vec<String>,
     /// Changed breaches and the attributes that differ.
     pub changed: Vec<(String, Vec<&'static str>)>,
+    /// Breaches with links that the file retires, and their links, which a purge removes.
+    pub retired: Vec<(String, i64)>,
     /// Number of unchanged breaches.
     pub unchanged: usize,
     /// Deactivated breaches.
@@ -79,6 +81,18 @@ pub fn import_catalogue(
     options: ImportOptions,
     now: i64,
 ) -> Result<ImportReport, JobError> {
+    match options.dry_run {
+        true => rehearse(db, |db| import_all(db, entries, options, now)),
+        false => import_all(db, entries, options, now),
+    }
+}
+
+fn import_all(
+    db: &mut Db,
+    entries: &[Value],
+    options: ImportOptions,
+    now: i64,
+) -> Result<ImportReport, JobError> {
     if options.deactivate_missing && entries.is_empty() {
         let text = "the catalogue is empty and would deactivate every breach; nothing was changed";
         return Err(JobError::Rejected(text.to_owned()));
@@ -94,27 +108,42 @@ pub fn import_catalogue(
             let name = entry.name;
             return Err(JobError::Rejected(format!("entry {number}: {name} occurs twice")));
         }
-        take(db, entry, options, now, &mut report)?;
+        take(db, value, entry, now, &mut report)?;
     }
     report.unknown_members = unknown.into_iter().collect();
     report.unknown_members.sort();
     if options.deactivate_missing {
-        deactivate_missing(db, &named, options, now, &mut report)?;
-        let missing = report.deactivated.len();
-        if missing > 0 && !options.confirmed && !options.dry_run {
-            return Err(JobError::Rejected(format!(
-                "{missing} breaches would be deactivated; nothing was changed. --dry-run lists \
-                 them, --yes deactivates them"
-            )));
-        }
+        deactivate_missing(db, &named, now, &mut report)?;
+    }
+    if !options.confirmed && !options.dry_run {
+        expect_no_loss(&report)?;
     }
     let news = report.added.len() + report.changed.len() + report.deactivated.len();
-    if news > 0 && !options.dry_run {
+    if news > 0 {
         versions::bump_catalogue(db, now)?;
         let detail = format!("{} added, {} changed", report.added.len(), report.changed.len());
         admin_events::add(db, now, "catalogue import", "catalogue", &detail)?;
     }
     Ok(report)
+}
+
+/// Fails if the operator has to confirm the changes.
+fn expect_no_loss(report: &ImportReport) -> Result<(), JobError> {
+    let (retired, missing) = (report.retired.len(), report.deactivated.len());
+    if retired > 0 {
+        let links: i64 = report.retired.iter().map(|(_, links)| links).sum();
+        return Err(JobError::Rejected(format!(
+            "the catalogue retires {retired} breaches, whose {links} links would be removed \
+             permanently; nothing was changed. --dry-run lists them, --yes retires them"
+        )));
+    }
+    if missing > 0 {
+        return Err(JobError::Rejected(format!(
+            "{missing} breaches would be deactivated; nothing was changed. --dry-run lists them, \
+             --yes deactivates them"
+        )));
+    }
+    Ok(())
 }
 
 fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
@@ -125,14 +154,17 @@ fn refused(number: usize, value: &Value, error: &EntryError) -> JobError {
 
 fn take(
     db: &mut Db,
+    value: &Value,
     mut entry: Breach,
-    options: ImportOptions,
     now: i64,
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
     let old = breaches::by_name(db, &entry.name)?;
-    // The links have been removed, so a breach can't be un-retired.
-    entry.flags.retired |= old.as_ref().is_some_and(|old| old.flags.retired);
+    if let Some(old) = &old {
+        entry::keep_missing(value, old, &mut entry);
+        // The links have been removed, so a breach can't be un-retired.
+        entry.flags.retired |= old.flags.retired;
+    }
     let conflict = |error: database::DatabaseError| match error {
         database::DatabaseError::Conflict => JobError::Rejected(format!(
             "{}: another breach has the title {}",
@@ -141,9 +173,7 @@ fn take(
         other => other.into(),
     };
     let Some(old) = old else {
-        if !options.dry_run {
-            breaches::insert(db, &entry).map_err(conflict)?;
-        }
+        breaches::insert(db, &entry).map_err(conflict)?;
         report.added.push(entry.name);
         return Ok(());
     };
@@ -155,14 +185,15 @@ fn take(
     let later = if entry.modified > old.modified { entry.modified } else { now };
     let changed = Breach {
         id: old.id,
-        name: old.name,
+        name: old.name.clone(),
         loaded_count: old.loaded_count,
         active: old.active,
         modified: instant::whole_minute(later).max(entry.added),
         ..entry.clone()
     };
-    if !options.dry_run {
-        breaches::update(db, &changed).map_err(conflict)?;
+    breaches::update(db, &changed).map_err(conflict)?;
+    if changed.flags.retired && !old.flags.retired && changed.loaded_count > 0 {
+        report.retired.push((changed.name.clone(), changed.loaded_count));
     }
     report.changed.push((changed.name, differences));
     Ok(())
@@ -202,16 +233,13 @@ fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
 fn deactivate_missing(
     db: &mut Db,
     named: &HashSet<String>,
-    options: ImportOptions,
     now: i64,
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
     for old in breaches::all(db)? {
         if old.active && !named.contains(&old.name.to_lowercase()) {
-            if !options.dry_run {
-                let modified = instant::whole_minute(now).max(old.added);
-                breaches::update(db, &Breach { active: false, modified, ..old.clone() })?;
-            }
+            let modified = instant::whole_minute(now).max(old.added);
+            breaches::update(db, &Breach { active: false, modified, ..old.clone() })?;
             report.deactivated.push(old.name);
         }
     }

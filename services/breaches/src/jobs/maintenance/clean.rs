@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use batch::{ProgressReporter, Unit};
-use database::{DatabaseError, Db, transaction};
+use database::{Db, rehearse};
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
@@ -87,18 +87,6 @@ pub(super) fn is_odd(row: &AccountRow) -> bool {
     !loaded_address::is_domain(&row.domain) || loaded_address::parse(&row.address()).is_err()
 }
 
-/// Why a transaction is rolled back.
-enum Stop {
-    DryRun(Cleaned),
-    Failed(JobError),
-}
-
-impl From<DatabaseError> for Stop {
-    fn from(error: DatabaseError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
 /// Fixes accounts and updates the counts. A dry run does the same but rolls back. The catalogue
 /// version changes now, because servers have to notice even if the process is killed right after.
 fn repair_all(
@@ -109,21 +97,18 @@ fn repair_all(
     now: i64,
 ) -> Result<Cleaned, JobError> {
     versions::lock_accounts(db)?;
-    let done = transaction(db, |db| -> Result<Cleaned, Stop> {
+    let work = |db: &mut Db| -> Result<Cleaned, JobError> {
         versions::bump_catalogue(db, now)?;
         let (mut cleaned, mut counts) = (before, BTreeMap::new());
         for row in wrong {
-            repair(db, row, &mut cleaned, &mut counts).map_err(Stop::Failed)?;
+            repair(db, row, &mut cleaned, &mut counts)?;
         }
         for (breach, more) in counts {
             breaches::add_counts(db, breach, more)?;
         }
-        if dry_run { Err(Stop::DryRun(cleaned)) } else { Ok(cleaned) }
-    });
-    match done {
-        Ok(cleaned) | Err(Stop::DryRun(cleaned)) => Ok(cleaned),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+        Ok(cleaned)
+    };
+    if dry_run { rehearse(db, work) } else { work(db) }
 }
 
 fn repair(
