@@ -12,15 +12,16 @@ use super::notices::breach_key;
 use super::operator_error::OperatorError;
 use crate::error::Error;
 use crate::metrics;
-use crate::model::{OptOut, id_list};
+use crate::model::{AccountKey, OptOut, id_list};
 use crate::state::State;
 use crate::store::{
-    account_links, admin_events, breaches, domain_controls, mail_domains, mail_tokens, messages,
-    notices, opt_outs, sessions, stealer_logs, subscribers, suppressed_links, unused_domains,
-    versions,
+    account_links, admin_events, breaches, domain_controls, jobs, mail_domains, mail_tokens,
+    messages, notices, opt_outs, sessions, stealer_logs, subscribers, suppressed_links,
+    unused_domains, versions,
 };
 
-/// Hides an address or removes its data, in one transaction.
+/// Hides an address or removes its data, in one transaction. An earlier [`OptOut::Breaches`] still
+/// prevents later loads of the address, whatever the new choice is.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -28,7 +29,11 @@ pub fn opt_out(
     now: i64,
 ) -> Result<(), OperatorError> {
     versions::lock_accounts(db)?;
-    opt_outs::set(db, &address.sha1(), Some(choice), now)?;
+    let kept = match opt_outs::get(db, &address.sha1())? {
+        Some(OptOut::Breaches) => OptOut::Breaches,
+        _ => choice,
+    };
+    opt_outs::set(db, &address.sha1(), Some(kept), now)?;
     if choice != OptOut::Public {
         remove_all(db, address)?;
         forget_owner(db, address, choice)?;
@@ -62,6 +67,7 @@ pub fn remove_link(
     now: i64,
 ) -> Result<bool, OperatorError> {
     versions::lock_accounts(db)?;
+    jobs::forget_key(db, AccountKey::of(&address.sha1()).0)?;
     if let Some(subscriber) = subscribers::id(db, address)? {
         notices::forget_breach(db, subscriber, breach)?;
         messages::forget_key(db, &breach_key(breach, subscriber))?;
@@ -86,6 +92,7 @@ pub fn remove_link(
 }
 
 fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> {
+    jobs::forget_key(db, AccountKey::of(&address.sha1()).0)?;
     let mut websites = Vec::new();
     if let Some(row) = account_links::find_merged(db, address)? {
         websites = stealer_logs::websites(db, (row.k, row.seq))?;

@@ -11,7 +11,7 @@ use super::output::Output;
 use crate::app;
 use crate::jobs::{self, JobContext, Remains};
 use crate::model::OptOut;
-use crate::store::{breaches, traces};
+use crate::store::{breaches, opt_outs, traces};
 
 /// An owner's choice.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -94,9 +94,18 @@ impl AddressCommand {
                     Kind::Breaches => OptOut::Breaches,
                     Kind::Delete => OptOut::Delete,
                 };
-                context.pools.write_blocking(|db| app::opt_out(db, &email, choice, now))?;
+                let kept =
+                    context.pools.write_blocking(|db| -> anyhow::Result<Option<OptOut>> {
+                        app::opt_out(db, &email, choice, now)?;
+                        Ok(opt_outs::get(db, &email.sha1())?)
+                    })?;
                 clear_log(context)?;
-                output.print(&json!({ "kind": choice.kind() }), "done")
+                let kept = kept.unwrap_or(choice);
+                let text = match kept == choice {
+                    true => "done",
+                    false => "done; an earlier opt-out still prevents later loads of the address",
+                };
+                output.print(&json!({ "kind": kept.kind() }), text)
             }
             Self::OptIn { email, output } => {
                 let email = EmailAddress::parse(&email)?;

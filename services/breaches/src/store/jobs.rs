@@ -19,7 +19,7 @@ pub struct Job {
     pub params: String,
     /// `running`, `done`, `failed` or `cancelled`. We also display `interrupted`, but never store it.
     pub state: String,
-    /// Last committed key.
+    /// Last committed key or line of an unfinished job.
     #[serde(skip)]
     pub cursor: Option<Vec<u8>>,
     /// Rows read.
@@ -200,7 +200,12 @@ pub fn take_over(
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
-        .set((job::state.eq("done"), job::error.eq(None::<String>), job::updated_at.eq(now)))
+        .set((
+            job::state.eq("done"),
+            job::cursor.eq(None::<Vec<u8>>),
+            job::error.eq(None::<String>),
+            job::updated_at.eq(now),
+        ))
         .execute(db)?;
     Ok(rows == 1)
 }
@@ -218,9 +223,40 @@ pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseE
 pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
-        .set((job::state.eq("cancelled"), job::updated_at.eq(now)))
+        .set((job::state.eq("cancelled"), job::cursor.eq(None::<Vec<u8>>), job::updated_at.eq(now)))
         .execute(db)?;
     if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
+}
+
+/// Clears the checkpoints of finished jobs, which earlier versions kept. Those of loads are account
+/// keys.
+pub fn clear_finished(db: &mut Db) -> Result<(), DatabaseError> {
+    let finished = job::table.filter(job::state.eq_any(["done", "cancelled"]));
+    diesel::update(finished.filter(job::cursor.is_not_null()))
+        .set(job::cursor.eq(None::<Vec<u8>>))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Bits of an account key to clear so that it no longer identifies an address. The rest is the hash
+/// prefix of a range search.
+const IDENTIFYING_BITS: u32 = 40;
+
+/// Makes all checkpoints forget an account key. Unfinished jobs go back a little and repeat what
+/// they have already done, which changes nothing.
+pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
+    clear_finished(db)?;
+    let (key, earlier) = (k.to_le_bytes(), (k >> IDENTIFYING_BITS) << IDENTIFYING_BITS);
+    let jobs = job::table.filter(job::cursor.eq(&key[..])).filter(job::kind.ne("pastes"));
+    diesel::update(jobs).set(job::cursor.eq(&earlier.to_le_bytes()[..])).execute(db)?;
+    Ok(())
+}
+
+/// Number of jobs whose checkpoint is an account key. Those of paste loads are line numbers.
+pub fn with_key(db: &mut Db, k: i64) -> Result<i64, DatabaseError> {
+    let key = k.to_le_bytes();
+    let jobs = job::table.filter(job::cursor.eq(&key[..])).filter(job::kind.ne("pastes"));
+    Ok(jobs.count().get_result(db)?)
 }
 
 pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {

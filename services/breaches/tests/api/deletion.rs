@@ -58,7 +58,11 @@ async fn deletion_removes_every_trace_of_an_address() {
         let token = app.last_token("/opt-out/choose");
         let page = format!("/opt-out/choose?token={token}");
         let fields = [("token", token.as_str()), ("kind", kind)];
-        browser.post(&page, "/opt-out/choose", &fields).await.must(200);
+        let answer = browser.post(&page, "/opt-out/choose", &fields).await;
+        let shown = answer.text().to_owned();
+        answer.must(200);
+        let says_so = shown.contains("Notices that you requested continue");
+        assert_eq!(says_so, choice == OptOut::Delete, "{shown}");
         let texts = app.texts().await;
         assert!(!texts.iter().any(|text| text.contains("owner@")), "{choice:?}: {texts:?}");
         let sessions: i64 = app.change(|db| Ok(session::table.count().get_result(db)?)).await;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use breaches::jobs::{resume_purge, retire};
-use breaches::model::OptOut;
+use breaches::jobs::{find_remains, resume_purge, retire};
+use breaches::model::{AccountKey, OptOut};
 use breaches::store::schema::job;
 use breaches::store::{Layout, accounts, breaches as catalogue, jobs, mail_domains};
 use database::DatabaseError;
@@ -226,6 +226,39 @@ async fn websites_where_only_a_removed_person_was_captured_are_removed() {
             assert_eq!(id.is_some(), is_kept, "{choice:?} {website}");
         }
     }
+}
+
+#[actix_web::test]
+async fn checkpoints_do_not_keep_the_key_of_a_removed_person() {
+    let app = App::start().await;
+    app.import(&json!([entry("Alpha")])).await;
+    let email = EmailAddress::parse("only@gone.example").unwrap();
+    let key = AccountKey::of(&email.sha1()).0;
+    app.load("Alpha", "only@gone.example\n").await;
+    // An interrupted load, and a finished one of an earlier version.
+    app.change(|db| {
+        for state in ["running", "done"] {
+            let id = jobs::begin(db, "accounts", "", "{}", NOW)?;
+            jobs::advance(db, id, &key.to_le_bytes(), 1, NOW)?;
+            diesel::update(job::table.find(id)).set(job::state.eq(state)).execute(db)?;
+        }
+        Ok(())
+    })
+    .await;
+    let found = || {
+        let mut found = find_remains(&app.context, &email, &[]).unwrap().found;
+        found.retain(|(place, _)| place == "job.cursor");
+        found
+    };
+    assert_eq!(found(), [("job.cursor".to_owned(), 2)], "the load has finished");
+    app.change(|db| {
+        breaches::opt_out(db, &email, OptOut::Delete, NOW).map_err(DatabaseError::broken)
+    })
+    .await;
+    assert!(found().is_empty());
+    let kept = job::table.filter(job::cursor.is_not_null()).select(job::cursor);
+    let kept = app.change(|db| Ok(kept.load::<Option<Vec<u8>>>(db)?)).await;
+    assert_eq!(kept, [Some(((key >> 40) << 40).to_le_bytes().to_vec())]);
 }
 
 #[test]

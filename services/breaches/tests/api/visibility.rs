@@ -137,6 +137,16 @@ async fn breach_opt_out_removes_an_address_and_prevents_later_loads() {
 }
 
 #[actix_web::test]
+async fn later_opt_out_of_another_kind_does_not_let_loads_in() {
+    let (app, _) = app().await;
+    choose(&app, OptOut::Breaches).await;
+    for later in [OptOut::Public, OptOut::Delete] {
+        choose(&app, later).await;
+        assert_eq!(app.load("Alpha", ADDRESS).await.added, 0, "{later:?}");
+    }
+}
+
+#[actix_web::test]
 async fn deleted_address_is_stored_again_by_a_later_load() {
     let (app, key) = app().await;
     choose(&app, OptOut::Delete).await;

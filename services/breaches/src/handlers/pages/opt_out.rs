@@ -60,10 +60,14 @@ pub async fn choose(form: Form<Visitor>, state: Data<State>) -> Result<HttpRespo
     };
     let text = match choice {
         OptOut::Public => format!("Public searches no longer find {address}."),
-        OptOut::Breaches => {
-            format!("Everything about {address} was removed, and later breaches will not add it.")
-        }
-        OptOut::Delete => format!("Everything about {address} was removed."),
+        OptOut::Breaches => format!(
+            "The data about {address} was removed, and later breaches will not add it. An account \
+             with a plan or a domain stays."
+        ),
+        OptOut::Delete => format!(
+            "The data about {address} was removed. Notices that you requested continue until you \
+             unsubscribe, and an account with a plan or a domain stays."
+        ),
     };
     let mut response = visitor.message(CURRENT, &done("Done", &text));
     if choice == OptOut::Delete {

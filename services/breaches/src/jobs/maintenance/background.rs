@@ -16,7 +16,7 @@ use crate::jobs::context::JobContext;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::versions::{self, Versions};
-use crate::store::{mail_tokens, messages, sessions};
+use crate::store::{jobs, mail_tokens, messages, sessions};
 
 /// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
 /// each failure.
@@ -92,6 +92,7 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
         sessions::prune(db, now)?;
         messages::prune(db, now - RETENTION_SECONDS)?;
         app::prune_mail_counts(db, now)?;
+        jobs::clear_finished(db)?;
         Ok(())
     };
     state.pools().write(prune).await

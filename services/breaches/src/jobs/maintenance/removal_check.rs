@@ -9,7 +9,7 @@ use domain::EmailAddress;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::model::{AccountKey, OptOut};
-use crate::store::{accounts, mail_domains, opt_outs, traces, unused_domains};
+use crate::store::{accounts, jobs, mail_domains, opt_outs, traces, unused_domains};
 
 /// Traces of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -43,6 +43,11 @@ pub fn find_remains(
     if accounts::find(&mut db, address)?.is_some() {
         remains.found.push(("account".to_owned(), 1));
     }
+    let key = AccountKey::of(&address.sha1()).0;
+    let checkpoints = jobs::with_key(&mut db, key)?;
+    if checkpoints > 0 {
+        remains.found.push(("job.cursor".to_owned(), u64::try_from(checkpoints).unwrap_or(0)));
+    }
     for (place, rows) in traces::with_text(&mut db, address.as_str())? {
         remains.found.push((place, u64::try_from(rows).unwrap_or(0)));
     }
@@ -56,8 +61,7 @@ pub fn find_remains(
     drop(db);
     let text = address.as_str().as_bytes().to_ascii_lowercase();
     if let Some(path) = database {
-        // The account key as encoded in the table and in blocks of runs.
-        let key = AccountKey::of(&address.sha1()).0;
+        // The account key as encoded in the table, and in checkpoints and blocks of runs.
         let (table, run) = (key.to_be_bytes(), key.to_le_bytes());
         let needles = [text.as_slice(), &table, &run];
         for suffix in ["", "-wal"] {
