@@ -4,7 +4,7 @@ use database::{DatabaseError, Db};
 use domain::DomainName;
 
 use super::domain_control::{self, Completion};
-use super::mail_limits::{self, MailLimit};
+use super::mail_limits::{self, CountedMail, MailLimit};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
@@ -34,7 +34,8 @@ pub async fn send(
         format!("{}/domainVerification/approve?token={}", state.external().public_url, token.text);
     let name = domain.clone();
     let write = move |db: &mut Db| {
-        mail_limits::take(db, &MailLimit::of_domain(&name, alias), now)?;
+        let limits = MailLimit::of_domain(&name, alias);
+        mail_limits::take(db, &limits, now)?;
         let new = NewMailToken {
             digest: &token.digest,
             purpose: DOMAIN_LINK,
@@ -43,14 +44,12 @@ pub async fn send(
             expires_at: now + LINK_SECONDS,
         };
         mail_tokens::add(db, &new)?;
-        Ok::<_, Error>(subscribers::email(db, subscriber)?)
+        let mail =
+            mails::domain_approval(&subscribers::email(db, subscriber)?, &name, alias, &link);
+        Ok::<_, Error>(CountedMail { limits, at: now, link: token.digest, mail })
     };
-    let owner = state.pools().write(write).await?;
-    let mail = mails::domain_approval(&owner, domain, alias, &link);
-    state.external().mailer.send(mail).await.map_err(|error| {
-        log::warn!("an email was not sent: {error}");
-        Error::Unavailable
-    })
+    let counted = state.pools().write(write).await?;
+    mail_limits::send(state, counted).await
 }
 
 /// Status of an approval link.

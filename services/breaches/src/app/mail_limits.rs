@@ -8,8 +8,10 @@ use domain::DomainName;
 
 use super::secret_token::digest;
 use crate::error::Error;
+use crate::external::Mail;
 use crate::model::verification::EmailAlias;
-use crate::store::{mail_counts, turns};
+use crate::state::State;
+use crate::store::{mail_counts, mail_tokens, turns};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -52,14 +54,18 @@ fn network(client: IpAddr) -> IpAddr {
     }
 }
 
+fn lock(db: &mut Db, limits: &[MailLimit]) -> Result<(), DatabaseError> {
+    let parties: Vec<&[u8]> = limits.iter().map(|limit| limit.party.as_slice()).collect();
+    turns::take(db, &parties)
+}
+
 /// Counts an email against every limit, or against none if any limit is reached. Concurrent calls
 /// are serialized.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the number of seconds to wait.
 pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
-    let parties: Vec<&[u8]> = limits.iter().map(|limit| limit.party.as_slice()).collect();
-    turns::take(db, &parties)?;
+    lock(db, limits)?;
     let mut wait = 0;
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
@@ -76,6 +82,39 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
         mail_counts::add(db, &limit.party, now)?;
     }
     Ok(())
+}
+
+/// An email with a link, which [`take`] has counted.
+pub struct CountedMail {
+    /// The limits against which it was counted.
+    pub limits: Vec<MailLimit>,
+    /// When it was counted.
+    pub at: i64,
+    /// Digest of its link.
+    pub link: Vec<u8>,
+    pub mail: Mail,
+}
+
+/// Sends an email. If that fails, the email no longer counts and its link is deleted, because
+/// limits are on sent emails.
+///
+/// # Errors
+/// [`Error::Unavailable`] if the email can't be sent.
+pub async fn send(state: &State, counted: CountedMail) -> Result<(), Error> {
+    let CountedMail { limits, at, link, mail } = counted;
+    let Err(error) = state.external().mailer.send(mail).await else { return Ok(()) };
+    log::warn!("an email was not sent: {error}");
+    let undo = move |db: &mut Db| -> Result<(), DatabaseError> {
+        lock(db, &limits)?;
+        for limit in &limits {
+            mail_counts::remove_one(db, &limit.party, at)?;
+        }
+        mail_tokens::remove(db, &link)
+    };
+    if let Err(error) = state.pools().write(undo).await {
+        log::warn!("an unsent email still counts: {error}");
+    }
+    Err(Error::Unavailable)
 }
 
 /// Deletes counts too old to matter.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
 
-use super::mail_limits::{self, MailLimit};
+use super::mail_limits::{self, CountedMail, MailLimit};
 use super::secret_token::{SecretToken, digest};
 use crate::error::Error;
 use crate::external::{Mail, takes_mail};
@@ -78,16 +78,16 @@ pub async fn send(
     }
     let (token, now) = (SecretToken::new()?, state.clock().unix());
     let link = format!("{}{}?token={}", state.external().public_url, purpose.path(), token.text);
+    let mail = mail(address.as_str(), &link);
     let subject = address.to_string();
     let write = move |db: &mut Db| {
-        mail_limits::take(db, &MailLimit::of_person(&subject, client), now)?;
-        Ok::<_, Error>(store(db, &token, purpose, None, &subject, now)?)
+        let limits = MailLimit::of_person(&subject, client);
+        mail_limits::take(db, &limits, now)?;
+        store(db, &token, purpose, None, &subject, now)?;
+        Ok::<_, Error>(CountedMail { limits, at: now, link: token.digest, mail })
     };
-    state.pools().write(write).await?;
-    state.external().mailer.send(mail(address.as_str(), &link)).await.map_err(|error| {
-        log::warn!("an email was not sent: {error}");
-        Error::Unavailable
-    })
+    let counted = state.pools().write(write).await?;
+    mail_limits::send(state, counted).await
 }
 
 fn store(

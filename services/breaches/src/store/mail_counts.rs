@@ -22,6 +22,17 @@ pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Takes back one of a party's counts of that second.
+pub fn remove_one(db: &mut Db, party: &[u8], at: i64) -> Result<(), DatabaseError> {
+    let counts =
+        mail_count::table.filter(mail_count::party.eq(party)).filter(mail_count::at.eq(at));
+    let id: Option<i64> = counts.select(mail_count::id).first(db).optional()?;
+    if let Some(id) = id {
+        diesel::delete(mail_count::table.find(id)).execute(db)?;
+    }
+    Ok(())
+}
+
 /// Deletes old counts.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(mail_count::table.filter(mail_count::at.lt(before))).execute(db)?)

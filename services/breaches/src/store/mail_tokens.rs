@@ -63,6 +63,12 @@ pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<boo
     Ok(diesel::update(row).set(mail_token::used_at.eq(now)).execute(db)? == 1)
 }
 
+/// Deletes a link.
+pub fn remove(db: &mut Db, digest: &[u8]) -> Result<(), DatabaseError> {
+    diesel::delete(mail_token::table.find(digest)).execute(db)?;
+    Ok(())
+}
+
 /// Counts links for an address, used or not.
 pub fn count(db: &mut Db, address: &str) -> Result<i64, DatabaseError> {
     Ok(mail_token::table.filter(mail_token::subject.eq(address)).count().get_result(db)?)

@@ -22,6 +22,26 @@ async fn start() -> App {
 }
 
 #[actix_web::test]
+async fn unsent_emails_neither_count_nor_leave_links() {
+    let peers = Peers { smtp: Some(SmtpPeer::start()), ..Peers::default() };
+    let app = App::with_peers(peers).await;
+    let (browser, smtp) = (Browser::new(&app), app.peers.smtp.as_ref().unwrap());
+    let send = async || browser.post("/sign-in", "/sign-in", &[("email", OWNER)]).await.status;
+    for answer in ["451 later", "550 no such user"] {
+        smtp.refuse(Some(answer));
+        for _ in 0..4 {
+            assert_eq!(send().await, 503, "{answer}");
+        }
+    }
+    let stored = app.change(|db| breaches::store::mail_tokens::count(db, OWNER)).await;
+    assert_eq!(stored, 0);
+    smtp.refuse(None);
+    for status in [200, 200, 200, 429] {
+        assert_eq!(send().await, status);
+    }
+}
+
+#[actix_web::test]
 async fn undeliverable_address_is_refused_as_invalid() {
     let app = start().await;
     let browser = Browser::new(&app);
