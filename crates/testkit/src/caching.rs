@@ -23,7 +23,7 @@ pub async fn assert_caching<S: Service>(
     let mut count = 0;
     for operation in Operations::of(S::operations).iter() {
         let path = filled(operation.template());
-        // The table doesn't have the methods of pages.
+        // The table doesn't have the methods of all pages.
         let pages = [Method::GET, Method::POST];
         let listed: Vec<Method> = operation.methods().iter().map(known).collect();
         for method in if listed.is_empty() { pages.to_vec() } else { listed } {

@@ -41,6 +41,16 @@ impl Operation {
         self
     }
 
+    /// Lists the method of a page's route, so that requests with other methods get 405 instead of
+    /// 404. `GET` implies `HEAD`.
+    pub fn serves(&mut self, method: Method) -> &mut Self {
+        self.methods = match method {
+            Method::GET => vec![Method::GET, Method::HEAD],
+            other => vec![other],
+        };
+        self
+    }
+
     /// Returns the path with its parameters in braces, such as `/events/{id}`.
     pub fn template(&self) -> &str {
         &self.template

@@ -133,18 +133,21 @@ impl<'a> Routes<'a> {
     /// Serves a page. Pages aren't part of the document.
     ///
     /// ```
+    /// use actix_web::http::Method;
     /// use actix_web::web;
     ///
     /// fn routes(routes: &mut shell::Routes<'_>) {
-    ///     routes.page("/", web::get().to(async || "hello"));
+    ///     routes.page("/", web::get().to(async || "hello")).serves(Method::GET);
     /// }
     /// # assert_eq!(shell::Operations::of(routes).redact("/"), "/");
     /// ```
-    pub fn page(&mut self, path: &str, route: Route) {
-        self.described.operations.push(Operation::new(path, Vec::new(), None));
+    pub fn page(&mut self, path: &str, route: Route) -> &mut Operation {
         if self.pass == Pass::Others {
             self.config.route(path, route);
         }
+        let at = self.described.operations.len();
+        self.described.operations.push(Operation::new(path, Vec::new(), None));
+        &mut self.described.operations[at]
     }
 
     /// Serves a site's assets.

@@ -132,6 +132,36 @@ async fn other_method_is_405_with_an_allow_header() {
 }
 
 #[actix_web::test]
+async fn other_method_of_a_page_is_405_with_an_allow_header() {
+    let app = App::start().await;
+    let expected = failure(405, "Method not allowed.");
+    for (path, allow, others) in [
+        ("/", "GET, HEAD", &["POST", "PUT", "DELETE"][..]),
+        ("/breaches", "GET, HEAD", &["POST", "TRACE"]),
+        ("/breaches/Adobe", "GET, HEAD", &["POST", "PUT"]),
+        ("/feed.xml", "GET, HEAD", &["POST"]),
+        ("/account", "GET, HEAD", &["POST", "PATCH"]),
+        ("/sign-in", "GET, HEAD, POST", &["PUT", "DELETE"]),
+        ("/Unsubscribe", "GET, HEAD, POST", &["TRACE"]),
+        ("/sign-out", "POST", &["GET"]),
+    ] {
+        for other in others {
+            let send = async |accepted: &str| {
+                let request = app.server.request(other.parse().unwrap(), path);
+                let request = request.header("user-agent", "tests").header("accept", accepted);
+                let response = request.send().await.unwrap();
+                assert_eq!(response.headers()["allow"], allow, "{other} {path}");
+                response
+            };
+            assert_eq!(answer(send("*/*").await).await, expected, "{other} {path}");
+            let (status, page) = answer(send("text/html").await).await;
+            assert_eq!(status, 405);
+            assert!(page.contains("<h1>That did not work</h1>"), "{page}");
+        }
+    }
+}
+
+#[actix_web::test]
 async fn blocked_client_is_503_except_for_health_checks() {
     let app = App::start().await;
     let expected = failure(503, "Request blocked.");

@@ -68,6 +68,11 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
         None if response.status() == StatusCode::NOT_FOUND && is_browser(request) => {
             PageError::Api(Error::NotFound).answer(request)
         }
+        None if response.status() == StatusCode::METHOD_NOT_ALLOWED && is_browser(request) => {
+            let allow = response.headers().get(header::ALLOW);
+            let allow = allow.and_then(|allow| allow.to_str().ok()).unwrap_or_default();
+            PageError::Api(Error::MethodNotAllowed(allow.to_owned())).answer(request)
+        }
         None => return response,
     };
     response.into_response(answer)
@@ -100,6 +105,11 @@ impl PageError {
         *response.status_mut() = self.status_code();
         if let Self::Api(Error::TooMany(seconds)) = self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        if let Self::Api(Error::MethodNotAllowed(allow)) = self
+            && let Ok(allow) = HeaderValue::from_str(allow)
+        {
+            response.headers_mut().insert(header::ALLOW, allow);
         }
         response
     }
