@@ -38,9 +38,6 @@ pub enum Error {
     /// The bulk check body is too large. Contains the limit in KiB.
     #[error("The body must not be larger than {0} KiB.")]
     BodyTooLarge(usize),
-    /// The bulk check body isn't declared as JSON.
-    #[error("The content type of the body must be application/json.")]
-    MediaType,
     /// A boolean query parameter is neither `true` nor `false`. Contains its name.
     #[error("The value of {0} must be true or false.")]
     Boolean(String),
@@ -183,7 +180,6 @@ impl Error {
             | Self::Domain
             | Self::Unreadable => StatusCode::BAD_REQUEST,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Rejected(status) => *status,
             Self::KeyMissing(_) | Self::KeyMalformed(_) | Self::KeyInvalid(_) => {
                 StatusCode::UNAUTHORIZED

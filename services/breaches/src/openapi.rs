@@ -104,12 +104,6 @@ fn failures() -> Vec<Row> {
             Scope::Declared,
         ),
         row("bodyTooLarge", "the body is too large", Error::BodyTooLarge(512), Scope::Declared),
-        row(
-            "mediaType",
-            "the `content-type` specifies a format other than JSON",
-            Error::MediaType,
-            Scope::Declared,
-        ),
         row("domain", "the domain is invalid", Error::Domain, Scope::Declared),
         row(
             "truncateResponse",

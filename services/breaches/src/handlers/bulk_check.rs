@@ -28,7 +28,7 @@ use crate::wire::{AccountsRequest, BreachedAccountQuery, CheckedAccount};
     params(BreachedAccountQuery),
     request_body(content = AccountsRequest,
         description = "The addresses. The body can be up to 512 KiB in size."),
-    extensions(("x-failures" = json!(["emails", "tooManyEmails", "bodyTooLarge", "mediaType", "truncateResponse", "includeUnverified", "unreadable", "subscriptionEnded"]))),
+    extensions(("x-failures" = json!(["emails", "tooManyEmails", "bodyTooLarge", "truncateResponse", "includeUnverified", "unreadable", "subscriptionEnded"]))),
     responses(
         (status = 200,
             description = "One entry per address, in the order of the request.",

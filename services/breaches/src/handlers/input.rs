@@ -2,7 +2,6 @@
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
-use actix_web::http::header::CONTENT_TYPE;
 use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use auth::AuthError;
@@ -10,7 +9,6 @@ use futures_util::future::LocalBoxFuture;
 use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use shell::Fault;
-use shell::media;
 use shell::params::{Empty, Faults, Input, Names, Rules, Undecodable, read};
 
 use crate::app::KeyedRequest;
@@ -105,7 +103,7 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// The API key and JSON body. Fails for oversized bodies and for content types other than JSON. The
+/// The API key and JSON body, regardless of the content type. Fails for oversized bodies. The
 /// content is `None` if it's invalid.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
@@ -120,14 +118,11 @@ impl<B: Body + 'static> FromRequest for KeyedJson<B> {
     }
 }
 
-/// Reads a JSON body, which may come without a content type. Returns `None` if the content is invalid.
+/// Reads a JSON body. Returns `None` if the content is invalid.
 async fn json_body<B: Body>(
     request: &HttpRequest,
     payload: &mut Payload,
 ) -> Result<Option<B::Content>, Error> {
-    if request.headers().get(CONTENT_TYPE).is_some_and(|value| !media::is_json(value)) {
-        return Err(Error::MediaType);
-    }
     match shell::read_body(request, payload, B::LIMIT).await {
         Ok(bytes) => Ok(B::parse(&bytes)),
         Err(Fault::PayloadTooLarge { limit }) => Err(Error::BodyTooLarge(limit / 1024)),

@@ -29,7 +29,6 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             "bodyTooLarge",
             "emails",
             "includeUnverified",
-            "mediaType",
             "subscriptionEnded",
             "tooManyEmails",
             "truncateResponse",
