@@ -5,19 +5,19 @@ use outbound::{
     CLAIM_SECONDS, Courier, DeliveryError, Due, Failure, Limits, Outbox, OutboxError,
     WebhookMessage, WebhookSecret,
 };
-use serde_json::{Value, json};
 
 use super::mail_links::{Purpose, Topic, store_unsubscribe};
 use super::mails;
 use super::secret_token::{SecretToken, digest};
 use crate::external::Mail;
 use crate::metrics;
-use crate::model::notice::{BreachCount, FoundPaste, Notice};
+use crate::model::notice::{BreachCount, Notice};
 use crate::model::waiting::Channel;
 use crate::model::{Breach, instant};
 use crate::state::State;
 use crate::store::messages::{self, Claim, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
+use crate::wire::WebhookEvent;
 
 /// Give up on a message if its breach stays hidden for longer than this (30 days).
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
@@ -306,7 +306,7 @@ impl Delivery {
         let secret = secret.ok_or_else(|| DeliveryError::permanent("the secret is invalid"))?;
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
-        let (url, body) = (webhook.url, body.to_string());
+        let url = webhook.url;
         // There's no trace to link to, because these messages come from loads and maintenance
         // rather than requests.
         let traceparent = None;
@@ -331,32 +331,11 @@ fn message_id(message: &Posted) -> String {
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn webhook_body(notice: &Notice, timestamp: i64) -> Result<Value, DeliveryError> {
-    let sent_at = instant::with_zone(timestamp);
-    match notice {
-        Notice::Domain { domain, breach, new_accounts, catalogue_version } => Ok(json!({
-            "event": "breach",
-            "breachName": breach,
-            "domain": domain,
-            "newAccounts": new_accounts,
-            "catalogueVersion": catalogue_version,
-            "sentAt": sent_at,
-        })),
-        Notice::DomainPastes { domain, count, last } => {
-            let paste = |found: &FoundPaste| json!({"source": found.source, "id": found.id, "newAccounts": found.addresses});
-            let pastes: Vec<Value> = last.iter().map(paste).collect();
-            Ok(json!({
-                "event": "paste",
-                "domain": domain,
-                "newPastes": count,
-                "pastes": pastes,
-                "sentAt": sent_at,
-            }))
-        }
-        Notice::Breach { .. } | Notice::Paste { .. } | Notice::DomainReport(_) => {
-            Err(DeliveryError::permanent("webhooks receive notices about domains only"))
-        }
-    }
+fn webhook_body(notice: &Notice, timestamp: i64) -> Result<String, DeliveryError> {
+    let event = WebhookEvent::of(notice, instant::with_zone(timestamp));
+    let event = event
+        .ok_or_else(|| DeliveryError::permanent("webhooks receive notices about domains only"))?;
+    serde_json::to_string(&event).map_err(|error| DeliveryError::permanent(&error.to_string()))
 }
 
 fn temporary(error: impl std::fmt::Display) -> DeliveryError {

@@ -294,7 +294,8 @@ pub fn add_subdomains(
     }
 }
 
-/// Lets the operator verify a domain. Returns everything that was verified, already counted.
+/// Lets the operator verify a domain. Returns everything that is verified now, already counted.
+/// Subdomains that turn out to be too many for the plan are left out.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber doesn't exist.
@@ -307,7 +308,7 @@ pub fn verify_domain(
     let name = domain.as_str();
     // Count on a read connection. Otherwise writers would have to wait while we walk the accounts.
     let mut reader = pools.connect()?;
-    subscriber_id(&mut reader, email)?;
+    let id = subscriber_id(&mut reader, email)?;
     let count = count_now(&mut reader, name)?;
     let verify = |db: &mut Db| {
         let subscriber = subscriber_id(db, email)?;
@@ -323,11 +324,17 @@ pub fn verify_domain(
         admin_events::add(db, now, "domain verify", name, email.as_str())?;
         Ok::<_, OperatorError>(added.unwrap_or_default())
     };
+    let added = pools.write_blocking(verify)?;
+    for below in &added {
+        let count = count_now(&mut reader, below)?;
+        pools.write_blocking(|db| note_count(db, below, &count, now))?;
+    }
     let mut verified = vec![name.to_owned()];
-    for below in pools.write_blocking(verify)? {
-        let count = count_now(&mut reader, &below)?;
-        pools.write_blocking(|db| note_count(db, &below, &count, now))?;
-        verified.push(below);
+    for below in added {
+        match domain_controls::verified(&mut reader, id, &below)? {
+            Some(_) => verified.push(below),
+            None => log::warn!("the plan has no room for {below}, which was not verified"),
+        }
     }
     Ok(verified)
 }

@@ -12,6 +12,7 @@ mod range;
 mod report;
 mod subscription;
 mod verification;
+mod webhook;
 
 pub use body::Body;
 pub use breach::{AccountBreach, Breach};
@@ -25,3 +26,4 @@ pub use range::{HashSuffix, RangeEntry, RangesRequest};
 pub use report::{ExposureReport, ReportTotals, ReportedAddress, ReportedBreach, ReportedClass};
 pub use subscription::SubscriptionStatus;
 pub use verification::{DnsToken, DomainRequest, MailRequest};
+pub use webhook::WebhookEvent;

@@ -262,13 +262,14 @@ impl App {
         outcome.await.unwrap().unwrap()
     }
 
-    /// Verifies a domain on behalf of the operator.
-    pub async fn verify(&self, email: &str, domain: &str) {
+    /// Verifies a domain on behalf of the operator. Returns everything that is verified now.
+    pub async fn verify(&self, email: &str, domain: &str) -> Vec<String> {
         let email = EmailAddress::parse(email).unwrap();
         let domain = DomainName::parse(domain).unwrap();
         let now = self.context.clock.unix();
-        breaches::verify_domain(&self.context.pools, &email, &domain, now).unwrap();
+        let verified = breaches::verify_domain(&self.context.pools, &email, &domain, now);
         self.state.reload().await.unwrap();
+        verified.unwrap()
     }
 
     /// Changes a breach of the catalogue.
