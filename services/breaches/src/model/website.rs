@@ -39,7 +39,8 @@ const APP: &str = "android://";
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));
-    let url = text.split_once("://");
+    // Any `://` after the path or query begins is part of another URL.
+    let url = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#', '\\']));
     let rest = url.map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     if url.is_none() && authority.contains('@') {
@@ -67,6 +68,8 @@ mod tests {
         for (text, expected) in [
             ("https://www.Shop.example/login?next=a@b.example", "shop.example"),
             ("shop.example:8443", "shop.example"),
+            ("shop.example/login?c=https://other.example/", "shop.example"),
+            ("https://shop.example/?c=https://other.example/", "shop.example"),
             ("http://user:word@login.shop.example:80/", "login.shop.example"),
             (" Bücher.example ", "xn--bcher-kva.example"),
             ("www.example", "www.example"),

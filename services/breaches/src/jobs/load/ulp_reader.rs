@@ -80,22 +80,57 @@ fn is_url(field: &[u8]) -> bool {
 /// Finds the end of the URL that a line starts with, if any.
 fn url_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
-    // Any later `://` is part of the secret.
-    let is_scheme = |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || *byte == b'@');
-    let scheme = memchr::memmem::find(line, b"://")
+    // Any later `://` is part of the secret, or of another URL in the path.
+    let is_scheme =
+        |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || b"@/?#".contains(byte));
+    let start = memchr::memmem::find(line, b"://")
         .filter(|place| is_scheme(&line[..*place]))
         .map_or(0, |place| place + 3);
-    let first = scheme + line[scheme..].iter().position(is_separator)?;
-    if line[first] != b':' {
-        return Some(first);
+    let mut from = start;
+    loop {
+        let end = from + line[from..].iter().position(is_separator)?;
+        let inside = match line[end] {
+            b':' => after_colon(&line[start..end], &line[end + 1..]),
+            _ => None,
+        };
+        let Some(length) = inside else { return Some(end) };
+        from = end + 1 + length;
     }
-    // A port is followed by a path. Other digits could be the login.
-    let digits = line[first + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let path = first + 1 + digits;
-    if digits == 0 || line.get(path) != Some(&b'/') || line[scheme..first].contains(&b'/') {
-        return Some(first);
+}
+
+/// Usual ports of websites and hosting panels. Other digits after a host could be the login.
+const USUAL_PORTS: [&[u8]; 16] = [
+    b"80", b"443", b"2082", b"2083", b"2086", b"2087", b"2095", b"2096", b"2222", b"3000", b"8000",
+    b"8080", b"8081", b"8443", b"8880", b"8888",
+];
+
+/// Returns how much of the text after a colon belongs to the same URL. `url` is the URL without its
+/// scheme, up to the colon. Returns `None` if the colon ends the URL.
+fn after_colon(url: &[u8], rest: &[u8]) -> Option<usize> {
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let next = rest.get(digits).copied();
+    let begins_login = || next == Some(b':') && begins_address(&rest[digits + 1..]);
+    let inner = memchr::memmem::rfind(url, b"//").map_or(0, |place| place + 2);
+    if !url[inner..].iter().any(|byte| b"/?#".contains(byte)) {
+        let is_usual = USUAL_PORTS.contains(&&rest[..digits]);
+        let is_port = digits > 0 && (next == Some(b'/') || is_usual && begins_login());
+        return is_port.then_some(digits);
     }
-    Some(path + line[path..].iter().position(is_separator)?)
+    let is_scheme = |scheme: &[u8]| {
+        let start = url.len().checked_sub(scheme.len());
+        start.is_some_and(|start| url[start..].eq_ignore_ascii_case(scheme))
+    };
+    if rest.starts_with(b"//") && (is_scheme(b"http") || is_scheme(b"https")) {
+        return Some(2);
+    }
+    // A time in the query.
+    let is_time = digits == 2 && url.contains(&b'?') && url.last().is_some_and(u8::is_ascii_digit);
+    (is_time && begins_login()).then_some(digits)
+}
+
+/// Returns `true` if a text starts with an address that is followed by a colon.
+fn begins_address(text: &[u8]) -> bool {
+    memchr::memchr(b':', text).is_some_and(|end| text[..end].contains(&b'@'))
 }
 
 #[cfg(test)]
@@ -137,6 +172,21 @@ mod tests {
             ("shop.example:name:x://y.example:c@d.example:z", "name shop.example"),
             ("https://shop.example/:12345:x@y.example", "12345 https://shop.example/"),
             ("https://shop.example:12345:x@y.example:z", "12345 https://shop.example"),
+            ("http://shop.example:8080:a@b.example:x", "a@b.example http://shop.example:8080"),
+            ("http://shop.example:8080:x@y.example", "8080 http://shop.example"),
+            (
+                "https://shop.example/login?c=https://y.example/z:a@b.example:x",
+                "a@b.example https://shop.example/login?c=https://y.example/z",
+            ),
+            (
+                "shop.example/login?c=https://y.example:8443/z:a@b.example:x",
+                "a@b.example shop.example/login?c=https://y.example:8443/z",
+            ),
+            (
+                "https://shop.example/login?t=12:30:a@b.example:x",
+                "a@b.example https://shop.example/login?t=12:30",
+            ),
+            ("https://shop.example/a?t=12:345:x@y.example:z", "345 https://shop.example/a?t=12"),
         ] {
             assert_eq!(all(line, None), [(1, Ok(expected.to_owned()))], "{line}");
         }
