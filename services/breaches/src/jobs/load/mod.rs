@@ -29,6 +29,7 @@ pub(super) mod sorted_text;
 mod sorting;
 mod sources;
 mod sql_columns;
+mod sql_inserts;
 mod sql_reader;
 mod sql_tokens;
 mod stealer_logs;

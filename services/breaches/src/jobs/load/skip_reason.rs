@@ -19,6 +19,8 @@ pub enum SkipReason {
     Encoding,
     /// The row doesn't have the column, or its cells may be shifted.
     Column,
+    /// The rows of a SQL statement aren't literal values.
+    Statement,
     /// Not a website's domain.
     Website,
     /// The address is part of a longer word, so we can't be sure where it starts.

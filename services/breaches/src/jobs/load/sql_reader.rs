@@ -9,7 +9,7 @@ use super::input::MAX_LINE;
 use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use super::sql_columns::{Columns, Tables};
-use super::sql_tokens::{MAX_VALUE, Token, Tokens};
+use super::sql_tokens::{Token, Tokens};
 
 /// Maximum number of tables to list in an error.
 const LISTED: usize = 20;
@@ -39,8 +39,9 @@ pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Re
     })
 }
 
-struct Dump<R> {
-    tokens: Tokens<R>,
+/// A dump that is being read.
+pub(super) struct Dump<R> {
+    pub(super) tokens: Tokens<R>,
     wanted: Option<String>,
     /// Columns of each table according to its CREATE statement.
     tables: Tables,
@@ -128,7 +129,9 @@ impl<R: BufRead> Dump<R> {
     }
 
     /// Reads a table and its columns. Also returns whether these were listed, and the next token.
-    fn table_and_columns(&mut self) -> io::Result<(String, Vec<String>, bool, Option<Token>)> {
+    pub(super) fn table_and_columns(
+        &mut self,
+    ) -> io::Result<(String, Vec<String>, bool, Option<Token>)> {
         let (table, next) = self.table()?;
         if matches!(next, Some(Token::Symbol(b'('))) {
             return Ok((table, self.names()?, true, self.tokens.next()?));
@@ -193,7 +196,7 @@ impl<R: BufRead> Dump<R> {
     }
 
     /// Index of the wanted column, or `None` if the table doesn't have it.
-    fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
+    pub(super) fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
         let place = match &self.wanted {
             Some(wanted) => {
                 let own = wanted.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
@@ -214,72 +217,6 @@ impl<R: BufRead> Dump<R> {
             self.listed.push(listed);
         }
         Ok(place)
-    }
-
-    /// Reads the rows of an INSERT statement.
-    fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
-        let (table, columns, is_listed, mut next) = self.table_and_columns()?;
-        if next.is_none() {
-            return Err(incomplete("the last INSERT is cut off"));
-        }
-        let place = self.place(&table, &columns)?;
-        let width = is_listed.then_some(columns.len());
-        // The rows come after VALUES and stop at the next word.
-        let (mut is_values, mut is_cut) = (false, false);
-        while let Some(place) = place {
-            match &next {
-                Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
-                // OVERRIDING SYSTEM VALUE
-                Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
-                Some(Token::Symbol(b'(')) if is_values => self.row(place, width, each)?,
-                Some(Token::Symbol(b',')) if is_values => {}
-                None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
-                _ => break,
-            }
-            is_cut = next == Some(Token::Symbol(b','));
-            next = self.tokens.next()?;
-        }
-        let is_another = next.as_ref().is_some_and(|token| token.is_word("insert"));
-        self.tokens.put_back(next);
-        if is_another { Ok(()) } else { self.tokens.skip_statement() }
-    }
-
-    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value
-    /// per column: a missing quote or an extra comma may have shifted the values.
-    fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
-        let line = self.tokens.line;
-        let (mut depth, mut current) = (1, 0);
-        // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
-        let mut value = None;
-        loop {
-            match self.tokens.next()? {
-                None => return Err(incomplete("the last row of an INSERT is not closed")),
-                end @ Some(Token::Symbol(b';')) => {
-                    self.tokens.put_back(end);
-                    return each(line, Err(SkipReason::Column));
-                }
-                Some(Token::Symbol(b'(')) => depth += 1,
-                Some(Token::Symbol(b')')) => depth -= 1,
-                Some(Token::Symbol(b',')) if depth == 1 => current += 1,
-                Some(token) if current == place && depth == 1 => value = Some(token),
-                Some(_) => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-        if width.is_some_and(|width| width != current + 1) {
-            return each(line, Err(SkipReason::Column));
-        }
-        match value {
-            Some(Token::Text(text)) if text.len() >= MAX_VALUE => {
-                each(line, Err(SkipReason::TooLong))
-            }
-            Some(Token::Text(text)) => each(line, Ok(&text)),
-            Some(Token::Word(word)) if word == "null" => Ok(()),
-            Some(_) => each(line, Err(SkipReason::Address)),
-            None => each(line, Err(SkipReason::Column)),
-        }
     }
 
     /// Reads the rows of `COPY table (columns) FROM stdin;`.
@@ -325,7 +262,7 @@ impl<R: BufRead> Dump<R> {
     }
 }
 
-fn incomplete(what: &str) -> io::Error {
+pub(super) fn incomplete(what: &str) -> io::Error {
     io::Error::other(format!("{what}; the dump is incomplete"))
 }
 
@@ -333,6 +270,7 @@ fn incomplete(what: &str) -> io::Error {
 mod tests {
     use super::*;
     use crate::jobs::load::each::{Found, address, collect};
+    use crate::jobs::load::sql_tokens::MAX_VALUE;
 
     fn all(text: &str, column: Option<&str>) -> Result<Found, String> {
         let input = io::BufReader::with_capacity(1, text.as_bytes());
@@ -396,9 +334,6 @@ mod tests {
             "VALUES ('a@b.example', 1)\nSET x y\nINSERT INTO logins (password) VALUES ('x@y.example')",
             "OVERRIDING SYSTEM VALUE VALUES ('a@b.example', 1) ON CONFLICT (id) DO NOTHING;",
             "VALUES ('a@b.example', 1) ON DUPLICATE KEY UPDATE email = VALUES(email);",
-            "SELECT email, 1 FROM logins WHERE secret IN ('x@y.example');\n\
-             INSERT INTO users VALUE ('a@b.example', 1);",
-            "SELECT email, 1 FROM logins\nGO\nINSERT users (email) VALUES ('a@b.example')",
         ] {
             let dump = format!(
                 "CREATE TABLE users (email text, id int);\nINSERT INTO users (email, id) {rest}"
@@ -413,6 +348,34 @@ mod tests {
         let expected =
             [address(4, "a@b.example"), address(5, "c@d.example"), address(7, "e@f.example")];
         assert_eq!(all(script, None).unwrap(), expected);
+    }
+
+    #[test]
+    fn assignments_are_read_and_other_statements_counted() {
+        let expected = [address(2, "a@b.example")];
+        for row in [
+            "SET id = 1, email = 'a@b.example', name = 'x';",
+            "SET `users`.`email` = _utf8'a@b.example' ON DUPLICATE KEY UPDATE email = 'x@y.example';",
+            "SET email='a@b.example'",
+        ] {
+            let dump = format!("-- MySQL\nINSERT INTO users {row}");
+            assert_eq!(all(&dump, Some("users.email")).unwrap(), expected, "{row}");
+        }
+        for (row, reason) in [
+            ("SET email = concat('a', '@b.example');", SkipReason::Address),
+            ("(email, id) SELECT 'a@b.example', 1;", SkipReason::Statement),
+            ("(email) SELECT email FROM x WHERE y IN ('x@y.example');", SkipReason::Statement),
+            ("(email) SELECT email FROM x\nGO", SkipReason::Statement),
+        ] {
+            let dump = format!("INSERT INTO users {row}\nINSERT INTO users VALUE ('a@b.example');");
+            let dump = format!("CREATE TABLE users (email text);{dump}");
+            let found: Vec<_> = all(&dump, None).unwrap().into_iter().map(|row| row.1).collect();
+            assert_eq!(found, [Err(reason), Ok("a@b.example".to_owned())], "{row}");
+        }
+        let none = "INSERT INTO users SET email = NULL; INSERT INTO users (email) DEFAULT VALUES;";
+        assert_eq!(all(none, None).unwrap(), []);
+        let cut = all("INSERT INTO users SET email = ", None).unwrap_err();
+        assert!(cut.contains("the last INSERT is cut off"), "{cut}");
     }
 
     #[test]

@@ -1,0 +1,132 @@
+//! Reads INSERT statements of SQL dumps.
+
+use std::io::{self, BufRead};
+
+use super::each::Each;
+use super::skip_reason::SkipReason;
+use super::sql_columns::Columns;
+use super::sql_reader::{Dump, incomplete};
+use super::sql_tokens::{MAX_VALUE, Token};
+
+impl<R: BufRead> Dump<R> {
+    /// Reads the rows of an INSERT statement. If they aren't literal values, counts the statement as
+    /// a skipped row.
+    pub(super) fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
+        let line = self.tokens.line;
+        let (table, columns, is_listed, mut next) = self.table_and_columns()?;
+        if next.is_none() {
+            return Err(incomplete("the last INSERT is cut off"));
+        }
+        if !is_listed && next.as_ref().is_some_and(|token| token.is_word("set")) {
+            return self.assignments(&table, each);
+        }
+        let place = self.place(&table, &columns)?;
+        let width = is_listed.then_some(columns.len());
+        // The rows come after VALUES and stop at the next word.
+        let (mut is_values, mut is_cut) = (false, false);
+        while let Some(place) = place {
+            match &next {
+                Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
+                // OVERRIDING SYSTEM VALUE
+                Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
+                Some(Token::Symbol(b'(')) if is_values => self.row(place, width, each)?,
+                Some(Token::Symbol(b',')) if is_values => {}
+                None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
+                Some(Token::Word(word)) if !is_values && word != "default" => {
+                    each(line, Err(SkipReason::Statement))?;
+                    break;
+                }
+                _ => break,
+            }
+            is_cut = next == Some(Token::Symbol(b','));
+            next = self.tokens.next()?;
+        }
+        let is_another = next.as_ref().is_some_and(|token| token.is_word("insert"));
+        self.tokens.put_back(next);
+        if is_another { Ok(()) } else { self.tokens.skip_statement() }
+    }
+
+    /// Reads the row of `INSERT INTO table SET column = value, ...`.
+    fn assignments(&mut self, table: &str, each: Each<'_>) -> io::Result<()> {
+        let line = self.tokens.line;
+        let (mut columns, mut values) = (Columns::default(), Vec::new());
+        let (mut name, mut value, mut is_value, mut depth) = (None, None, false, 0_u32);
+        let end = loop {
+            match self.tokens.next()? {
+                Some(Token::Symbol(b'(')) => depth += 1,
+                Some(Token::Symbol(b')')) => depth = depth.saturating_sub(1),
+                Some(Token::Symbol(b'=')) if !is_value => (is_value, value) = (true, None),
+                Some(Token::Symbol(b',')) if depth == 0 => {
+                    columns.push(name.take().unwrap_or_default())?;
+                    values.push(value.take());
+                    is_value = false;
+                }
+                end @ (None | Some(Token::Symbol(b';'))) => break end,
+                Some(Token::Word(word)) if depth == 0 && is_end(&word) => {
+                    break Some(Token::Word(word));
+                }
+                Some(Token::Word(part) | Token::Name(part)) if !is_value => {
+                    name = Some(part.to_lowercase());
+                }
+                Some(token) if depth == 0 => value = Some(token),
+                Some(_) => {}
+            }
+        };
+        if end.is_none() && value.is_none() {
+            return Err(incomplete("the last INSERT is cut off"));
+        }
+        self.tokens.put_back(end);
+        columns.push(name.unwrap_or_default())?;
+        values.push(value);
+        if let Some(place) = self.place(table, &columns.into_list())? {
+            pass(values.into_iter().nth(place).flatten(), line, each)?;
+        }
+        self.tokens.skip_statement()
+    }
+
+    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value
+    /// per column: a missing quote or an extra comma may have shifted the values.
+    fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
+        let line = self.tokens.line;
+        let (mut depth, mut current) = (1, 0);
+        // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
+        let mut value = None;
+        loop {
+            match self.tokens.next()? {
+                None => return Err(incomplete("the last row of an INSERT is not closed")),
+                end @ Some(Token::Symbol(b';')) => {
+                    self.tokens.put_back(end);
+                    return each(line, Err(SkipReason::Column));
+                }
+                Some(Token::Symbol(b'(')) => depth += 1,
+                Some(Token::Symbol(b')')) => depth -= 1,
+                Some(Token::Symbol(b',')) if depth == 1 => current += 1,
+                Some(token) if current == place && depth == 1 => value = Some(token),
+                Some(_) => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        if width.is_some_and(|width| width != current + 1) {
+            return each(line, Err(SkipReason::Column));
+        }
+        pass(value, line, each)
+    }
+}
+
+/// Returns `true` for words that follow the assignments of an INSERT statement.
+fn is_end(word: &str) -> bool {
+    ["on", "as", "returning", "go"].contains(&word)
+}
+
+/// Passes on the last token of a row's value.
+fn pass(value: Option<Token>, line: u64, each: Each<'_>) -> io::Result<()> {
+    match value {
+        Some(Token::Text(text)) if text.len() >= MAX_VALUE => each(line, Err(SkipReason::TooLong)),
+        Some(Token::Text(text)) => each(line, Ok(&text)),
+        Some(Token::Word(word)) if word == "null" => Ok(()),
+        Some(_) => each(line, Err(SkipReason::Address)),
+        None => each(line, Err(SkipReason::Column)),
+    }
+}
