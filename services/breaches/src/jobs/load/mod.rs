@@ -34,6 +34,7 @@ mod sql_reader;
 mod sql_tokens;
 mod stealer_logs;
 pub(super) mod tally;
+mod text_escapes;
 mod text_reader;
 mod text_secrets;
 mod ulp_reader;

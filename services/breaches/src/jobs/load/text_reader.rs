@@ -1,7 +1,7 @@
 //! Finds addresses anywhere in a text.
 //!
 //! If an address is part of a longer word, it could be someone else's. So we decode the characters
-//! before it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL and HTML.
+//! before it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL, HTML and emails.
 //! If that fails, we skip the address and count it as skipped. The `@` itself may be escaped too.
 
 use std::io::{self, BufRead};
@@ -9,6 +9,7 @@ use std::io::{self, BufRead};
 use super::at_signs::signs;
 use super::each::Each;
 use super::skip_reason::SkipReason;
+use super::text_escapes::{Part, first_char, is_separate, part, quoted_printable, unescape};
 use super::text_secrets::{self, is_inside};
 use crate::model::loaded_address::{self, is_word};
 use crate::model::website;
@@ -175,18 +176,15 @@ enum Local {
     Text(String),
 }
 
-/// A decoded character before an `@`.
-enum Part {
-    Char(char),
-    /// Can't be in an address.
-    Boundary,
-    Unclear,
-}
-
 /// Reads the local part at the end of a string. `quoted` means that there is an apostrophe after the domain.
 fn local_before(text: &[u8], quoted: bool) -> Local {
     let start = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
-    let (mut rest, mut local, mut unclear) = (&text[start..], String::new(), false);
+    let (encoded, size) = match text[..start].ends_with(b"=") {
+        true => quoted_printable(&text[start..]),
+        false => (Part::Boundary, 0),
+    };
+    let mut unclear = matches!(encoded, Part::Unclear);
+    let (mut rest, mut local) = (&text[start + size..], String::new());
     while let Some((part, size)) = next_part(rest) {
         match part {
             Part::Char(c) => local.push(c),
@@ -229,103 +227,6 @@ fn next_part(text: &[u8]) -> Option<(Part, usize)> {
     })
 }
 
-/// Decides whether a decoded character can be in an address.
-fn part(c: char) -> Part {
-    let is_part = match c {
-        c if c.is_ascii() => c.is_ascii_alphanumeric() || ".-_+'".contains(c),
-        c => is_word(c) && !is_separate(c),
-    };
-    if is_part { Part::Char(c) } else { Part::Boundary }
-}
-
-/// Decodes the escape that a string starts with, if any.
-fn unescape(text: &[u8]) -> Option<(Part, usize)> {
-    match text {
-        [b'%', ..] => Some(percent(text)),
-        [b'\\', ..] => Some(backslash(text)),
-        [b'&', ..] => entity(text),
-        _ => None,
-    }
-}
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    let digits = std::str::from_utf8(digits).ok()?;
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_hexdigit())
-        .then(|| u32::from_str_radix(digits, 16).ok())?
-}
-
-/// Decodes `%XX`, or several of them in the case of a non-ASCII character.
-fn percent(text: &[u8]) -> (Part, usize) {
-    let mut bytes = Vec::new();
-    while let Some([b'%', digits @ ..]) = text.get(bytes.len() * 3..bytes.len() * 3 + 3)
-        && let Some(byte) = hex(digits).and_then(|byte| u8::try_from(byte).ok())
-        && bytes.len() < 4
-    {
-        bytes.push(byte);
-    }
-    match first_char(&bytes) {
-        Some((c, size)) => (part(c), size * 3),
-        None => (Part::Unclear, (bytes.len() * 3).max(1)),
-    }
-}
-
-/// Decodes `\uXXXX` and other escapes used by JSON and SQL.
-fn backslash(text: &[u8]) -> (Part, usize) {
-    let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
-    match &text[slashes..] {
-        [b'u', rest @ ..] => match rest.get(..4).and_then(hex) {
-            Some(code) => (char::from_u32(code).map_or(Part::Boundary, part), slashes + 5),
-            None => (Part::Boundary, slashes),
-        },
-        [b'x', rest @ ..] => match rest.get(..2).and_then(hex).and_then(char::from_u32) {
-            Some(c) if c.is_ascii() => (part(c), slashes + 3),
-            Some(_) => (Part::Unclear, slashes + 3),
-            None => (Part::Boundary, slashes),
-        },
-        [b'n' | b'r' | b't' | b'f' | b'b' | b'v' | b'0', ..] => (Part::Boundary, slashes + 1),
-        [b'\'', ..] => (Part::Char('\''), slashes + 1),
-        _ => (Part::Boundary, slashes),
-    }
-}
-
-/// Decodes the HTML entity that a string starts with, if any.
-fn entity(text: &[u8]) -> Option<(Part, usize)> {
-    let end = text.iter().take(12).position(|byte| *byte == b';')?;
-    let part = match &text[1..end] {
-        [b'#', b'x' | b'X', digits @ ..] => part(char::from_u32(hex(digits)?)?),
-        [b'#', digits @ ..] => {
-            let code = std::str::from_utf8(digits).ok()?.parse().ok()?;
-            part(char::from_u32(code)?)
-        }
-        b"lt" | b"gt" | b"quot" | b"nbsp" | b"amp" | b"lsquo" | b"rsquo" | b"ldquo" | b"rdquo"
-        | b"laquo" | b"raquo" | b"bull" | b"middot" | b"ndash" | b"mdash" => Part::Boundary,
-        b"apos" => Part::Char('\''),
-        name if !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric) => Part::Unclear,
-        _ => return None,
-    };
-    Some((part, end + 1))
-}
-
-/// Decodes the first character. Also returns its length. Returns `None` if it's not valid UTF-8.
-fn first_char(text: &[u8]) -> Option<(char, usize)> {
-    let text = &text[..text.len().min(4)];
-    let valid = match std::str::from_utf8(text) {
-        Ok(valid) => valid,
-        Err(error) => std::str::from_utf8(&text[..error.valid_up_to()]).ok()?,
-    };
-    valid.chars().next().map(|c| (c, c.len_utf8()))
-}
-
-/// Returns `true` for letters from scripts that don't put spaces between words. They form a word
-/// boundary with Latin letters (UAX 29).
-fn is_separate(c: char) -> bool {
-    matches!(u32::from(c),
-        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x312F | 0x31A0..=0x4DBF
-        | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x2_0000..=0x3_FFFF)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -365,6 +266,10 @@ mod tests {
             ("\"x\\nada@corp.example\\n\"", "ada@corp.example"),
             ("m&#252;ller@corp.example", "müller@corp.example"),
             ("&lt;ada@corp.example&gt;", "ada@corp.example"),
+            ("=3Cada@corp.example=3E", "ada@corp.example"),
+            ("mail=3Dada@corp.example", "ada@corp.example"),
+            ("?mail=22ada@corp.example", "22ada@corp.example"),
+            ("?mail=DADA@corp.example", "DADA@corp.example"),
             ("?a=b&mail=ada@corp.example&c=d", "ada@corp.example"),
             ("a;ada@corp.example;b", "ada@corp.example"),
             ("联系ada@corp.example谢谢", "ada@corp.example"),
@@ -461,6 +366,8 @@ mod tests {
             b"m%FCller@corp.example",
             b"100%ada@corp.example",
             b"%2Btag@corp.example",
+            b"m=C3=BCller@corp.example",
+            b"ada=2Btag@corp.example",
             b"+tag@corp.example",
             b"ada@corp.b\xFCcher.example",
             b"ada@corp.b\\u00fccher.example",
