@@ -19,7 +19,7 @@ use crate::model::series_ids::occurrence_of;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
 use crate::model::when::When;
-use crate::store::{events, linked_posts, links, series};
+use crate::store::{events, linked_posts, links, series, series_origins};
 use crate::wire::dates;
 use crate::wire::event_input::EventInput;
 use crate::wire::linked_input::LinkedInput;
@@ -122,16 +122,25 @@ fn load_event(
     warnings: &mut Vec<String>,
 ) -> Result<Loading, Undone> {
     let external_id = external_id(params)?;
+    let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
+        decode_event(context, user, params, external_id.as_deref(), old)
+    };
     let named = match (&external_id, params.text("slug")) {
-        (Some(id), _) => Some(find_by_external_id(context.db, id)?),
+        (Some(id), slug) => Some(match find_by_external_id(context.db, id)? {
+            None if occurrence_of(id).is_some() => {
+                let site = context.site;
+                let schedule = decode(context, None).and_then(|change| {
+                    event_writes::schedule_of(&site.settings.site_timezone, &change)
+                });
+                find_renamed(context.db, (id, slug), schedule.ok().as_ref())?
+            }
+            found => found,
+        }),
         (None, Some(text)) => {
             let repeats = params.get("recurrence").is_some();
             Some(find_by_slug(context.db, &slug::lookup_form(text), repeats)?)
         }
         (None, None) => None,
-    };
-    let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
-        decode_event(context, user, params, external_id.as_deref(), old)
     };
     let old = match named {
         Some(found) => found,
@@ -248,6 +257,36 @@ fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseE
     Ok(None)
 }
 
+/// Finds the event of a date whose external id an earlier line changed: a new start or rule in the
+/// line with the recurrence renames the events of the series. They are recognised by their start
+/// according to the rule, or else by slug.
+fn find_renamed(
+    db: &mut Db,
+    (id, slug): (&str, Option<&str>),
+    schedule: Option<&Schedule>,
+) -> Result<Option<Event>, DatabaseError> {
+    let Some((uid, _)) = occurrence_of(id) else { return Ok(None) };
+    let mut parts = series_origins::parts(db, uid)?;
+    for longer in series::continued_uids(db, uid)? {
+        parts.extend(series_origins::parts(db, &longer)?);
+    }
+    for part in &parts {
+        let Some(found) = series::find(db, *part)? else { continue };
+        let start = schedule.map(|schedule| match found.plan.all_day {
+            true => schedule.start_local,
+            false => schedule.start_utc,
+        });
+        let members = series::members(db, *part)?;
+        if let Some(member) = members.iter().find(|member| Some(member.occurrence) == start) {
+            return events::find(db, member.event);
+        }
+    }
+    let Some(slug) = slug else { return Ok(None) };
+    let Some(event) = events::find_by_slug(db, &slug::lookup_form(slug))? else { return Ok(None) };
+    let place = series::of_event(db, event.id)?;
+    Ok(place.is_some_and(|place| parts.contains(&place.series.id)).then_some(event))
+}
+
 /// The recurrence in a line starts with that line's event. If earlier dates of the series have been
 /// removed, this compares it with the rest of the series, and changes only the rest.
 fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
@@ -255,21 +294,11 @@ fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<Ev
     let Some(recurrence) = change.recurrence.as_ref().filter(|_| occurrence != plan.first()) else {
         return Ok(change);
     };
-    let is_moved = match change.schedule.start {
-        Some(start) => {
-            let zone = change.schedule.zone.as_ref().unwrap_or(&old.schedule.zone);
-            start.instant(zone).is_ok_and(|at| at.as_second() != old.schedule.start_utc)
-        }
-        None => false,
-    };
+    // In an hour that occurs twice, an unchanged start keeps its instant.
+    let new = change.schedule.start.and_then(|_| old.schedule.changed(&change.schedule).ok());
+    let is_moved = new.is_some_and(|new| new.start_utc != old.schedule.start_utc);
     let rest = series_plans::from_on(plan, occurrence);
-    let is_same = match rest {
-        Some(rest) => {
-            let sent = series_plans::with_recurrence(rest.clone(), recurrence);
-            sent.is_ok_and(|sent| sent == rest)
-        }
-        None => false,
-    };
+    let is_same = rest.is_some_and(|rest| series_plans::is_recurrence_of(&rest, recurrence));
     Ok(match is_same && !is_moved {
         true => EventChange { recurrence: None, ..change },
         false => EventChange { reach: Reach::Following, ..change },

@@ -1,12 +1,12 @@
 //! Series plans: built from the recurrence in a write, then shifted and split.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
 use crate::error::Error;
-use crate::model::recurrence::{with_count, with_until, without_end};
+use crate::model::recurrence::{Rule, replace_until, with_count, with_until, without_end};
 use crate::model::schedule::{
     Schedule, day_end, instant_from_seconds, wall_from_seconds, wall_seconds,
 };
@@ -75,9 +75,9 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
 /// contains. Other added dates are dropped if they are after a new `until`.
 ///
 /// # Errors
-/// Returns an error if the start does not match the rule, or if there are neither a rule nor added
-/// dates.
-pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
+/// Returns an error if the start does not match the rule, the rule has two ends, or there are neither
+/// a rule nor added dates.
+fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
     let keeps_only_dates = plan.rule.is_empty() && !plan.rdates.is_empty();
     if rule.is_empty() && recurrence.rdates.is_none() && !keeps_only_dates {
@@ -88,6 +88,7 @@ pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, 
         RuleEnd::Never => rule,
         RuleEnd::Count(count) => with_count(&rule, count),
         RuleEnd::Until(last) => with_until(&rule, &plan.until(last)),
+        RuleEnd::Both(..) => return Err(invalid("recurrence", "must have either until or count")),
     };
     match (&recurrence.rdates, plan.ends()) {
         (Some(dates), _) => plan.rdates = plan.keys(dates),
@@ -102,6 +103,39 @@ pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, 
         plan.exdates = plan.keys(dates);
     }
     check(plan)
+}
+
+/// Returns whether the recurrence in a write means the same as that of a plan. Clients send rules
+/// back, and imported rules may have their parts in any order. Lists that the write lacks count as
+/// unchanged.
+pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
+    let (stored, sent) = (without_end(&plan.rule), without_end(&recurrence.rule));
+    let (sent_count, sent_until) = match recurrence.end {
+        RuleEnd::Never => (None, None),
+        RuleEnd::Count(count) => (Some(count), None),
+        RuleEnd::Until(last) => (None, Some(last)),
+        RuleEnd::Both(count, last) => (Some(count), Some(last)),
+    };
+    let count = plan.parsed().and_then(|rule| rule.count());
+    let sent_end = sent_until.and_then(|last| {
+        let rule = with_until(&sent, &plan.until(last));
+        Plan { rule, ..plan.clone() }.ends()
+    });
+    let are_same_ends = match (sent_end, plan.ends()) {
+        // Starts of whole days have no time.
+        (Some(sent), Some(stored)) if plan.all_day => sent.date() == stored.date(),
+        (sent, stored) => sent == stored,
+    };
+    let are_same_dates = |keys: &[String], dates: Option<&[ListedDate]>| {
+        let Some(dates) = dates else { return true };
+        let stored: BTreeSet<i64> = keys.iter().filter_map(|key| plan.moment(key)).collect();
+        dates.iter().map(|date| plan.listed(*date)).collect::<BTreeSet<i64>>() == stored
+    };
+    (stored == sent || (!sent.is_empty() && Rule::parse(&stored) == Rule::parse(&sent)))
+        && sent_count == count
+        && are_same_ends
+        && are_same_dates(&plan.rdates, recurrence.rdates.as_deref())
+        && are_same_dates(&plan.exdates, recurrence.exdates.as_deref())
 }
 
 /// Fails unless the plan includes its first occurrence.
@@ -314,7 +348,7 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
         return Err(invalid("start_date", MUST_MATCH));
     }
     let Some(last) = from.ends() else { return Ok(from.rule.clone()) };
-    Ok(with_until(&from.rule, &shift.plan.until(ListedDate::Wall(shift.moved_end(last)))))
+    Ok(replace_until(&from.rule, &shift.plan.until(ListedDate::Wall(shift.moved_end(last)))))
 }
 
 /// Splits a plan in two: the occurrences before a given one, and the rest.
@@ -339,7 +373,11 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
         let earlier = start.checked_sub(SignedDuration::from_secs(1)).unwrap_or(start);
         let passed = rule.expand(plan.start(), earlier).map(|all| all.len());
         let passed = passed.map_err(|_| invalid("scope", "must be this or all for this rule"))?;
-        after.rule = with_count(&plan.rule, count.saturating_sub(passed).max(1));
+        let counted = with_count(&plan.rule, count.saturating_sub(passed).max(1));
+        after.rule = match rule.until {
+            Some(until) => format!("{counted};UNTIL={until}"),
+            None => counted,
+        };
     }
     let is_later = |key: &String| plan.moment(key).is_some_and(|one| one >= moment);
     after.rdates.retain(is_later);

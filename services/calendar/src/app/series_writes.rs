@@ -12,7 +12,7 @@ use super::series_creation::{
     begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require, slug_as_date,
 };
 use super::series_dates::span_of;
-use super::series_plans::{Shift, invalid, plan_of, split};
+use super::series_plans::{Shift, invalid, is_recurrence_of, plan_of, split};
 use super::series_removal::{reached, remove};
 use super::subscribed_series::{FileNames, is_named_by_file, moving_along, note_new};
 use super::{event_writes, series_names};
@@ -73,8 +73,12 @@ pub fn update(
     }
 }
 
-/// Returns whether the recurrence differs from the current one.
+/// Returns whether the recurrence differs from the current one. An equal one is not checked, because
+/// a file may have rules that a write cannot set.
 fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
+    if is_recurrence_of(&place.series.plan, recurrence) {
+        return Ok(false);
+    }
     let (series, occurrence) = (&place.series, place.membership.occurrence);
     let dates = span_of(series, occurrence).ok_or(Error::EventNotFound)?;
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())

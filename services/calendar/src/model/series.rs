@@ -131,6 +131,8 @@ pub enum RuleEnd {
     Count(usize),
     /// After the last possible start.
     Until(ListedDate),
+    /// After whichever comes first. Only rules of files end like this.
+    Both(usize, ListedDate),
 }
 
 /// A date in a recurrence.

@@ -44,6 +44,15 @@ pub fn share(db: &mut Db, (from, to): (i64, i64)) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
+/// Returns the ids of the series with this UID and of the series that share its origin.
+pub fn parts(db: &mut Db, uid: &str) -> Result<Vec<i64>, DatabaseError> {
+    let text = "select s.id as id from series own join series s on s.origin = own.origin \
+         where own.uid = ";
+    let mut sql = Sql::new(db, text);
+    sql.bind(uid).push(" order by s.id");
+    sql.load_ids(db)
+}
+
 /// Returns these series. Each includes the other parts of the same origin.
 pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, DatabaseError> {
     if ids.is_empty() {

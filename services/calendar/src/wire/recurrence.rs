@@ -260,8 +260,8 @@ fn of_parts(
     let count = count.map(counted).transpose()?.or(own_count);
     let until = until.or(own_until.as_ref());
     let end = match (until, count) {
-        (Some(_), Some(_)) => return Err("must have either until or count".to_owned()),
         (_, Some(0)) => return Err("must have a positive integer as count".to_owned()),
+        (Some(until), Some(count)) => RuleEnd::Both(count, date(until, "until", zone, now)?),
         (Some(until), None) => RuleEnd::Until(date(until, "until", zone, now)?),
         (None, Some(count)) => RuleEnd::Count(count),
         (None, None) => RuleEnd::Never,
@@ -452,10 +452,7 @@ mod tests {
             (json!({"rrule": "weekly"}), "must have an rrule of RFC 5545"),
             (json!({"rrule": "FREQ=DAILY", "count": 0}), "must have a positive integer as count"),
             (json!({"rrule": "FREQ=DAILY;COUNT=0"}), "must have a positive integer as count"),
-            (
-                json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-01"}),
-                "must have either until",
-            ),
+            (json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "never"}), "must have a date as until"),
             (json!({"rrule": "FREQ=DAILY", "until": "never"}), "must have a date as until"),
             (json!({"rrule": "FREQ=DAILY", "exdates": [true]}), "must have a date as exdates"),
             (json!("RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY"), "must have one rule"),

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 use testkit::{Folder, Program};
 
-fn program() -> Program {
+pub fn program() -> Program {
     Program::new(env!("CARGO_BIN_EXE_calendar")).with_database()
 }
 
-fn load(program: &Program, table: &str, arguments: &[&str]) -> (Option<i32>, Value, String) {
+pub fn load(program: &Program, table: &str, arguments: &[&str]) -> (Option<i32>, Value, String) {
     let arguments = [&["load", "-", "--csv", "--json"], arguments].concat();
     let ran = program.pipe(&arguments, table.as_bytes());
     (ran.code, serde_json::from_str(&ran.out).unwrap_or_default(), ran.errors)
 }
 
 /// Returns the numbers of created, updated, unchanged and faulty rows.
-fn counts(report: &Value) -> [i64; 4] {
+pub fn counts(report: &Value) -> [i64; 4] {
     ["created", "updated", "unchanged", "failed"].map(|name| report[name].as_i64().unwrap())
 }
 
-fn table_of(program: &Program) -> String {
+pub fn table_of(program: &Program) -> String {
     let folder = Folder::new();
     let file = folder.join("events.csv");
     program.done(&["export", "--csv", file.to_str().unwrap()]);

@@ -1,0 +1,127 @@
+//! Series of files: their rules come back from tables and clients, and tables change them.
+
+use serde_json::{Value, json};
+use testkit::Program;
+
+use crate::app::App;
+use crate::imports;
+use crate::spreadsheet::{counts, load, program, table_of};
+use crate::subscribing::{self, Subscribing};
+
+const GOOGLE: &str = "FREQ=WEEKLY;WKST=MO;UNTIL=20200222T225959Z;BYDAY=TU";
+const WITHOUT_FIRST: &str = "EXDATE;TZID=Europe/Vienna:20200107T100000\r\n";
+const WITH_MOVED_FIRST: &str = "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:s\r\nDTSTAMP:20190101T000000Z\r\n\
+    RECURRENCE-ID;TZID=Europe/Vienna:20200107T100000\r\n\
+    DTSTART;TZID=Europe/Vienna:20200108T100000\r\nDURATION:PT1H\r\nSUMMARY:Choir\r\n";
+
+/// First day, rule and further lines of series, in forms that writes do not have or do not allow.
+const SERIES: [(&str, &str, &str); 8] = [
+    ("20200107", GOOGLE, ""),
+    ("20200107", GOOGLE, WITHOUT_FIRST),
+    ("20200107", GOOGLE, WITH_MOVED_FIRST),
+    ("20200107", "freq=weekly;until=20200222;byday=tu;interval=1", WITHOUT_FIRST),
+    // The start does not match the rule.
+    ("20200106", "FREQ=WEEKLY;BYDAY=TU,TH;UNTIL=20200131T225959Z", ""),
+    // The rule ends before the start.
+    ("20200107", "FREQ=WEEKLY;UNTIL=20191231T225959Z", ""),
+    // The rule has two ends.
+    ("20200107", "FREQ=WEEKLY;COUNT=10;UNTIL=20200222T225959Z;BYDAY=TU", ""),
+    ("20200107", "FREQ=WEEKLY;COUNT=10;UNTIL=20200222T225959Z;BYDAY=TU", WITHOUT_FIRST),
+];
+
+fn file((start, rule, more): (&str, &str, &str)) -> String {
+    subscribing::calendar(&[format!(
+        "BEGIN:VEVENT\r\nUID:s\r\nDTSTAMP:20190101T000000Z\r\n\
+         DTSTART;TZID=Europe/Vienna:{start}T100000\r\nDURATION:PT1H\r\nRRULE:{rule}\r\n\
+         SUMMARY:Choir\r\n{more}END:VEVENT\r\n"
+    )])
+}
+
+/// Returns a program that has imported a file, and its table.
+fn imported(series: (&str, &str, &str)) -> (Program, String) {
+    let program = program();
+    let ran = program.pipe(&["import", "-"], file(series).as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.errors);
+    let table = table_of(&program);
+    (program, table)
+}
+
+#[test]
+fn untouched_tables_of_imported_series_change_nothing() {
+    for series in SERIES {
+        let (program, table) = imported(series);
+        let rows = i64::try_from(table.matches(",Choir,").count()).unwrap();
+        assert!(rows > 0, "{table}");
+        let (code, report, errors) = load(&program, &table, &["--upsert"]);
+        assert_eq!((code, counts(&report)), (Some(0), [0, 0, rows, 0]), "{errors}{report}{table}");
+        assert_eq!(table_of(&program), table);
+    }
+}
+
+#[actix_web::test]
+async fn rules_of_files_sent_back_change_nothing() {
+    for series in SERIES {
+        let app = App::new().await;
+        imports::counts(&app, file(series)).await;
+        assert_sent_back_changes_nothing(&app).await;
+    }
+    // The rule of a subscription cannot change.
+    let club = Subscribing::new().await;
+    club.serves(&file(SERIES[0]).replace(":2020", ":2029").replace("=2020", "=2029"));
+    let id = club.subscribe(json!({})).await;
+    club.run(id).await;
+    assert_sent_back_changes_nothing(&club.app).await;
+}
+
+async fn assert_sent_back_changes_nothing(app: &App) {
+    let list = app.get("/events?start_date=2020-01-01&per_page=50").await.expect(200);
+    let (ids, changes) = (list.ids(), app.rows("event_changes"));
+    assert!(!ids.is_empty());
+    app.clock.advance(3600);
+    for id in ids {
+        let path = format!("/events/{id}");
+        let shown = app.get(&path).await.expect(200).json;
+        for (method, scope) in [("PUT", "this"), ("PATCH", "following"), ("POST", "all")] {
+            let rule = &shown["series"]["recurrence"];
+            let body =
+                json!({"recurrence": rule, "start_date": shown["start_date"], "scope": scope});
+            app.call("editor", method, &path, &body).await.expect(200);
+            assert_eq!(app.get(&path).await.expect(200).json, shown, "{scope}");
+        }
+    }
+    assert_eq!((app.rows("event_changes"), app.rows("series")), (changes, 1));
+}
+
+#[actix_web::test]
+async fn rule_with_two_ends_is_refused() {
+    let app = App::new().await;
+    let rule = json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-03"});
+    let mut event = json!({"title": "Choir", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+    event["recurrence"] = rule.clone();
+    let refused = app.post("/events", &event).await.expect(400).json;
+    let expected: Value = json!({"recurrence": "recurrence must have either until or count."});
+    assert_eq!(refused["data"]["params"], expected);
+    event["recurrence"] = json!("FREQ=DAILY;COUNT=3");
+    let path = format!("/events/{}", app.post("/events", &event).await.expect(201).id());
+    let body = json!({"scope": "all", "recurrence": rule});
+    let refused = app.patch(&path, &body).await.expect(400).json;
+    assert_eq!(refused["data"]["params"], expected);
+}
+
+#[test]
+fn table_with_another_rule_or_time_keeps_the_events_of_its_rows() {
+    for more in ["", WITHOUT_FIRST] {
+        let (program, table) = imported(("20200107", GOOGLE, more));
+        let rows = i64::try_from(table.matches(",Choir,").count()).unwrap();
+        let later = table.replace(" 10:00:00,", " 10:30:00,");
+        let longer = later.replace("20200222T225959Z", "20200229T225959Z");
+        for (edited, rows_then) in [(&later, rows), (&longer, rows + 1)] {
+            let (code, report, errors) = load(&program, edited, &["--upsert"]);
+            let expected = (Some(0), [0, 1, rows - 1, 0]);
+            assert_eq!((code, counts(&report)), expected, "{errors}{report}{edited}");
+            let after = table_of(&program);
+            assert_eq!(after.matches(" 10:30:00,").count(), after.matches(",Choir,").count());
+            assert_eq!(i64::try_from(after.matches(",Choir,").count()), Ok(rows_then), "{after}");
+        }
+    }
+}
