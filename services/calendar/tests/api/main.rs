@@ -33,6 +33,7 @@ mod import_others;
 mod import_shapes;
 mod import_site;
 mod import_site_parents;
+mod import_site_protected;
 mod import_standards;
 mod import_times;
 mod imports;

@@ -109,6 +109,11 @@ impl SiteClient {
         &self.root
     }
 
+    /// Returns whether requests are made on behalf of a user.
+    pub fn has_user(&self) -> bool {
+        !self.headers.is_empty()
+    }
+
     /// Runs a future on the client's runtime, then pauses before the next request.
     fn run<T>(&self, work: impl Future<Output = T>) -> T {
         let done = self.runtime.block_on(work);

@@ -88,6 +88,7 @@ impl ItemKind {
                 "featured",
                 "event_status",
                 "event_status_reason",
+                "password",
             ],
         }
     }

@@ -7,6 +7,7 @@
 mod client;
 mod items;
 mod parents;
+mod protected;
 mod report;
 
 use std::collections::{HashMap, HashSet};
@@ -159,7 +160,12 @@ impl Site<'_> {
                     children.push((id, item.clone()));
                     continue;
                 }
-                self.take(kind, id, item)?;
+                match protected::unlocked(&self.client, (kind, id), item)? {
+                    Some(item) => {
+                        self.take(kind, id, &item)?;
+                    }
+                    None => self.report.note(kind, id, protected::HIDDEN.to_owned()),
+                }
                 progress.set(seen.len() as u64);
             }
             let is_last = pages.is_some_and(|pages| number >= pages);

@@ -1,0 +1,47 @@
+//! Events that a password protects at the other site. Its lists show them without their details.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::client::{Reply, SiteClient};
+use super::items::{ItemKind, id_of};
+
+/// Message about an event whose details or password are hidden.
+pub const HIDDEN: &str = "is protected by a password; the site shows its details and its password \
+    only to users who may edit it, so it was not imported, and an earlier copy was left unchanged. \
+    Import it with --user";
+
+/// Returns an item with its details, and with its password if it is protected. Returns `None` if
+/// the site does not show these to our user.
+///
+/// # Errors
+/// Returns an error if the site does not respond.
+pub fn unlocked<'i>(
+    client: &SiteClient,
+    (kind, id): (ItemKind, i64),
+    item: &'i Value,
+) -> anyhow::Result<Option<Cow<'i, Value>>> {
+    if kind != ItemKind::Event || !is_blank(item) {
+        return Ok(Some(Cow::Borrowed(item)));
+    }
+    if !client.has_user() {
+        return Ok(None);
+    }
+    let path = format!("tribe/events/v1/events/{id}?context=edit");
+    let Reply::Found(mut event) = client.get(&path)? else { return Ok(None) };
+    // The plugin's own API never returns passwords.
+    let path = format!("wp/v2/tribe_events/{id}?context=edit&_fields=password");
+    let Reply::Found(post) = client.get(&path)? else { return Ok(None) };
+    let password = post["password"].as_str().unwrap_or_default();
+    if password.is_empty() || id_of(&event) != Some(id) || is_blank(&event) {
+        return Ok(None);
+    }
+    event["password"] = password.into();
+    Ok(Some(Cow::Owned(event)))
+}
+
+/// Returns whether an event lacks its details. Its flags are null then.
+fn is_blank(event: &Value) -> bool {
+    ["all_day", "featured"].iter().all(|name| event.get(name).is_some_and(Value::is_null))
+}
