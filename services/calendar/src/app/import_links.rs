@@ -12,7 +12,7 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::model::list::Scope;
 use crate::model::search;
-use crate::model::term::TermRef;
+use crate::model::term::{Term, TermRef};
 use crate::store::linked_posts;
 
 /// A location is split at its commas. This is the maximum number of shorter names to try when
@@ -25,7 +25,8 @@ pub fn categories(
     subscriber: Option<&Subscriber>,
     details: &Details,
 ) -> Result<Vec<TermRef>, Error> {
-    let mut categories = details.categories.iter().cloned().map(TermRef::Text).collect();
+    let categories = details.categories.iter();
+    let mut categories = categories.map(|name| TermRef::Text(html::escape(name))).collect();
     if let Some(subscriber) = subscriber {
         subscriber.add_category(db, &mut categories)?;
     }
@@ -60,7 +61,7 @@ pub fn terms(
     (links, included): (&Links, &Included),
 ) -> Result<(Vec<TermRef>, Vec<TermRef>), Error> {
     let names = &details.categories;
-    let name_of = |id: &i64| included.terms.get(id).map(|term| html::plain(&term.name));
+    let name_of = |id: &i64| included.terms.get(id).map(Term::line);
     let (mut tags, mut tag_names) = (Vec::new(), Vec::new());
     for id in &links.tags {
         let name = name_of(id);
@@ -70,7 +71,7 @@ pub fn terms(
         tag_names.extend(name);
     }
     let categories = names.iter().filter(|name| !tag_names.contains(name));
-    let mut categories = categories.cloned().map(TermRef::Text).collect();
+    let mut categories = categories.map(|name| TermRef::Text(html::escape(name))).collect();
     if let Some(subscriber) = subscriber {
         subscriber.add_category(db, &mut categories)?;
     }

@@ -66,7 +66,7 @@ impl Subscriber {
             id: subscription.id,
             status: plan.status.clone(),
             adopts: plan.adopts,
-            category: category.map(|term| (term.id, html::plain(&term.name))),
+            category: category.map(|term| (term.id, term.line())),
             venue,
             names,
             imported_utc: subscription.imported_utc,
@@ -173,7 +173,8 @@ impl Subscriber {
         let Some((id, name)) = &self.category else { return Ok(()) };
         // It may have been deleted since the import started.
         if terms::find(db, Taxonomy::Category, *id)?.is_some() {
-            categories.retain(|one| !matches!(one, TermRef::Text(text) if text == name));
+            let name = html::escape(name);
+            categories.retain(|one| !matches!(one, TermRef::Text(text) if *text == name));
             categories.push(TermRef::Id(*id));
         }
         Ok(())

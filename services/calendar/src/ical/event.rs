@@ -1,5 +1,7 @@
 //! Event export.
 
+use std::iter;
+
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -186,10 +188,8 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
         }
     }
     let terms = links.categories.iter().chain(&links.tags);
-    let names: Vec<String> = terms
-        .filter_map(|id| included.terms.get(id))
-        .map(|term| escaped(&html::plain(&term.name)))
-        .collect();
+    let names: Vec<String> =
+        terms.filter_map(|id| included.terms.get(id)).map(|term| escaped(&term.line())).collect();
     if !names.is_empty() {
         line(out, "CATEGORIES", &names.join(","));
     }
@@ -210,10 +210,10 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
 /// Formats a venue's location on one line.
 pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
-    let name = html::plain(&venue.name);
-    let parts =
-        [&name, &place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
+    let parts = [&place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
     let parts = parts.into_iter().map(|part| html::without_tags(part).trim().to_owned());
+    // The text of the name may have angle brackets.
+    let parts = iter::once(html::plain(&venue.name)).chain(parts);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 

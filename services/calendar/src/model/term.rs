@@ -50,7 +50,7 @@ pub struct Term {
     pub id: i64,
     /// Whether this is a category or a tag.
     pub taxonomy: Taxonomy,
-    /// The name.
+    /// The name as plain text.
     pub name: String,
     /// The slug.
     pub slug: String,
@@ -62,12 +62,19 @@ pub struct Term {
     pub count: i64,
 }
 
+impl Term {
+    /// Returns the name on one line, as feeds have it.
+    pub fn line(&self) -> String {
+        self.name.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// A term in an event write or a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TermRef {
     /// The id of an existing term.
     Id(i64),
-    /// A term's slug or name.
+    /// A term's slug, or its name as HTML.
     Text(String),
 }
 

@@ -339,3 +339,24 @@ async fn dry_run_of_a_pipe_writes_nothing() {
     std::fs::write(&path, "nothing").unwrap();
     assert!(import(&app.state, &input, ImportOptions::default()).is_err());
 }
+
+#[actix_web::test]
+async fn angle_brackets_in_places_and_categories_return() {
+    let app = App::new().await;
+    let lines = "DTSTART:20270501T100000Z\r\nSUMMARY:Call\r\n\
+        LOCATION:Hall <North>\\, 2nd floor\r\nCATEGORIES:A <b> C,R & D";
+    let file = event(&format!("UID:brackets\r\n{lines}"));
+    assert_eq!(counts(&app, &file).await, [1, 0, 0, 0, 0]);
+    let list = app.get("/events?start_date=2027-05-01").await.expect(200);
+    let shown = &list.json["events"][0];
+    assert_eq!(shown["venue"]["venue"], "Hall &lt;North&gt;, 2nd floor");
+    assert_eq!(shown["categories"][0]["name"], "A &lt;b&gt; C");
+    assert_eq!(shown["categories"][1]["name"], "R &amp; D");
+    let feed = app.get("/ical").await.expect(200).text;
+    for line in lines.split("\r\n").skip(1) {
+        assert!(feed.contains(&format!("\r\n{line}\r\n")), "{line}: {feed}");
+    }
+    for file in [&file, &feed] {
+        assert_eq!(counts(&app, file).await, [0, 0, 1, 0, 0]);
+    }
+}

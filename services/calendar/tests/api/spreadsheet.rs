@@ -152,6 +152,19 @@ fn names_with_separators_return() {
 }
 
 #[test]
+fn names_with_tags_as_text_return() {
+    let lines = [
+        json!({"type": "category", "name": "a &lt;b&gt; c"}),
+        json!({"type": "event", "title": "x", "start_date": "2041-03-01", "end_date": "2041-03-01",
+            "categories": ["a &lt;b&gt; c"], "venue": {"venue": "Hall &lt;North&gt;"}}),
+    ];
+    let program = program_with(&lines);
+    let table = table_of(&program);
+    let (code, report, errors) = load(&program, &table, &["--upsert"]);
+    assert_eq!((code, counts(&report)), (Some(0), [0, 0, 1, 0]), "{errors}{report}{table}");
+}
+
+#[test]
 fn faults_are_reported_by_line() {
     for end in ["\n", "\r\n", "\r"] {
         reports_faults_by_line(&program(), end);

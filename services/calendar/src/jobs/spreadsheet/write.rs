@@ -23,6 +23,7 @@ use crate::state::State;
 use crate::store::{
     event_statuses, events, linked_posts, links, read_transactions, series, sql, terms,
 };
+use crate::wire::term_input::plain_name;
 use crate::wire::{dates, recurrence};
 
 /// Number of events to read per query.
@@ -234,9 +235,10 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
             Some(other) => Some(other.id),
             None => terms::named(db, taxonomy, &term.name, None, 0)?,
         };
-        // A name made of digits could be mistaken for an id.
+        // A name made of digits could be mistaken for an id, and loading removes tags.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
-        let is_unique = is_plain(&term.name) && found == Some(*id) && !is_number;
+        let is_same = is_plain(&term.name) && plain_name(&term.name) == term.name;
+        let is_unique = is_same && found == Some(*id) && !is_number;
         labels.push(if is_unique { escaped(&term.name) } else { term.slug });
     }
     Ok(joined(&labels))
