@@ -150,6 +150,8 @@ pub fn begin(
     let old = require(db, first.id)?;
     let mut new = old.clone();
     (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
+    // It may have been a date of another series.
+    new.event.parent = None;
     new.event.modified_utc = seconds;
     slugs::forget_former(db, "events", &new.event.slug)?;
     events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::imports;
 use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 use crate::series_revisions::{feed, follow, ids, shown};
@@ -231,4 +232,26 @@ async fn feed_defines_the_zone_of_a_moved_date_that_is_over() {
     let text = app.get("/ical?ends_after=2027-03-20").await.expect(200).text;
     assert!(text.contains("DTSTART;TZID=America/New_York:20270316T090000"), "{text}");
     assert!(text.contains("BEGIN:VTIMEZONE\r\nTZID:America/New_York"), "{text}");
+}
+
+#[actix_web::test]
+async fn date_that_begins_another_series_leaves_its_former_parent() {
+    let app = App::new().await;
+    let id = course(&app, json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 6}})).await;
+    let all = ids(&app, id).await;
+    let shorter = json!({"recurrence": {"rrule": "FREQ=WEEKLY", "count": 2}, "scope": "all"});
+    patch(&app, id, shorter).await.expect(200);
+    let restored = json!({"status": "publish", "scope": "all",
+        "recurrence": {"rrule": "FREQ=WEEKLY", "count": 3}});
+    patch(&app, all[3], restored).await.expect(200);
+    let children = async |parent: i64| {
+        let path = format!("/events?post_parent={parent}&start_date=2027-01-01");
+        app.get(&path).await.expect(200).ids()
+    };
+    assert_eq!(children(id).await, all[1..2]);
+    assert_eq!(children(all[3]).await, all[4..]);
+    let (file, changes) = (feed(&app, "").await, app.rows("event_changes"));
+    assert_eq!(imports::counts(&app, &file).await[..3], [0, 0, 5]);
+    assert_eq!(app.rows("event_changes"), changes);
+    assert_eq!(children(all[3]).await, all[4..]);
 }
