@@ -46,14 +46,21 @@ pub struct PostChange {
 
 impl PostChange {
     /// Returns the status after the write. `current` is `None` for new rows.
+    ///
+    /// A published row stays published until its date changes. Clocks may be set back, and those of
+    /// replicas differ.
     fn status_after(
         &self,
         user: &User,
         current: Option<&Status>,
-        published_utc: i64,
+        (published_utc, is_dated): (i64, bool),
         now: i64,
     ) -> Status {
-        role::granted(user, self.status.clone(), current).agreeing_with(published_utc, now)
+        let granted = role::granted(user, self.status.clone(), current);
+        match current == Some(&granted) && granted.is_published() && !is_dated {
+            true => granted,
+            false => granted.agreeing_with(published_utc, now),
+        }
     }
 }
 
@@ -202,10 +209,12 @@ impl EventChange {
             event.sequence += 1;
         }
         event.schedule = schedule;
+        let published = event.published_utc;
         (event.published_local, event.published_utc) =
             self.post.publication.over((event.published_local, event.published_utc));
         let current = (!creating).then_some(&event.status);
-        let status = self.post.status_after(user, current, event.published_utc, now);
+        let dated = (event.published_utc, event.published_utc != published);
+        let status = self.post.status_after(user, current, dated, now);
         event.set_status(status);
         event.modified_utc = now;
         Ok(())
@@ -322,10 +331,12 @@ impl LinkedChange {
         replace(&mut row.email, self.email.as_ref());
         self.apply_place(&mut row.place);
         row.author = self.post.author.unwrap_or(row.author);
+        let published = row.published_utc;
         (row.published_local, row.published_utc) =
             self.post.publication.over((row.published_local, row.published_utc));
         let current = (!creating).then_some(&row.status);
-        let status = self.post.status_after(user, current, row.published_utc, now);
+        let dated = (row.published_utc, row.published_utc != published);
+        let status = self.post.status_after(user, current, dated, now);
         status.replace(&mut row.status, &mut row.previous);
         row.modified_utc = now;
     }

@@ -356,3 +356,21 @@ async fn start_alone_after_the_end_moves_the_end_along() {
     assert_eq!(changed["end_date"], "2027-04-01 22:00:00");
     assert_eq!(changed["series"]["changed"], json!(["dates"]));
 }
+
+#[actix_web::test]
+async fn published_items_stay_published_although_the_clock_is_set_back() {
+    let app = App::new().await;
+    for (path, name) in [("/events", "title"), ("/venues", "venue"), ("/organizers", "organizer")] {
+        let dates = json!({name: "Old", "start_date": "2027-04-01", "end_date": "2027-04-01"});
+        let item = app.post(path, &dates).await.expect(201).json;
+        let own = format!("{path}/{}", item["id"]);
+        app.clock.advance(-60);
+        for body in [json!({name: "New"}), json!({"status": "publish", "date": item["date"]})] {
+            let after = app.patch(&own, &body).await.expect(200).json;
+            assert_eq!((&after["status"], &after["date"]), (&json!("publish"), &item["date"]));
+        }
+        let later = json!({"date": "2027-03-11 12:00:00"});
+        assert_eq!(app.patch(&own, &later).await.expect(200).json["status"], "future");
+        app.clock.advance(60);
+    }
+}
