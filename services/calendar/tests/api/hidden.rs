@@ -55,6 +55,29 @@ async fn links_of_hidden_events_are_listed_for_their_readers_only() {
 }
 
 #[actix_web::test]
+async fn filters_list_protected_events_without_their_links() {
+    let app = App::new().await;
+    let links = json!({"categories": ["Plans"], "tags": ["merger"], "venue": {"venue": "Vault"},
+        "organizer": {"organizer": "Mole"}, "password": "hush"});
+    let id = app.event(links).await;
+    let whole = app.get(&format!("/events/{id}?password=hush")).await.expect(200).json;
+    let (venue, organizer) = (&whole["venue"]["id"], &whole["organizer"][0]["id"]);
+    for filter in [
+        format!("venue={venue}"),
+        format!("organizer={organizer}"),
+        "categories=plans".to_owned(),
+        "tags=merger".to_owned(),
+    ] {
+        let list = app.get(&format!("/events?{filter}")).await.expect(200);
+        assert_eq!(list.ids(), [id], "{filter}");
+        for name in ["categories", "tags", "venue", "organizer"] {
+            assert_eq!(list.json["events"][0][name], json!([]), "{filter}");
+        }
+    }
+    assert_eq!(app.get("/events?search=vault").await.expect(200).json["total"], 0);
+}
+
+#[actix_web::test]
 async fn venue_with_only_scheduled_events_is_unused_for_callers_who_may_not_read_them() {
     let app = App::new().await;
     let venue = app.make("/venues", json!({"venue": "Vault"})).await;
