@@ -75,8 +75,8 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
 /// contains. Other added dates are dropped if they are after a new `until`.
 ///
 /// # Errors
-/// Returns an error if the start does not match the rule, the rule has two ends, or there are neither
-/// a rule nor added dates.
+/// Returns an error if the start does not match the rule, if the rule has two ends, or if there are
+/// neither a rule nor added dates.
 fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
     let keeps_only_dates = plan.rule.is_empty() && !plan.rdates.is_empty();

@@ -73,8 +73,8 @@ pub fn update(
     }
 }
 
-/// Returns whether the recurrence differs from the current one. An equal one is not checked, because
-/// a file may have rules that a write cannot set.
+/// Returns whether the recurrence differs from the current one. An equal one is not validated,
+/// because files have rules that a write cannot set.
 fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     if is_recurrence_of(&place.series.plan, recurrence) {
         return Ok(false);

@@ -370,6 +370,8 @@ mod tests {
         }
         let counted = of(&json!("FREQ=DAILY;COUNT=3")).unwrap();
         assert_eq!((counted.rule.as_str(), counted.end), ("FREQ=DAILY", RuleEnd::Count(3)));
+        let both = of(&json!("FREQ=DAILY;COUNT=3;UNTIL=20270316")).unwrap();
+        assert_eq!(both.end, RuleEnd::Both(3, day));
         // A text replaces all dates, an object only those that it has.
         assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
         let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();
