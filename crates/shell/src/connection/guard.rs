@@ -236,10 +236,10 @@ impl Guard {
     ///
     /// # Errors
     /// Returns an error if the connection must be cut.
-    fn note_read(&mut self, bytes: &[u8], context: &mut Context<'_>) -> io::Result<bool> {
+    fn note_read(&mut self, bytes: &mut [u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
-                let idle = self.connection.count_frames(self.frames.count(bytes));
+                let idle = self.connection.count_frames(self.frames.pass(bytes));
                 if idle > MOST_IDLE_FRAMES {
                     return Err(io::ErrorKind::ConnectionAborted.into());
                 }
@@ -318,7 +318,7 @@ impl AsyncRead for Guard {
         let before = buffer.filled().len();
         match this.poll_turn(context, buffer) {
             Poll::Ready(Ok(())) => {
-                if !this.note_read(&buffer.filled()[before..], context)? {
+                if !this.note_read(&mut buffer.filled_mut()[before..], context)? {
                     buffer.set_filled(before);
                 }
                 Poll::Ready(Ok(()))

@@ -40,6 +40,7 @@
 //! | The dispatcher writes `100 Continue` when the `expect` service returns a request, and calls the application with that request. If the service returns an error, that is the response. | `expectation` | `expectation` |
 //! | `graceful_shutdown_signal` ends idle connections, and a stop waits for the others. | `acceptor`, `entrance` | `lifecycle::a_stop_loses_no_requests` |
 //! | actix-server calls a listener's service once per accepted socket and counts it until the future ends. | `acceptor` | `front_ends::connections_of_one_address_are_limited` |
+//! | After the client's GOAWAY, h2 drops streams above the last one that it names. It compresses headers with a table of the size that the client allows. | `frames` | `http2::a_request_is_answered_after_goaway_of_its_client`, `http2::header_tables_do_not_grow_with_the_size_that_a_client_allows` |
 //! | h2 resets streams above `max_concurrent_streams`, and `abrupt_shutdown` sends GOAWAY and closes. | `http2` | `http2::streams_above_the_limit_wait`, `http2::a_stop_does_not_wait_for_http2_clients_without_a_request` |
 
 mod acceptor;

@@ -259,12 +259,75 @@ async fn silent(started: &Started) -> TcpStream {
     stream
 }
 
-/// Waits until the server closes a connection.
-async fn closed(mut stream: impl AsyncRead + Unpin) {
+/// Waits until the server closes a connection. Returns what it has sent until then.
+async fn closed(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut bytes = Vec::new();
     let end = stream.read_to_end(&mut bytes);
     // A reset also closes the connection. The test fails if it stays open until the timeout.
     let _ = tokio::time::timeout(Duration::from_secs(20), end).await.unwrap();
+    bytes
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+
+/// Returns a frame without flags that belongs to the connection.
+fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    [&[0, 0, length, kind, 0, 0, 0, 0, 0][..], payload].concat()
+}
+
+/// Returns the HEADERS frame of a GET request on stream 1.
+fn get_frame(path: &str) -> Vec<u8> {
+    let length = u8::try_from(path.len()).unwrap();
+    let start = [0x82, 0x86, 0x04, length];
+    let fields = [&start[..], path.as_bytes(), b"\x01\x09localhost"].concat();
+    let mut frame = frame(HEADERS, &fields);
+    // END_STREAM and END_HEADERS.
+    frame[4] = 5;
+    frame[8] = 1;
+    frame
+}
+
+/// Returns what a client sends first, which are the preface and then frames.
+fn opening(frames: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    bytes.extend(frames.concat());
+    bytes
+}
+
+/// Sends a request, with these settings before it and GOAWAY after it. Returns the types and
+/// payloads of the frames that the server sends until it closes the connection.
+async fn answer_before_goaway(settings: &[u8], path: &str) -> Vec<(u8, Vec<u8>)> {
+    let started = Started::new().await;
+    let mut stream = TcpStream::connect(started.running.http).await.unwrap();
+    let frames = [frame(SETTINGS, settings), get_frame(path), frame(GOAWAY, &[0; 8])];
+    stream.write_all(&opening(&frames)).await.unwrap();
+    let bytes = closed(stream).await;
+    let (mut rest, mut received) = (&bytes[..], Vec::new());
+    while let Some((head, after)) = rest.split_at_checked(9) {
+        let length = usize::from(head[1]) << 8 | usize::from(head[2]);
+        let (payload, after) = after.split_at(length);
+        received.push((head[3], payload.to_vec()));
+        rest = after;
+    }
+    received
+}
+
+#[actix_web::test]
+async fn a_request_is_answered_after_goaway_of_its_client() {
+    let answer = answer_before_goaway(&[], "/count?count=7").await;
+    assert!(answer.contains(&(DATA, b"7".to_vec())), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn header_tables_do_not_grow_with_the_size_that_a_client_allows() {
+    let answer = answer_before_goaway(b"\0\x01\xFF\xFF\xFF\xFF", "/count?count=7").await;
+    let fields = answer.iter().find(|(kind, _)| *kind == HEADERS).unwrap();
+    // The fields would begin with the new size (RFC 7541, section 6.3).
+    assert_ne!(fields.1[0] & 0xE0, 0x20, "{answer:?}");
 }
 
 #[actix_web::test]
