@@ -83,6 +83,8 @@ pub(crate) struct Connection {
     pub(super) served: Cell<u64>,
     /// Whether some of a response may still be unsent.
     pub(super) unflushed: Cell<bool>,
+    /// Whether the guard waits for the client to read.
+    pub(super) socket_is_full: Cell<bool>,
     /// Size in bytes of the HTTP/1.1 response being written. It counts as memory in use while the
     /// client is slow.
     pub(super) sending: Cell<usize>,
@@ -107,6 +109,7 @@ impl Connection {
             open: Cell::new(0),
             served: Cell::new(0),
             unflushed: Cell::new(false),
+            socket_is_full: Cell::new(false),
             sending: Cell::new(0),
             expected: Cell::default(),
             body_is_read: Cell::new(false),

@@ -24,7 +24,7 @@ use super::opening::Opened;
 use super::parser_answer::{self, ParserFaults};
 use super::peers::PeerPermit;
 use super::pipeline::{Pipeline, Turn};
-use super::progress::Progress;
+use super::progress::{PROGRESS, Progress};
 use super::socket::{Protocol, Socket};
 
 /// A socket with its connection's deadlines. Request heads and parser errors are only tracked for
@@ -51,6 +51,8 @@ pub(super) struct Guard {
     /// Number of requests that the application had received at the last update.
     served: u64,
     write: Progress,
+    /// Bytes that the client had acknowledged when the period of `write` began.
+    acknowledged: u64,
     rate: MinimumRate,
     frames: Frames,
     /// Whether the client has stopped reading. Until it resumes, we don't read requests from it.
@@ -99,6 +101,7 @@ impl Guard {
             linger: None,
             served: 0,
             write: Progress::new(limits.write),
+            acknowledged: 0,
             rate: MinimumRate::default(),
             frames: Frames::new(),
             stuck: false,
@@ -203,8 +206,27 @@ impl Guard {
         Poll::Ready(Ok(()))
     }
 
+    /// Returns whether the client has read too little since the period began.
+    ///
+    /// The system accepts more bytes only when a third of its buffer is free. That can be more than
+    /// a megabyte, which takes a slow client longer than a period.
+    fn is_write_late(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.write.is_armed() {
+            self.acknowledged = self.socket.acknowledged();
+        }
+        while self.write.is_over(context) {
+            let before = std::mem::replace(&mut self.acknowledged, self.socket.acknowledged());
+            if self.acknowledged.saturating_sub(before) < PROGRESS as u64 {
+                return true;
+            }
+            self.write.reset();
+        }
+        false
+    }
+
     fn wait_for_client<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if self.write.is_over(context) {
+        self.connection.socket_is_full.set(true);
+        if self.is_write_late(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         if self.protocol == Protocol::Http1 {
@@ -224,6 +246,7 @@ impl Guard {
 
     /// Records that the client is reading again.
     fn resume(&mut self, context: &mut Context<'_>) {
+        self.connection.socket_is_full.set(false);
         if self.stuck {
             self.stuck = false;
             self.waiting = None;

@@ -275,8 +275,12 @@ impl Sending {
         poll_fn(|context| {
             // These checks come first. Otherwise, a client could postpone them by opening its
             // window often, a few bytes at a time.
-            if write.is_over(context) {
-                return Poll::Ready(Err(Reason::CANCEL));
+            while write.is_over(context) {
+                // The guard measures how fast the client reads from a full socket.
+                if !connection.socket_is_full.get() {
+                    return Poll::Ready(Err(Reason::CANCEL));
+                }
+                write.reset();
             }
             if rate.is_missed(context, connection) {
                 return Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM));

@@ -8,7 +8,7 @@
 //! | time to receive a request head | `HEAD_TIMEOUT` | 408 in the service's format |
 //! | time to receive 1 KiB of a request body | `BODY_TIMEOUT` | reading the body fails |
 //! | time to receive the rest of a body after responding | 5 s | the connection is closed |
-//! | time to send 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |
+//! | time for a client to acknowledge 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |
 //! | open connections | `MAX_CONNECTIONS` | new ones wait in the listener's queue |
 //! | open connections per address | `MAX_CONNECTIONS_PER_ADDRESS` | new ones are closed |
 //! | open HTTP/2 streams per connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; new ones are refused |
@@ -45,6 +45,7 @@
 
 mod acceptor;
 mod account;
+mod acknowledged;
 mod body;
 mod entrance;
 mod expectation;

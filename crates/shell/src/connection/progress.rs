@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// Bytes to transfer within each `BODY_TIMEOUT` or `WRITE_TIMEOUT` period.
-const PROGRESS: usize = 1024;
+pub(super) const PROGRESS: usize = 1024;
 
 /// Deadline for a transfer, which must move at least [`PROGRESS`] bytes per period.
 pub(super) struct Progress {
@@ -34,6 +34,11 @@ impl Progress {
     pub(super) fn reset(&mut self) {
         self.moved = 0;
         self.armed = false;
+    }
+
+    /// Returns whether a period is running.
+    pub(super) fn is_armed(&self) -> bool {
+        self.armed
     }
 
     /// Ends the period if it ran out while we weren't waiting for the transfer.

@@ -10,6 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 
+use super::acknowledged::acknowledged;
+
 /// A socket accepted by a listener.
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -115,6 +117,19 @@ pub(super) enum Socket {
 }
 
 impl Socket {
+    /// Returns how many bytes the client's TCP has acknowledged, or 0 if the system doesn't count
+    /// them.
+    pub(super) fn acknowledged(&self) -> u64 {
+        let stream = match self {
+            Self::Plain { io, .. } => io,
+            Self::Secure(io) => io.get_ref().0,
+        };
+        match stream {
+            Stream::Tcp(stream) => acknowledged(stream),
+            Stream::Unix(_) => 0,
+        }
+    }
+
     pub(super) fn poll_read(
         &mut self,
         context: &mut Context<'_>,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use shell::ShellSettings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedWriteHalf;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::echo::Started;
 
@@ -151,6 +151,34 @@ async fn an_answer_that_is_not_read_is_cut() {
     assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
     let ended = started.echo.gate.ended.notified();
     tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the response is not cut");
+}
+
+/// Sends a request for an endless response, and reads 400 KB of it per second. Fails if the server
+/// cuts the response.
+pub async fn read_steadily(started: &Started, request: &[u8]) {
+    let socket = TcpSocket::new_v4().unwrap();
+    // With a longer buffer, the system reports more rarely how much the client has read.
+    socket.set_recv_buffer_size(64 << 10).unwrap();
+    let mut stream = socket.connect(started.running.http).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut part = vec![0; 40_000];
+    let mut ticks = tokio::time::interval(Duration::from_millis(100));
+    let reading = async {
+        for _ in 0..40 {
+            ticks.tick().await;
+            stream.read_exact(&mut part).await.unwrap();
+        }
+    };
+    tokio::select! {
+        () = reading => {}
+        () = started.echo.gate.ended.notified() => panic!("the response is cut"),
+    }
+}
+
+#[actix_web::test]
+async fn an_answer_that_is_read_steadily_is_not_cut() {
+    let started = Started::with(impatient).await;
+    read_steadily(&started, b"GET /endless HTTP/1.1\r\nhost: a\r\n\r\n").await;
 }
 
 #[actix_web::test]

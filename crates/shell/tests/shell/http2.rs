@@ -272,6 +272,7 @@ const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
 
 /// Returns a frame without flags that belongs to the connection.
 fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
@@ -320,6 +321,18 @@ async fn answer_before_goaway(settings: &[u8], path: &str) -> Vec<(u8, Vec<u8>)>
 async fn a_request_is_answered_after_goaway_of_its_client() {
     let answer = answer_before_goaway(&[], "/count?count=7").await;
     assert!(answer.contains(&(DATA, b"7".to_vec())), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn a_stream_that_is_read_steadily_is_not_cut() {
+    let started = Started::with(|settings| settings.write_timeout = 1).await;
+    // The windows never limit the response.
+    let open = [
+        frame(SETTINGS, b"\0\x04\x7F\xFF\xFF\xFF"),
+        frame(WINDOW_UPDATE, b"\x70\0\0\0"),
+        get_frame("/endless"),
+    ];
+    super::connections::read_steadily(&started, &opening(&open)).await;
 }
 
 #[actix_web::test]
