@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
+use actix_web::http::Version;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::uri::Authority;
 use ipnet::IpNet;
@@ -79,6 +80,9 @@ impl Edge {
     /// Returns where to redirect a plain HTTP request (301), or `None` to serve it. An inner `None`
     /// means that the request doesn't have a usable host.
     pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
+        if !names_valid_host(request) {
+            return Some(None);
+        }
         if self.mode == TlsMode::Off {
             return None;
         }
@@ -188,6 +192,36 @@ impl<'t> Host<'t> {
         };
         (text.len() <= LONGEST && named && port).then_some(Self { text, name })
     }
+}
+
+/// Returns whether a request names its host as HTTP requires (RFC 9112, section 3.2, and RFC 9113,
+/// section 8.3.1). The parser rejects HTTP/1.1 requests without `Host`.
+fn names_valid_host(request: &ServiceRequest) -> bool {
+    let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
+    let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    let is_missing = request.version() >= Version::HTTP_2
+        && authority.or(host).is_none_or(|bytes| bytes.is_empty());
+    !is_missing && [host, authority].into_iter().flatten().all(is_host)
+}
+
+/// Returns whether these bytes are a host with or without a port, or empty.
+fn is_host(bytes: &[u8]) -> bool {
+    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(byte);
+    let end = match bytes.first() {
+        Some(b'[') => bytes.iter().position(|byte| *byte == b']').map_or(0, |last| last + 1),
+        _ => bytes.iter().position(|byte| *byte == b':').unwrap_or(bytes.len()),
+    };
+    let (host, port) = bytes.split_at(end);
+    let is_valid = match host {
+        [b'[', address @ .., b']'] => address.iter().all(|byte| *byte == b':' || named(byte)),
+        name => name.iter().all(named),
+    };
+    is_valid
+        && match port {
+            [] => true,
+            [b':', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
+            _ => false,
+        }
 }
 
 /// Returns a request's host, or `localhost` if it doesn't have one. Returns `None` if the host is
@@ -348,6 +382,36 @@ mod tests {
         ] {
             assert_eq!(redirect_of(host), None, "{host}");
         }
+    }
+
+    #[test]
+    fn requests_with_a_malformed_host_are_not_served() {
+        let edge = edge(TlsMode::Off, &[]);
+        let is_served =
+            |host: &str| edge.redirect(&request("192.0.2.9:1", &[("host", host)])).is_none();
+        let unusual =
+            ["", "a:", "a_b.example:80", "[::1]:8080", "[fe80::1%25eth0]", "a%20b", "a,b"];
+        for host in unusual {
+            assert!(is_served(host), "{host}");
+        }
+        for host in
+            ["a b", "a@b", "a/b", "a?b", "a#b", "a\\b", "a:b", "a:1:2", "[::1", "[::1]x", "ä"]
+        {
+            assert!(!is_served(host), "{host}");
+        }
+        let over_http2 = |uri: &str, host: Option<&str>| {
+            let request = TestRequest::with_uri(uri).version(Version::HTTP_2);
+            let request = host
+                .into_iter()
+                .fold(request, |request, host| request.append_header(("host", host)));
+            edge.redirect(&request.to_srv_request()).is_none()
+        };
+        assert!(over_http2("https://a.example/x", None));
+        assert!(over_http2("/x", Some("a.example")));
+        assert!(!over_http2("/x", None));
+        assert!(!over_http2("/x", Some("")));
+        assert!(!over_http2("https://a@b.example/x", None));
+        assert!(!over_http2("https://a.example/x", Some("a b")));
     }
 
     #[test]

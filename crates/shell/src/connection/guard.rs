@@ -137,6 +137,11 @@ impl Guard {
                 (Some(0), 0)
             }
         };
+        let first = &bytes[..memchr(b'\n', bytes).unwrap_or(bytes.len())];
+        // A request target has no fragment (RFC 9112, section 3.2). The parser would drop it.
+        if line.is_some() && memchr(b'#', first).is_some() {
+            return Some(StatusCode::BAD_REQUEST);
+        }
         let line = line.and_then(|length| match memchr(b'\n', bytes) {
             Some(end) if length + end <= LONGEST_REQUEST_LINE => None,
             Some(end) => Some(length + end),

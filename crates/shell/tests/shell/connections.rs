@@ -256,6 +256,15 @@ async fn a_redirect_needs_a_valid_host() {
 }
 
 #[actix_web::test]
+async fn a_malformed_host_is_400_without_tls_too() {
+    let started = Started::new().await;
+    for (host, status) in [("a b", 400), ("user@a", 400), ("a:80", 200)] {
+        let answer = answer_to(&started, "GET /count?count=1 HTTP/1.1", host).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{host}: {answer}");
+    }
+}
+
+#[actix_web::test]
 async fn requests_of_a_client_that_reads_no_responses_are_not_read() {
     let started = Started::new().await;
     let (mut reading, mut writing) = connect(&started).await.into_split();

@@ -89,6 +89,7 @@ async fn a_malformed_head_ends_the_connection() {
         "GET /count\0 HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET \\count HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /ü HTTP/1.1\r\nhost: a\r\n\r\n",
+        "GET /count?count=1#x HTTP/1.1\r\nhost: a\r\n\r\n",
     ] {
         assert_eq!(statuses(&started, head).await, [400], "{head:?}");
     }
