@@ -90,6 +90,10 @@ pub(super) async fn serve<A>(
                     None => return,
                 };
                 connection.count_useful(FRAMES_OF_A_REQUEST);
+                if has_wrong_length(&request) {
+                    respond.send_reset(Reason::PROTOCOL_ERROR);
+                    continue;
+                }
                 // Handlers of reset streams may still be running.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
                 if crowded || connection.is_full() {
@@ -129,6 +133,15 @@ pub(super) async fn serve<A>(
             }
         }
     }
+}
+
+/// Returns whether `Content-Length` contradicts itself or the end of the request (RFC 9113, section
+/// 8.1.1). h2 only reads the first value, and compares it with the length of DATA frames.
+fn has_wrong_length(request: &http::Request<RecvStream>) -> bool {
+    let mut lengths = request.headers().get_all(header::CONTENT_LENGTH).iter();
+    let Some(first) = lengths.next() else { return false };
+    let is_zero = first.as_bytes().iter().all(|digit| *digit == b'0');
+    lengths.any(|other| other != first) || request.body().is_end_stream() && !is_zero
 }
 
 struct Incoming {

@@ -270,6 +270,7 @@ async fn closed(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
@@ -280,11 +281,11 @@ fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, 0, length, kind, 0, 0, 0, 0, 0][..], payload].concat()
 }
 
-/// Returns the HEADERS frame of a GET request on stream 1.
-fn get_frame(path: &str) -> Vec<u8> {
+/// Returns the HEADERS frame of a GET request on stream 1. `more` are further encoded fields.
+fn get_frame(path: &str, more: &[u8]) -> Vec<u8> {
     let length = u8::try_from(path.len()).unwrap();
     let start = [0x82, 0x86, 0x04, length];
-    let fields = [&start[..], path.as_bytes(), b"\x01\x09localhost"].concat();
+    let fields = [&start[..], path.as_bytes(), b"\x01\x09localhost", more].concat();
     let mut frame = frame(HEADERS, &fields);
     // END_STREAM and END_HEADERS.
     frame[4] = 5;
@@ -299,12 +300,13 @@ fn opening(frames: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// Sends a request, with these settings before it and GOAWAY after it. Returns the types and
-/// payloads of the frames that the server sends until it closes the connection.
-async fn answer_before_goaway(settings: &[u8], path: &str) -> Vec<(u8, Vec<u8>)> {
+/// Sends a request with these additional fields, settings before it and GOAWAY after it. Returns the
+/// types and payloads of the frames that the server sends until it closes the connection.
+async fn answer_before_goaway(settings: &[u8], more: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let started = Started::new().await;
     let mut stream = TcpStream::connect(started.running.http).await.unwrap();
-    let frames = [frame(SETTINGS, settings), get_frame(path), frame(GOAWAY, &[0; 8])];
+    let frames =
+        [frame(SETTINGS, settings), get_frame("/count?count=7", more), frame(GOAWAY, &[0; 8])];
     stream.write_all(&opening(&frames)).await.unwrap();
     let bytes = closed(stream).await;
     let (mut rest, mut received) = (&bytes[..], Vec::new());
@@ -319,8 +321,23 @@ async fn answer_before_goaway(settings: &[u8], path: &str) -> Vec<(u8, Vec<u8>)>
 
 #[actix_web::test]
 async fn a_request_is_answered_after_goaway_of_its_client() {
-    let answer = answer_before_goaway(&[], "/count?count=7").await;
+    let answer = answer_before_goaway(&[], &[]).await;
     assert!(answer.contains(&(DATA, b"7".to_vec())), "{answer:?}");
+}
+
+#[actix_web::test]
+async fn a_content_length_that_does_not_fit_is_an_error_of_the_stream() {
+    let reset = (RST_STREAM, vec![0, 0, 0, 1]);
+    // Lengths of an empty body, as fields with the name 28 of the static table.
+    for (lengths, is_reset) in [
+        (&b"\x0F\x0D\x012"[..], true),
+        (b"\x0F\x0D\x010\x0F\x0D\x011", true),
+        (b"\x0F\x0D\x010\x0F\x0D\x010", false),
+    ] {
+        let answer = answer_before_goaway(&[], lengths).await;
+        assert_eq!(answer.contains(&reset), is_reset, "{lengths:?}: {answer:?}");
+        assert_ne!(answer.iter().any(|(kind, _)| *kind == HEADERS), is_reset);
+    }
 }
 
 #[actix_web::test]
@@ -330,14 +347,14 @@ async fn a_stream_that_is_read_steadily_is_not_cut() {
     let open = [
         frame(SETTINGS, b"\0\x04\x7F\xFF\xFF\xFF"),
         frame(WINDOW_UPDATE, b"\x70\0\0\0"),
-        get_frame("/endless"),
+        get_frame("/endless", &[]),
     ];
     super::connections::read_steadily(&started, &opening(&open)).await;
 }
 
 #[actix_web::test]
 async fn header_tables_do_not_grow_with_the_size_that_a_client_allows() {
-    let answer = answer_before_goaway(b"\0\x01\xFF\xFF\xFF\xFF", "/count?count=7").await;
+    let answer = answer_before_goaway(b"\0\x01\xFF\xFF\xFF\xFF", &[]).await;
     let fields = answer.iter().find(|(kind, _)| *kind == HEADERS).unwrap();
     // The fields would begin with the new size (RFC 7541, section 6.3).
     assert_ne!(fields.1[0] & 0xE0, 0x20, "{answer:?}");
