@@ -7,11 +7,19 @@ use crate::model::Kind;
 use crate::state::State;
 use crate::store::BucketProblem;
 
-/// Records that a bucket couldn't be served. We don't log the prefix.
-pub fn note_failure(state: &State, kind: Kind, prefix: HashPrefix, problem: &BucketProblem) {
+/// Records that a bucket couldn't be served, in the log with the request's ID. We don't log the
+/// prefix.
+pub fn note_failure(
+    state: &State,
+    kind: Kind,
+    prefix: HashPrefix,
+    problem: &BucketProblem,
+    id: &str,
+) {
     state.set_failing(kind, prefix);
     metrics::count_failure(kind);
-    log::error!("a bucket of the {} corpus cannot be served: {problem}", kind.label());
+    let kind = kind.label();
+    log::error!(request_id = id; "a bucket of the {kind} corpus cannot be served: {problem}");
 }
 
 /// Checks that the service can answer requests.

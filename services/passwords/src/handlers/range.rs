@@ -114,7 +114,8 @@ fn range(request: &HttpRequest, kind: Kind, prefix: HashPrefix) -> Result<HttpRe
     match reader.read(corpus, prefix, padding, wants_gzip) {
         Ok(body) => Ok(reply::ok(body, padding, &tag, current, cache_control)),
         Err(problem) => {
-            app::note_failure(state, kind, prefix, &problem);
+            let id = shell::request_id(request).to_string();
+            app::note_failure(state, kind, prefix, &problem, &id);
             Err(Error::Internal)
         }
     }

@@ -1,6 +1,7 @@
 //! The log of the real binary: its contents, and the data that it must never contain.
 
 use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
 
 use passwords::model::Kind;
 
@@ -49,6 +50,26 @@ async fn the_log_shows_patterns_of_routes_at_any_level() {
     let paths =
         ["/range/ABCDE", "/range/ABCDE/x?mode=ABCDE", "/ntlm/range/ABCDE", "/ABCDE", "/?ABCDE"];
     log_without(&served, &paths, &["ABCDE"]).await;
+}
+
+#[test]
+fn cause_of_a_500_has_the_id_of_its_request() {
+    let data = Data::new();
+    let path = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(0xABCDE, 1)]));
+    let mut command = data.command(&["--tls-mode", "off", "serve"]);
+    command.env("BIND", "127.0.0.1:0").env("ADMIN_BIND", "127.0.0.1:0");
+    command.env("IN_MEMORY_LIMIT_MB", "0").env("VERIFY_ON_READ", "on");
+    let served = Served::start(command);
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    let length = file.metadata().unwrap().len();
+    file.write_all_at(&[0x7E], length - 9).unwrap();
+    let request =
+        "GET /range/ABCDE HTTP/1.1\r\nhost: x\r\nx-request-id: r-7\r\nconnection: close\r\n\r\n";
+    assert_eq!(exchange(served.http(), request).status, 500);
+    until_blocking("the cause is logged", || served.log().contains("cannot be served"));
+    let log = served.log().clone();
+    let line = log.lines().find(|line| line.contains("cannot be served")).unwrap();
+    assert!(line.contains("request_id=r-7"), "{line}");
 }
 
 #[test]
