@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use batch::Output;
 
+use super::threads::cores;
 use crate::jobs;
 
 /// Options of `activate`.
@@ -16,7 +17,7 @@ pub struct Activate {
 impl Activate {
     /// Activates a corpus file and prints its path.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<()> {
-        let path = jobs::activate(&self.file, data_dir)?;
+        let path = jobs::activate(&self.file, data_dir, cores())?;
         Ok(Output::Text.print(&path, path.display())?)
     }
 }

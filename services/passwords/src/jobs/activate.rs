@@ -2,23 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
+use super::verify::verify;
 use crate::store::{Corpus, KindFolder, activate_all};
 
 /// Checks a file like a server does, makes `CURRENT` point to it, and returns its path.
 ///
-/// A file outside the data folder is copied into it first.
+/// A file outside the data folder is copied into it first. If this replaces a file with the same
+/// content, `threads` threads verify the whole file before, because the old one may be intact.
 ///
 /// # Errors
 /// Returns an error if the file is damaged, or the data folder is not writable.
-pub fn activate(file: &Path, data_dir: &Path) -> anyhow::Result<PathBuf> {
+pub fn activate(file: &Path, data_dir: &Path, threads: usize) -> anyhow::Result<PathBuf> {
     let corpus = Corpus::open(file, 0)?;
     corpus.spot_check()?;
     let folder = KindFolder::new(data_dir, corpus.kind());
     let lock = folder.lock()?;
     let path = folder.corpus_path(&corpus.header().corpus_id);
     if !is_same_file(file, &path) {
+        if path.exists() && !verify(file, false, threads)?.good {
+            let file = file.display();
+            bail!("{file} is damaged and does not replace {}; see `verify {file}`", path.display());
+        }
         batch::copy_atomically(file, &path)
             .with_context(|| format!("cannot copy {} to DATA_DIR", file.display()))?;
     }

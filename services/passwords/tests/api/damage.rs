@@ -192,6 +192,27 @@ fn merge_refuses_a_damaged_base() {
 }
 
 #[test]
+fn activate_keeps_an_intact_file_if_its_copy_is_damaged() {
+    let data = Data::new();
+    let sizes: Vec<(u32, usize)> = (0..500).map(|at| (at * 2000, 20)).collect();
+    let active = data.activate(Kind::Sha1, &Numbers::new(5).entries(Kind::Sha1, &sizes));
+    let (intact, copy) = (fs::read(&active).unwrap(), data.path().join("copy.pwr"));
+    fs::copy(&active, &copy).unwrap();
+    // Checks of a few random buckets often miss the damage.
+    damage(&copy, 2000);
+    for _ in 0..5 {
+        let activated = data.run(&["activate", copy.to_str().unwrap()]);
+        assert_eq!(activated.code, Some(1), "{}", activated.errors);
+        assert!(fs::read(&active).unwrap() == intact);
+    }
+    // An intact copy repairs the file.
+    fs::write(&copy, &intact).unwrap();
+    damage(&active, 2000);
+    data.done(&["activate", copy.to_str().unwrap()]);
+    assert!(fs::read(&active).unwrap() == intact);
+}
+
+#[test]
 fn export_of_a_damaged_corpus_keeps_the_earlier_export() {
     let data = Data::new();
     let sizes: Vec<(u32, usize)> = (0..50).map(|at| (at * 2000, 20)).collect();
