@@ -1,6 +1,6 @@
 //! Opens input lists.
 
-use std::io::{Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 use anyhow::{Context, bail};
 use batch::Input;
@@ -106,6 +106,24 @@ pub fn open_hashes(
         _ => {}
     }
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
+}
+
+/// Detects the kind of the hash list on standard input from the lines that have arrived, which
+/// remain unread. Waits for the first ones.
+///
+/// # Errors
+/// Returns an error if standard input cannot be read or does not begin with a digest.
+pub fn kind_of_stdin() -> anyhow::Result<Option<Kind>> {
+    let (input, mut stdin) = (Input::Stdin, io::stdin().lock());
+    let head = stdin.fill_buf().with_context(|| format!("cannot read {input}"))?;
+    let head = &head[first_bytes::check(&input.to_string(), head)?..];
+    // The last line may be incomplete, unless there is only one.
+    let complete = head.iter().rposition(|byte| *byte == b'\n').map_or(head, |end| &head[..end]);
+    let found = lines::kind_of(complete, Form::Whole);
+    if found.is_none() {
+        no_digest(&input, complete)?;
+    }
+    Ok(found)
 }
 
 /// Returns an error for the first line that should contain a digest. An empty list doesn't have

@@ -291,6 +291,7 @@ fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
         kind = match input {
             Input::File(_) => reading::open_hashes(input, kind)?.1,
             Input::Folder(path) => kind.or(folder::kind_of(path)?),
+            Input::Stdin if kind.is_none() => reading::kind_of_stdin()?,
             Input::Stdin | Input::Stream(_) => kind,
         };
     }

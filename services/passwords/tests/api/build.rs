@@ -251,8 +251,16 @@ fn list_with_both_kinds_is_rejected() {
         assert_eq!(output.code, Some(1));
         assert!(output.errors.contains("digests, not"), "{}", output.errors);
     }
-    let output = data.pipe(&["build", "-"], SHA1.as_bytes());
+    let output = data.pipe(&["build", ntlm, "-"], SHA1.as_bytes());
+    assert!(output.errors.contains("digests, not"), "{}", output.errors);
+    let output = data.pipe(&["build", "-"], b"");
     assert!(output.errors.contains("use --kind sha1 or --kind ntlm"), "{}", output.errors);
+    let output = data.pipe(&["build", "-"], b"\npassword\n");
+    assert!(
+        output.errors.contains("standard input, line 2: expected a digest"),
+        "{}",
+        output.errors
+    );
     let empty = data.write("empty.txt", "");
     let output = data.run(&["build", empty.to_str().unwrap()]);
     assert!(output.errors.contains("use --kind"), "{}", output.errors);
@@ -260,6 +268,22 @@ fn list_with_both_kinds_is_rejected() {
     assert!(output.code == Some(0));
     let corpus = Corpus::open(output.out.trim().as_ref(), 0).unwrap();
     assert_eq!((corpus.header().entries, corpus.header().file_length), (0, 16_781_328));
+}
+
+#[test]
+fn kind_of_a_piped_list_is_detected() {
+    let data = Data::new();
+    for kind in Kind::ALL {
+        let text = hash_list(kind, &entries(kind));
+        let list = data.write("list.txt", &text);
+        let expected = data.done(&["build", list.to_str().unwrap()]);
+        for piped in [text.clone(), format!("\u{feff}\r\n{text}")] {
+            for order in [&["build", "-"][..], &["build", "--unordered", "-"]] {
+                let built = data.pipe(order, piped.as_bytes());
+                assert_eq!((built.code, &built.out), (Some(0), &expected), "{}", built.errors);
+            }
+        }
+    }
 }
 
 #[test]
