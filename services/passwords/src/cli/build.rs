@@ -15,7 +15,8 @@ pub struct Build {
     /// plaintext]
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(Kind))]
     kind: Vec<Kind>,
-    /// How to combine counts if a hash occurs more than once
+    /// How to combine counts if several inputs contain a hash. Counts within an input are always
+    /// added
     #[arg(long, value_enum, default_value = "sum")]
     on_duplicate: OnDuplicate,
     #[command(flatten)]
@@ -26,7 +27,7 @@ pub struct Build {
 enum OnDuplicate {
     /// Add the counts
     Sum,
-    /// Keep the largest count, for overlapping inputs
+    /// Keep the largest of the inputs' counts, if the inputs overlap
     Max,
 }
 
