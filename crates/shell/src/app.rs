@@ -138,7 +138,8 @@ async fn oversee<S: Service>(
             let moved = target.as_deref().and_then(moved);
             // We can't redirect without a usable host.
             let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
-            let answer = moved.unwrap_or_else(|| unusable().response(request.request()));
+            let mut answer = moved.unwrap_or_else(|| unusable().response(request.request()));
+            context.service.mark(answer.headers_mut());
             request.into_response(answer)
         }
         None => {
@@ -184,6 +185,7 @@ async fn answer_for_server<S: Service>(
     let id = RequestId::of(request.headers());
     let mut response = request.into_response(answer);
     id.mark(response.headers_mut());
+    context.service.mark(response.headers_mut());
     response
 }
 

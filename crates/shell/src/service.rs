@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::HeaderName;
+use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{Error, HttpResponse};
 use futures_util::future::LocalBoxFuture;
 use utoipa::openapi::OpenApi;
@@ -84,6 +84,12 @@ pub trait Service: Clone + Send + Sync + 'static {
         next: Next,
     ) -> LocalBoxFuture<'static, Result<ServiceResponse, Error>> {
         Box::pin(async move { next.call(request).await })
+    }
+
+    /// Adds headers to the responses that [`Service::around`] doesn't see: health checks and the
+    /// redirect to HTTPS.
+    fn mark(&self, headers: &mut HeaderMap) {
+        let _ = headers;
     }
 
     /// Checks whether the service is ready, and returns the reason if it isn't.

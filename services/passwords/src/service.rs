@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::HeaderMap;
 use futures_util::future::LocalBoxFuture;
 use shell::{ErrorFormat, Next, PathRules, Routes, ServiceInfo, Shell, TlsMode};
 use utoipa::openapi::OpenApi;
@@ -94,6 +95,10 @@ impl shell::Service for Passwords {
             add_shared_headers(response.headers_mut());
             Ok(response)
         })
+    }
+
+    fn mark(&self, headers: &mut HeaderMap) {
+        add_shared_headers(headers);
     }
 
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {

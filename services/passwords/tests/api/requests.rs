@@ -242,9 +242,13 @@ async fn plain_http_is_redirected_before_anything_but_health() {
         let answer = ask(&server, method, target, "content-length: 0\r\n").await;
         assert_eq!(answer.status, 301);
         assert_eq!(answer.header("location"), Some(format!("https://x{target}").as_str()));
+        assert_marked(&answer);
     }
-    assert_eq!(ask(&server, "GET", "/healthz", "").await.status, 200);
-    assert_eq!(ask(&server, "GET", "/readyz", "").await.status, 200);
+    for target in ["/healthz", "/readyz"] {
+        let answer = ask(&server, "GET", target, "").await;
+        assert_eq!(answer.status, 200);
+        assert_marked(&answer);
+    }
 }
 
 #[actix_web::test]
