@@ -134,6 +134,8 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn execute(mut self) -> anyhow::Result<ExitCode> {
+        // After a takedown, free pages must not contain bad lines or pages of a crawl.
+        self.settings.database.sqlite.secure_delete = true;
         let command =
             self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
         match command {

@@ -43,6 +43,7 @@ pub fn remove(
         match done {
             Some(done) if done.applied_at.is_some() => {
                 forget_older(context)?;
+                clear_log(context)?;
                 return Ok(done);
             }
             _ if !logged => {
@@ -55,6 +56,20 @@ pub fn remove(
             _ => {}
         }
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// Empties SQLite's write-ahead log, which still contains erased lines and pages.
+fn clear_log(context: &JobContext) -> Result<(), JobError> {
+    match database::clear_log(&mut context.pools.connect()?) {
+        Err(DatabaseError::Busy) => {
+            log::warn!(
+                "the write-ahead log is in use and may contain names of removed files; repeat the \
+                 command later to empty it"
+            );
+            Ok(())
+        }
+        cleared => Ok(cleared?),
     }
 }
 
@@ -142,7 +157,7 @@ pub fn complete(
     identity: Option<&Identity>,
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
-    Ok(context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
+    context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
         // Pages and bad lines contain names of files. A bad line can be from any bucket. Crawls
         // lock their own row before their bucket's, so this comes before the bucket.
         crawls::drop_pages(db, &removal.address)?;
@@ -155,7 +170,8 @@ pub fn complete(
             None => generations::touch(db),
             Some(identity) => generations::published(db, identity),
         }
-    })?)
+    })?;
+    clear_log(context)
 }
 
 /// Erases a removal's files and returns the number of files that were visible.

@@ -64,6 +64,21 @@ fn bad_lines_of_a_removed_bucket_are_skipped() {
     assert_eq!((report.tally.skipped_removed, report.tally.bad), (1, 0));
 }
 
+#[test]
+fn removal_erases_bad_lines_from_the_database_file() {
+    let program = Program::in_file();
+    let bad = |n: usize| {
+        format!(r#"{{"bucket":"{A}","fullPath":"customer-badline-zebra-{n}","size":-5}}"#)
+    };
+    let lines: Vec<String> = (0..30).map(bad).chain([line(A, "good.txt", 1, 1)]).collect();
+    let source = program.folder().write("source.ndjson", lines.join("\n"));
+    program.done(&["load", "--max-errors", "99%", text(&source)]);
+    let data = program.folder().join("data");
+    assert!(holds(&data, b"badline-zebra"));
+    program.done(&["remove", A]);
+    assert!(!holds(&data, b"badline-zebra"));
+}
+
 /// A backup may copy the rows of a removal after they were erased, and its documents before they were
 /// deleted.
 #[test]
