@@ -1,6 +1,7 @@
-//! Makes the inverted index usable for readers without write permission.
+//! Makes the inverted index usable for readers without write permission, and lists its files.
 
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,13 @@ use tantivy::directory::{
 use super::lock::open_to_read;
 use crate::engine::error::EngineError;
 
-/// Tantivy's directory, except that readers without write permission can lock it.
+/// Tantivy's list of the files it has created. It checks and deletes only these.
+const MANAGED: &str = ".managed.json";
+/// Length of a segment's name, which is followed by an extension.
+const SEGMENT_NAME: usize = 32;
+
+/// Tantivy's directory, except that readers without write permission can lock it, and that its list
+/// of files includes those that were copied into the folder.
 #[derive(Clone, Debug)]
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
@@ -42,6 +49,32 @@ impl IndexDirectory {
             Err(_) => taken,
         }
     }
+
+    /// Reads the list of files and adds the segments' files in the folder. Backups have no list, so
+    /// restored files would neither be checked nor, after a takedown, deleted.
+    fn managed(&self) -> Result<Vec<u8>, OpenReadError> {
+        let stored = match self.inner.atomic_read(Path::new(MANAGED)) {
+            Err(OpenReadError::FileDoesNotExist(_)) => b"[]".to_vec(),
+            read => read?,
+        };
+        // Tantivy reports a damaged list.
+        let Ok(mut files) = serde_json::from_slice::<BTreeSet<String>>(&stored) else {
+            return Ok(stored);
+        };
+        let failed = |error| OpenReadError::wrap_io_error(error, self.folder.clone());
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            files.extend(name.to_str().filter(|name| is_of_segment(name)).map(str::to_owned));
+        }
+        serde_json::to_vec(&files).map_err(|error| failed(error.into()))
+    }
+}
+
+/// Returns true if this is the name of a segment's file.
+fn is_of_segment(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(segment, _)| {
+        segment.len() == SEGMENT_NAME && segment.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 fn locked(file: Option<File>) -> io::Result<Option<File>> {
@@ -67,6 +100,9 @@ impl Directory for IndexDirectory {
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        if path == Path::new(MANAGED) {
+            return self.managed();
+        }
         self.inner.atomic_read(path)
     }
 
@@ -90,7 +126,59 @@ impl Directory for IndexDirectory {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{EmbeddedIndex, copy_index};
     use super::*;
+    use crate::engine::index::{FileIndex, NewFile};
+    use crate::engine::journal::{Mode, NamedBucket};
+    use crate::model::Attributes;
+
+    /// Publishes a file and copies the index. Returns the copy.
+    fn copied_index() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
+        let mut writer = index.writer(64).unwrap();
+        writer.begin(1).unwrap();
+        let attributes = Attributes::from_fn(|_| 1);
+        let path = "dir/zyzzyvas.txt".to_owned();
+        writer.add(&[NewFile { bucket: 1, kind: 0, path, attributes }]).unwrap();
+        let named = NamedBucket { id: 1, truncated: false, partial: false };
+        writer.publish(Mode::Append, vec![named], 1).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        copy_index(folder.path(), copy.path()).unwrap();
+        copy
+    }
+
+    /// Returns the term dictionaries.
+    fn dictionaries(index: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(index.join("words")).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|it| it == "term")).collect()
+    }
+
+    #[test]
+    fn damage_in_a_copy_is_found() {
+        let copy = copied_index();
+        for path in dictionaries(copy.path()) {
+            let mut bytes = fs::read(&path).unwrap();
+            let middle = bytes.len() / 4;
+            bytes[middle] ^= 1;
+            // The file may be a hard link.
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+        }
+        let faults = EmbeddedIndex::open(copy.path()).unwrap().verify().unwrap();
+        assert!(faults.iter().any(|fault| fault.ends_with(".term is damaged")), "{faults:?}");
+    }
+
+    #[test]
+    fn removal_from_a_copy_deletes_the_files_of_its_segments() {
+        let copy = copied_index();
+        let index = EmbeddedIndex::open_or_create(copy.path()).unwrap();
+        let restored = dictionaries(copy.path());
+        assert!(!restored.is_empty());
+        index.writer(64).unwrap().remove(1, 1, None, None).unwrap();
+        assert!(restored.iter().all(|path| !path.exists()));
+    }
 
     #[test]
     fn read_only_disk_is_locked_without_writing() {

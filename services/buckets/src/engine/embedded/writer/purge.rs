@@ -19,10 +19,13 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix) || is_left(row)).collect()
 }
 
+/// Check for damage after this number of rounds in which a segment could not be rewritten.
+const ROUNDS: usize = 100;
+
 /// Rewrites every segment that has deleted documents, so that their data is gone from disk once the
 /// old files are deleted.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
-    for _ in 0..10_000 {
+    for round in 1..=10_000 {
         let metas = index.load_metas()?;
         let dirty = metas.segments.iter().filter(|segment| segment.num_deleted_docs() > 0);
         let dirty: Vec<_> = dirty.map(tantivy::SegmentMeta::id).collect();
@@ -30,6 +33,13 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
         if dirty.is_empty() {
             writer.garbage_collect_files().wait()?;
             return Ok(());
+        }
+        // Each failed attempt leaves files behind, so don't retry what cannot succeed.
+        if round == ROUNDS
+            && let Some(file) = index.validate_checksum()?.into_iter().next()
+        {
+            let text = format!("{} is damaged: restore or rebuild the index", file.display());
+            return Err(EngineError::Broken(text));
         }
         for segment in dirty {
             // This fails while the segment is being merged in the background. We'll try again in
