@@ -23,6 +23,12 @@ pub trait Generations: Send + Sync {
     /// without it, we could overwrite the data of another writer.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
+    /// Describes damage to the files of a generation. Checks them without using them. Engines that
+    /// don't keep them on this machine return nothing.
+    fn damage(&self, _generation: u32) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
@@ -100,6 +106,10 @@ impl Generations for Folders {
 
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
         Ok(Arc::new(EmbeddedIndex::open_or_create(&self.of(generation))?))
+    }
+
+    fn damage(&self, generation: u32) -> Result<Vec<String>, EngineError> {
+        EmbeddedIndex::damage(&self.of(generation))
     }
 
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {

@@ -130,6 +130,11 @@ impl Journal {
         self.open.as_ref().map_or(self.rows, |open| open.first_row)
     }
 
+    /// Returns the number of rows before the open run, and the size of their paths in bytes.
+    pub fn published_rows(&self) -> (u64, u64) {
+        self.open.as_ref().map_or((self.rows, self.bytes), |open| (open.first_row, open.first_byte))
+    }
+
     /// Returns the highest run id, or 0 if there haven't been any runs.
     pub fn largest_run(&self) -> u64 {
         let open = self.open.as_ref().map_or(0, |open| open.run);

@@ -10,6 +10,7 @@ use super::error::JobError;
 use crate::app;
 use crate::engine::{FileIndex, Generations};
 use crate::store::buckets::{self, Bucket};
+use crate::store::generations;
 
 /// Everything a job needs to run.
 #[derive(Clone)]
@@ -26,6 +27,12 @@ impl JobContext {
     /// Opens the current index for reading.
     pub fn open_index(&self) -> Result<Arc<dyn FileIndex>, JobError> {
         Ok(app::open_index(&self.pools, &self.generations)?.0)
+    }
+
+    /// Describes damage to the files of the current index. Searches in damaged files can panic.
+    pub fn damage(&self) -> Result<Vec<String>, JobError> {
+        let generation = self.pools.read_blocking(generations::read)?.generation;
+        Ok(self.generations.damage(generation)?)
     }
 
     /// Returns all buckets by id, including unlisted ones.

@@ -5,6 +5,10 @@ use super::error::JobError;
 
 /// Runs the checks and describes each fault.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
+    let damage = context.damage()?;
+    if !damage.is_empty() {
+        return Ok(damage);
+    }
     let index = context.open_index()?;
     let mut faults = index.verify()?;
     let summary = index.summary();

@@ -1,5 +1,7 @@
 //! Indexes that do not exist yet, and indexes that are missing.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use buckets::Settings;
@@ -37,6 +39,35 @@ async fn reading_creates_no_index() {
     app.refresh();
     assert_eq!(app.paths("").await, ["a.txt"]);
     assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 1);
+}
+
+#[test]
+fn damage_is_reported_before_the_index_is_read() {
+    for (part, ending) in [("column", "ends"), ("words", ".fast"), ("words", ".idx")] {
+        let fixture = Fixture::new();
+        let lines: Vec<String> = (0..1_000).map(|n| line(A, &format!("{n}.txt"), n, n)).collect();
+        fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let folder = fixture.folder.join("index/generation-1").join(part);
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.to_str().unwrap().ends_with(ending) {
+                let file = File::options().read(true).write(true).open(path).unwrap();
+                // The start of a number in `ends`.
+                let at = file.metadata().unwrap().len() / 16 * 8;
+                let mut bytes = [0; 2];
+                file.read_exact_at(&mut bytes, at).unwrap();
+                file.write_all_at(&[bytes[0] ^ 0x55, bytes[1] ^ 0x33], at).unwrap();
+            }
+        }
+        let faults = verify(&fixture.context).unwrap();
+        let is_named = |fault: &String| fault.contains("damaged") || fault.contains("invalid end");
+        assert!(!faults.is_empty() && faults.iter().all(is_named), "{ending}: {faults:?}");
+        let error = export(&fixture.context, None, &mut Vec::new()).unwrap_err().to_string();
+        assert!(
+            error.ends_with("restore the index, or rebuild it: buckets rebuild PATH"),
+            "{error}"
+        );
+    }
 }
 
 type Work = Box<dyn FnOnce() + Send>;

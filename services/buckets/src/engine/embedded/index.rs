@@ -76,6 +76,20 @@ impl EmbeddedIndex {
         Self::open(folder)
     }
 
+    /// Describes damage to the files of the index in a folder, if there is one.
+    pub fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
+        if !is_in(folder)? {
+            return Ok(Vec::new());
+        }
+        let _in_use = match FolderLock::shared(folder) {
+            Err(EngineError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Vec::new());
+            }
+            taken => taken?,
+        };
+        verify::damage(folder)
+    }
+
     fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.read())
     }

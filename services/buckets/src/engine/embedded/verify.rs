@@ -1,26 +1,46 @@
 //! Checks the consistency of an index.
 
+use std::path::Path;
+
 use tantivy::Index;
 
-use super::view::View;
+use super::column::PathColumn;
+use super::index_directory::IndexDirectory;
+use super::schema::{COLUMN, WORDS};
+use super::view::{self, View};
 use crate::engine::error::EngineError;
 
 /// Stop reporting after this number of faults.
 const MOST_NAMED: usize = 20;
 
+/// Checks the files of an index without using them, since damaged ones can make searches panic.
+pub(super) fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
+    let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
+    let mut faults = damaged_files(&index)?;
+    let (rows, bytes) = view::journal(&index.load_metas()?)?.published_rows();
+    faults.extend(PathColumn::open(&folder.join(COLUMN), rows, bytes)?.faults());
+    Ok(faults)
+}
+
+/// Verifies the checksums of the inverted index.
+fn damaged_files(index: &Index) -> Result<Vec<String>, EngineError> {
+    let damaged = index.validate_checksum()?;
+    Ok(damaged.iter().map(|file| format!("{} is damaged", file.display())).collect())
+}
+
 /// Looks for faults and describes each of them. Verifies checksums and the structure of the column,
 /// and compares every file with its row.
 pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
-    let damaged = index.validate_checksum()?;
-    let mut faults: Vec<String> =
-        damaged.iter().map(|file| format!("{} is damaged", file.display())).collect();
+    let mut faults = damaged_files(index)?;
     faults.extend(view.column.faults());
-    let named_before = faults.len();
+    if !faults.is_empty() {
+        return Ok(faults);
+    }
     let hidden = view.hidden_run();
     let mut seen = crate::engine::bitmap::Bitmap::new(view.column.rows());
     for segment in &view.segments {
         for document in segment.reader.doc_ids_alive() {
-            if faults.len() - named_before >= MOST_NAMED {
+            if faults.len() >= MOST_NAMED {
                 return Ok(faults);
             }
             if Some(segment.runs.get_val(document)) == hidden {

@@ -62,9 +62,9 @@ impl View {
         reach: Reach,
     ) -> Result<Self, EngineError> {
         let (searcher, journal) = paired(index, reader)?;
-        let (rows, bytes) = match &journal.open {
-            Some(open) if reach == Reach::Published => (open.first_row, open.first_byte),
-            _ => (journal.rows, journal.bytes),
+        let (rows, bytes) = match reach {
+            Reach::Published => journal.published_rows(),
+            Reach::OpenRun => (journal.rows, journal.bytes),
         };
         let column = PathColumn::open(&folder.join(COLUMN), rows, bytes)?;
         let segments = searcher
