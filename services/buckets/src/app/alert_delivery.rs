@@ -169,7 +169,8 @@ impl Courier<AlertMessage> for AlertDelivery {
         let message = WebhookMessage {
             url: named,
             secret,
-            id: format!("msg_{}", message.id),
+            // After a database is restored, later messages have the same numbers as lost ones.
+            id: format!("msg_{}_{}", message.id, message.published_at),
             timestamp: now,
             body,
             traceparent: None,

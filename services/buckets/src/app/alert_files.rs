@@ -72,7 +72,8 @@ impl Cursor {
         let Some(after) = after else {
             return Ok(Self { generation: end.generation, id: first, pending: None });
         };
-        if after.generation != end.generation {
+        // An index restored from an older backup will use later ids again, for other files.
+        if after.generation != end.generation || after.id > end.id as u64 {
             return Err(Error::AfterExpired);
         }
         // Earlier files are only reachable by searches, within the depth of the package.
@@ -113,9 +114,10 @@ pub async fn get_alert_files(
     let wrong = || Error::parameter("after", "after must be meta.next from an earlier response");
     let parse = |text: &str| Cursor::parse(text).ok_or_else(wrong);
     let after = parameters.after.as_deref().map(parse).transpose()?;
-    let current = i64::from(state.snapshot().generation);
-    if after.is_some_and(|after| after.generation > current) {
-        // Another server may have noticed a rebuild before this one did.
+    let end = end_of(&state.snapshot());
+    let is_later = |after: Cursor| (after.generation, after.id) > (end.generation, end.id as u64);
+    if after.is_some_and(is_later) {
+        // Another server may have noticed a publish or rebuild before this one did.
         newest(state).await?;
     }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
@@ -177,7 +179,7 @@ async fn page(
     let query = FileQuery { limit, ..query };
     let (mut found, permit) = search(state, snapshot, &key.owner, query).await?;
     // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
-    // returns their files. The snapshot may also be behind the server that returned the cursor.
+    // returns their files. The snapshot may also be behind the server that saved the alert.
     let last = cursor.id.max(end_of(snapshot).id as u64);
     let more = found.next.filter(|next| next.id <= last);
     found.rows.retain(|row| row.id <= last);

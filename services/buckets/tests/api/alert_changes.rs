@@ -3,6 +3,7 @@
 use buckets::Settings;
 use buckets::jobs::{CheckpointPolicy, JobContext, load, rebuild, remove};
 use database::{DatabaseError, Pools};
+use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use reqwest::Method;
 use serde_json::json;
@@ -64,13 +65,26 @@ async fn cursor_of_a_newer_server_returns_each_file_once() {
     assert_eq!(files, ["new backup"]);
     let after = format!("after={place}");
     assert_eq!(behind.news(&after).await, (Vec::new(), place));
-    assert_eq!(behind.news("").await.0, [""; 0], "the server has not seen the publish");
+    assert_eq!(behind.news("").await.0, ["new backup"], "the server has looked for the publish");
 
     rebuild(&fixture.context).unwrap();
     app.refresh();
     let (_, place) = app.news("").await;
     let after = format!("after={place}");
     assert_eq!(behind.news(&after).await, (Vec::new(), place), "the generation has not expired");
+}
+
+#[actix_web::test]
+async fn cursor_beyond_the_index_has_expired() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(BOX, "old backup", 1, 1)]);
+    let app = fixture.serve("free").await;
+    assert_eq!(app.save(json!({"name": "a", "query": "keywords=backup"})).await.0, 201);
+    for after in ["1-2", "1-999999999"] {
+        let (code, body) = app.get(&format!("/api/v2/alerts/1/files?after={after}")).await;
+        assert_eq!((code, &body["code"]), (400, &json!("after_expired")), "{after}");
+    }
+    assert_eq!(app.news("after=1-1").await, (Vec::new(), "1-1".to_owned()));
 }
 
 #[actix_web::test]
@@ -129,6 +143,19 @@ async fn comparison_with_an_old_search_adds_no_message() {
     assert_eq!(sent[0]["files"][0]["fullPath"], "public");
 }
 
+#[derive(diesel::QueryableByName)]
+struct Number {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    number: i64,
+}
+
+/// Counts the messages that are neither delivered nor abandoned.
+fn waiting(fixture: &Fixture) -> i64 {
+    let sql = "SELECT count(*) AS number FROM alert_message WHERE over_at IS NULL";
+    let mut db = fixture.context.pools.connect().unwrap();
+    diesel::sql_query(sql).get_result::<Number>(&mut db).unwrap().number
+}
+
 #[actix_web::test]
 async fn message_counts_only_files_that_are_left() {
     let peer = HttpPeer::start(|_| PeerAnswer::Body(200, String::new()));
@@ -148,9 +175,16 @@ async fn message_counts_only_files_that_are_left() {
     }
     // Files of later runs do not belong to it.
     fixture.load_lines(&[&line("new.s3.amazonaws.com", "another backup", 1, 1)]);
+    // Nothing is left of another message.
+    const GONE: &str = "gone.s3.amazonaws.com";
+    let files: Vec<String> =
+        (0..150).map(|number| line(GONE, &format!("{number:03} backup"), 1, 1)).collect();
+    fixture.load_lines(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    remove(&fixture.context, GONE, "", "law", "test").unwrap();
     let _app = fixture.serve_with("free", private_webhooks()).await;
-    until("the messages arrive", async || peer.requests().len() > 1).await;
+    until("no message is waiting", async || waiting(&fixture) == 0).await;
     let events: Vec<_> = peer.requests().iter().map(body_of).collect();
+    assert_eq!(events.len(), 2);
     let event = events.iter().find(|event| event["count"] != 1).unwrap();
     let named = event["files"].as_array().unwrap();
     assert_eq!((&event["count"], named.len()), (&json!(130), 100));
