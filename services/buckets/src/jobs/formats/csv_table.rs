@@ -23,6 +23,8 @@ struct Columns {
     bucket: Option<usize>,
     kind: Option<usize>,
     path: usize,
+    /// Downloads of searches have this column.
+    url: Option<usize>,
     attributes: Attributes<Option<usize>>,
     /// Version columns. Only inventories have these.
     versions: Option<VersionColumns>,
@@ -73,6 +75,7 @@ impl Columns {
             bucket: find(&["bucket"]),
             kind: find(&["type"]),
             path: need(&["fullPath", "path", "key", "Key"])?,
+            url: find(&["url"]),
             attributes: Attributes::try_from_fn(|attribute| {
                 let headers = fields::headers(attribute);
                 match fields::is_required(attribute) {
@@ -189,6 +192,9 @@ pub(super) fn read<R: BufRead>(
             }
             record = decoded(&record, columns.path);
         }
+        if let Some(plain) = columns.url.and_then(|url| unguarded(&record, columns.path, url)) {
+            record = plain;
+        }
         if let Err(reason) = take(&record, &columns, position, defaults, sink)? {
             let content = columns.line(&record, defaults);
             sink.bad(Bad { position, reason, content })?;
@@ -200,6 +206,18 @@ pub(super) fn read<R: BufRead>(
 fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv::Result<bool> {
     Ok(reader.read_byte_record(record)?
         && (!declares_separator(record) || reader.read_byte_record(record)?))
+}
+
+/// Removes the apostrophe that downloads put before a path that looks like a formula. Returns
+/// `None` if there isn't one, or if it belongs to the path: then the URL contains it, too.
+fn unguarded(record: &ByteRecord, path: usize, url: usize) -> Option<ByteRecord> {
+    let plain = record.get(path)?.strip_prefix(b"'")?;
+    let url = percent_decoded(std::str::from_utf8(record.get(url)?).ok()?);
+    if !url.strip_suffix(plain)?.ends_with(b"/") {
+        return None;
+    }
+    let fields = record.iter().enumerate();
+    Some(fields.map(|(place, field)| if place == path { plain } else { field }).collect())
 }
 
 /// Decodes the path in a record.
