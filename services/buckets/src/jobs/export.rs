@@ -12,6 +12,10 @@ use crate::app;
 use crate::engine::{EngineError, Limits, each_row};
 use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
+use crate::store::buckets::Bucket;
+
+/// Path of an entry that loads skip, but whose bucket they add.
+const DIRECTORY_MARKER: &str = "/";
 
 /// A line of the export. Loads can read it back.
 #[derive(Serialize)]
@@ -38,8 +42,13 @@ impl Serialize for Exported {
     }
 }
 
+fn write_line(out: &mut dyn Write, line: &Line<'_>) -> Result<(), JobError> {
+    serde_json::to_writer(&mut *out, line).map_err(std::io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
+}
+
 /// Writes all visible files, or just those of one bucket, in ascending id order. Returns the number
-/// of files.
+/// of files. Empty buckets follow, as directory markers.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,
@@ -58,8 +67,9 @@ pub fn export(
         let unknown = || JobError::Invalid(format!("there is no bucket {parsed}"));
         Ok(found.ok_or_else(unknown)?.id)
     });
+    let wanted = wanted.transpose()?;
     let mut count = 0;
-    each_row(&*index, wanted.transpose()?, &Limits::none(), |row| -> Result<(), JobError> {
+    each_row(&*index, wanted, &Limits::none(), |row| -> Result<(), JobError> {
         let Some(bucket) = buckets.get(&row.bucket) else { return Ok(()) };
         if takedowns.hides(row.bucket, &row.path) {
             return Ok(());
@@ -70,10 +80,23 @@ pub fn export(
             path: &row.path,
             attributes: Exported(row.attributes),
         };
-        serde_json::to_writer(&mut *out, &line).map_err(std::io::Error::from)?;
-        out.write_all(b"\n")?;
+        write_line(out, &line)?;
         count += 1;
         Ok(())
     })?;
+    let counts = index.summary().counts.clone();
+    let is_empty = |bucket: &&Bucket| {
+        bucket.first_indexed.is_some()
+            && !counts.contains_key(&bucket.id)
+            && wanted.is_none_or(|id| id == bucket.id)
+            && !takedowns.hides_bucket(bucket.id)
+    };
+    let mut empty: Vec<&Bucket> = buckets.values().filter(is_empty).collect();
+    empty.sort_unstable_by_key(|bucket| bucket.id);
+    for bucket in empty {
+        let attributes = Exported(Attributes::from_fn(|_| 0));
+        let (bucket, kind) = (bucket.address.as_str(), bucket.kind.as_str());
+        write_line(out, &Line { bucket, kind, path: DIRECTORY_MARKER, attributes })?;
+    }
     Ok(count)
 }

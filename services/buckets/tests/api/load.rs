@@ -47,6 +47,21 @@ fn reloading_samples_changes_no_result() {
 }
 
 #[test]
+fn export_keeps_empty_buckets() {
+    let fixture = Fixture::new();
+    // A directory marker.
+    fixture.load_lines(&[&line(A, "1", 1, 1), &line(B, "empty/", 0, 0)]);
+    let lines = exported(&fixture, None);
+    let copy = Fixture::new();
+    copy.load(&[copy.folder.write("export.ndjson", lines.join("\n"))]).unwrap();
+    let listed = copy.context.buckets().unwrap();
+    let listed = listed.values().filter(|bucket| bucket.first_indexed.is_some());
+    assert_eq!(listed.count(), 2);
+    assert_eq!(exported(&copy, None), lines);
+    assert_eq!(exported(&copy, Some(A)).len(), 1);
+}
+
+#[test]
 fn replace_mode_replaces_files_of_named_buckets() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1), &line(A, "2", 1, 1), &line(B, "1", 1, 1)]);
