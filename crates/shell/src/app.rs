@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use actix_http::ConnectionType;
-use actix_web::body::BoxBody;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceFactory, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::http::uri::{PathAndQuery, Uri};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, Version};
 use actix_web::middleware::from_fn;
 use actix_web::{App, Error, HttpMessage, HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
@@ -237,6 +237,14 @@ fn finish<S: Service>(
     let status = response.status();
     if context.draining.is_on() {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
+    if response.request().version() < Version::HTTP_11
+        && response.response().body().size() == BodySize::Stream
+    {
+        // HTTP/1.0 has no chunks, so the end of the connection ends the body (RFC 9112, 6.1).
+        let head = response.response_mut().head_mut();
+        head.no_chunking(true);
+        head.set_connection_type(ConnectionType::Close);
     }
     let known = request_id::known(response.request());
     let id = known.or(id).unwrap_or_else(RequestId::next);

@@ -225,3 +225,36 @@ async fn account_runs_half_of_all_downloads() {
     app.key = fixture.key("fourth", "premium");
     assert_eq!(app.download("limit=1", NDJSON).await.0, 200);
 }
+
+#[rstest]
+#[case(CSV, "csv")]
+#[case(NDJSON, "ndjson")]
+#[actix_web::test]
+async fn downloads_load_with_the_same_paths(#[case] accept: &str, #[case] extension: &str) {
+    let names =
+        ["=1+1", "'=1+1", "'a", "''", "+b c#d%41", "@x/\u{e9}", "\u{ff1d}2", "-\r\n,\"", "a"];
+    let (_fixture, app) = serve_names(names.into_iter().map(str::to_owned), "premium").await;
+    let (_, _, body) = app.download("", accept).await;
+    let copy = Fixture::new();
+    copy.load(&[copy.folder.write(format!("files.{extension}"), body)]).unwrap();
+    let copied = copy.serve("premium").await;
+    assert_eq!(copied.paths("").await, names);
+}
+
+#[actix_web::test]
+async fn old_clients_get_a_download_without_chunks() {
+    let (_fixture, app) = serve_names((0..3).map(|n| format!("{n}.txt")), "premium").await;
+    for (version, connection) in [("HTTP/1.0", "keep-alive"), ("HTTP/1.1", "close")] {
+        let request = format!(
+            "GET /api/v2/files {version}\r\nHost: a\r\nAccept: {CSV}\r\nConnection: {connection}\r\n\
+             Authorization: Bearer {}\r\n\r\n",
+            app.key
+        );
+        let answer = app.server.raw(request).await;
+        let is_old = version == "HTTP/1.0";
+        assert_eq!(answer.header("transfer-encoding").is_none(), is_old, "{}", answer.head);
+        let body = answer.text();
+        assert_eq!(body.starts_with("bucket,type,fullPath"), is_old, "{body}");
+        assert_eq!(body.lines().count() == 4, is_old, "{body}");
+    }
+}
