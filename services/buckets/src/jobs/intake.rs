@@ -377,12 +377,12 @@ impl Sink for Intake {
                 if let Some(part) = part
                     && self.state.partial.insert(target.id)
                 {
-                    let (source, address) = (&self.source, &target.address);
+                    let note = self.note_of(&format!("this listing of {} {part}", target.address));
                     log::warn!(
                         target: "notice",
-                        "{source}: this listing of {address} {part}: no files are removed from \
-                         the bucket"
+                        "{note}: no files are removed from the bucket"
                     );
+                    self.state.tally.partial.push(note);
                 }
                 self.name(target.id);
                 self.state.named.insert(target.id, truncated);

@@ -24,6 +24,9 @@ pub struct Tally {
     pub skipped_removed: u64,
     /// Incomplete sources, and why they are incomplete.
     pub incomplete: Vec<String>,
+    /// Listings that don't cover their whole bucket, and why. No files were removed from it.
+    #[serde(default)]
+    pub partial: Vec<String>,
 }
 
 impl Tally {
@@ -106,6 +109,9 @@ impl fmt::Display for Report {
         }
         for source in &tally.incomplete {
             write!(f, "\nincomplete: {source}")?;
+        }
+        for listing in &tally.partial {
+            write!(f, "\npartial: {listing}")?;
         }
         Ok(())
     }

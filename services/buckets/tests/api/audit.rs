@@ -10,6 +10,7 @@ use buckets::jobs::{
     addresses_of, audit, remove, status,
 };
 use diesel::connection::SimpleConnection;
+use rstest::rstest;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
@@ -162,6 +163,30 @@ fn incomplete_listing_removes_no_file() {
     assert_eq!((bucket.state, bucket.indexed), (AuditState::Incomplete, 2), "{report:?}");
     assert_eq!(counts(bucket), (1, 0, 0, 0));
     assert!(report.has_new(), "the file that was read is new");
+}
+
+#[rstest]
+#[case::prefix(200, "<Prefix>p/</Prefix>", AuditState::Incomplete)]
+#[case::delimiter(200, "<Delimiter>/</Delimiter>", AuditState::Incomplete)]
+#[case::groups(200, "<CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes>", AuditState::Incomplete)]
+#[case::whole(200, "", AuditState::Listed)]
+#[case::range(206, "", AuditState::Unreachable)]
+fn part_of_a_listing_is_not_complete(
+    #[case] status: u16,
+    #[case] part: &'static str,
+    #[case] state: AuditState,
+) {
+    let server = HttpPeer::start(move |_| {
+        let page = format!(
+            "<ListBucketResult><Name>box</Name>{part}<Contents><Key>p/a.txt</Key><Size>1</Size>\
+             </Contents><IsTruncated>false</IsTruncated></ListBucketResult>"
+        );
+        PeerAnswer::Body(status, page)
+    });
+    let fixture = Fixture::new();
+    let report = fixture.audit(&options(&server.url(""), "box"));
+    assert_eq!(report.buckets[0].state, state, "{report:?}");
+    assert_eq!(report.buckets[0].reason.is_none(), state == AuditState::Listed);
 }
 
 #[test]

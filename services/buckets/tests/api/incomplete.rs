@@ -295,10 +295,12 @@ fn partial_listing_removes_no_file(#[case] part: &str) {
     let listing = format!("<ListBucketResult>{part}{entry}{end}</ListBucketResult>");
     let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
     assert_eq!((report.counts.replaced, report.counts.removed), (1, 0));
+    assert_eq!((report.tally.partial.len(), report.tally.incomplete.len()), (1, 0), "{report}");
     let end = "<IsTruncated>false</IsTruncated>";
     let listing = format!("<ListBucketResult><Prefix/>{entry}{end}</ListBucketResult>");
     let report = fixture.load(&[fixture.folder.write(format!("{A}.xml"), listing)]).unwrap();
     assert_eq!((report.counts.unchanged, report.counts.removed), (1, 4));
+    assert_eq!(report.tally.partial, [""; 0]);
 }
 
 #[rstest]

@@ -17,7 +17,7 @@ use super::load::{abort_stopped, load};
 use super::max_errors::MaxErrors;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::remote::{Refusal, RemoteOptions};
-use super::report::Report;
+use super::report::{Report, Tally};
 use super::sources::sources_of;
 use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
 use crate::model::file_query::{FileQuery, Position, SortKey};
@@ -131,7 +131,8 @@ fn listed(
     before: u64,
     shown: usize,
 ) -> Result<BucketAudit, JobError> {
-    let incomplete = report.tally.incomplete.first().or(report.truncated.first());
+    let Tally { incomplete, partial, .. } = &report.tally;
+    let incomplete = incomplete.first().or(report.truncated.first()).or(partial.first());
     let state = match incomplete {
         Some(_) => AuditState::Incomplete,
         None => AuditState::Listed,

@@ -12,8 +12,8 @@ use super::addresses::InvalidLine;
 pub enum AuditState {
     /// The bucket is open, and we published its complete listing.
     Listed,
-    /// The bucket is open, but its listing was cut short or has invalid entries. No files were
-    /// removed.
+    /// The bucket is open, but its listing was cut short, is filtered or has invalid entries. No
+    /// files were removed.
     Incomplete,
     /// The bucket would lose too many files, so nothing was published.
     Held,

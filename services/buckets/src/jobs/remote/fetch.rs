@@ -189,7 +189,8 @@ fn names_private(url: &Url) -> bool {
 async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     let request = http.get(url.clone()).header("x-ms-version", "2021-08-06");
     let mut response = request.send().await.map_err(interrupted)?;
-    if !response.status().is_success() {
+    // We don't request ranges, so a part of the page is not what we asked for.
+    if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
         return Err(refused(&response));
     }
     let mut page = Vec::new();
