@@ -13,6 +13,7 @@ use super::reasons::{printable, shortened};
 use super::reject_file::RejectFile;
 use super::remote::Place;
 use crate::engine::{NamedBucket, NewFile};
+use crate::model::address::bucket_key_of;
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
 
@@ -47,6 +48,7 @@ pub struct Intake {
     pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
+    /// Removed prefixes by the key of the bucket.
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
@@ -223,7 +225,8 @@ impl Intake {
     pub fn refresh_removals(&mut self, pools: &Pools) -> Result<(), JobError> {
         self.removed.clear();
         for removal in pools.read_blocking(removals::in_force)? {
-            self.removed.entry(removal.address).or_default().push(removal.prefix);
+            let key = bucket_key_of(&removal.address);
+            self.removed.entry(key).or_default().push(removal.prefix);
         }
         Ok(())
     }
@@ -258,15 +261,15 @@ impl Intake {
         self.state.events <= self.skip
     }
 
-    fn is_removed(&self, address: &str, path: &str) -> bool {
-        let prefixes = self.removed.get(address);
+    fn is_removed(&self, bucket_key: &str, path: &str) -> bool {
+        let prefixes = self.removed.get(bucket_key);
         prefixes.is_some_and(|all| all.iter().any(|prefix| path.starts_with(prefix.as_str())))
     }
 
     fn take(&mut self, item: &Item<'_>) -> Taken {
         let target = self.buckets.target(item.bucket, item.kind)?;
         // This comes first: a bad line would be stored with its name.
-        if self.is_removed(&target.address, item.path) {
+        if self.is_removed(&target.key, item.path) {
             self.state.tally.skipped_removed += 1;
             return Ok(());
         }
@@ -364,7 +367,7 @@ impl Sink for Intake {
             return Ok(());
         }
         match self.buckets.target(bucket, kind) {
-            Ok(target) if !self.is_removed(&target.address, "") => {
+            Ok(target) if !self.is_removed(&target.key, "") => {
                 let is_open = self.state.named.get(&target.id) == Some(&true);
                 let end = self.state.ends.remove(&target.id);
                 let is_next = |link: &Link| end.as_ref().is_some_and(|before| link.follows(before));

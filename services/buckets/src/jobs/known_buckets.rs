@@ -15,6 +15,8 @@ pub struct Target {
     pub kind: BucketType,
     /// Normalised address.
     pub address: String,
+    /// The same for all addresses of the bucket.
+    pub key: String,
 }
 
 /// Maximum number of address spellings to cache, and their maximum length in bytes.
@@ -74,16 +76,16 @@ impl KnownBuckets {
         let kind = kind.map_err(|error: AddressError| error.to_string())?;
         let (address, kind) =
             Address::parse_typed(written, kind).map_err(|error| error.to_string())?;
-        let address = address.as_str().to_owned();
+        let (key, address) = (address.bucket_key(), address.as_str().to_owned());
         let fingerprint = fingerprint(&self.hashers, &address);
         if let Some((id, kind)) = self.known.get(fingerprint) {
-            return Ok(Target { id, kind, address });
+            return Ok(Target { id, kind, address, key });
         }
         let id = self.next;
         self.known.insert(fingerprint, id, kind)?;
         self.next += 1;
         self.new.push((id, address.clone(), kind));
-        Ok(Target { id, kind, address })
+        Ok(Target { id, kind, address, key })
     }
 }
 

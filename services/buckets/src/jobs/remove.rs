@@ -8,7 +8,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use super::intake_state::IntakeState;
 use super::write_session::Session;
-use crate::model::address::Address;
+use crate::model::address::{Address, bucket_key_of};
 use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, crawls, generations, rejected_lines};
@@ -16,8 +16,8 @@ use crate::store::{buckets, crawls, generations, rejected_lines};
 /// Interval between checks on a removal that a load is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Adds an address to the removal list, which hides its files, and waits until their data is
-/// erased.
+/// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
+/// data is erased. Returns the removal of the given address, with the number of all files.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -29,11 +29,72 @@ pub fn remove(
     // Fail right away if we can't open the index. The request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
-    let id = context.pools.write_blocking(|db| -> Result<i64, DatabaseError> {
-        let id = removals::request(db, &address, prefix, &act)?;
+    let first = request(context, vec![address.as_str().to_owned()], prefix, &act)?;
+    let mut known = vec![address.as_str().to_owned()];
+    let mut waiting = first.clone();
+    let mut done = Vec::new();
+    loop {
+        // While we wait, a load may add files that it has already read under another address.
+        let others = other_addresses(context, &address, &known)?;
+        known.extend(others.iter().cloned());
+        waiting.extend(request(context, others, prefix, &act)?);
+        if waiting.is_empty() {
+            break;
+        }
+        for id in waiting.drain(..) {
+            done.push(carried_out(context, &address, id)?);
+        }
+    }
+    forget_older(context)?;
+    clear_log(context)?;
+    let files: i64 = done.iter().map(|removal| removal.files).sum();
+    let given = done.into_iter().find(|removal| first.contains(&removal.id));
+    let given =
+        given.ok_or_else(|| JobError::Invalid("the removal was not recorded".to_owned()))?;
+    Ok(Removal { files, ..given })
+}
+
+/// Requests a removal for each address and returns their ids.
+fn request(
+    context: &JobContext,
+    addresses: Vec<String>,
+    prefix: &str,
+    act: &AuditEntry<'_>,
+) -> Result<Vec<i64>, JobError> {
+    if addresses.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(context.pools.write_blocking(|db| -> Result<_, DatabaseError> {
+        let mut ids = Vec::with_capacity(addresses.len());
+        for address in &addresses {
+            ids.push(removals::request(db, address, prefix, act)?);
+        }
         generations::touch(db)?;
-        Ok(id)
+        Ok(ids)
+    })?)
+}
+
+/// Returns the other addresses under which the bucket is indexed or crawled.
+fn other_addresses(
+    context: &JobContext,
+    address: &Address,
+    known: &[String],
+) -> Result<Vec<String>, JobError> {
+    let name = address.name();
+    let mut others = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
+        let mut similar = buckets::addresses_like(db, name)?;
+        similar.extend(crawls::addresses_like(db, name)?);
+        Ok(similar)
     })?;
+    let key = address.bucket_key();
+    others.retain(|other| bucket_key_of(other) == key && !known.contains(other));
+    others.sort_unstable();
+    others.dedup();
+    Ok(others)
+}
+
+/// Waits until a removal is completed. Carries it out unless another command does.
+fn carried_out(context: &JobContext, address: &Address, id: i64) -> Result<Removal, JobError> {
     let mut logged = false;
     loop {
         if let Some(mut session) = Session::try_open(context, "a removal is being carried out")? {
@@ -41,11 +102,7 @@ pub fn remove(
         }
         let done = context.pools.read_blocking(|db| removals::find(db, id))?;
         match done {
-            Some(done) if done.applied_at.is_some() => {
-                forget_older(context)?;
-                clear_log(context)?;
-                return Ok(done);
-            }
+            Some(done) if done.applied_at.is_some() => return Ok(done),
             _ if !logged => {
                 logged = true;
                 log::info!(
@@ -89,7 +146,7 @@ fn forget_older(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Removes an address from the removal list. The next load restores its files.
+/// Takes all addresses of a bucket off the removal list. The next load restores its files.
 ///
 /// # Errors
 /// Returns an error if a removal of this address hasn't erased its files yet.
@@ -100,15 +157,16 @@ pub fn unremove(
     operator: &str,
 ) -> Result<usize, JobError> {
     let address = parse(address)?;
+    let key = address.bucket_key();
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
-    let is_waiting = |removal: &Removal| removal.address == address;
+    let is_waiting = |removal: &Removal| bucket_key_of(&removal.address) == key;
     if context.pools.read_blocking(removals::pending)?.iter().any(is_waiting) {
         let hidden = format!("{address} is on the removal list, but its files are not erased yet");
         let why = "they stay hidden; run unremove again when `buckets removals` shows the removal \
                    in force";
         return Err(JobError::Invalid(format!("{hidden}: {why}")));
     }
-    Ok(context.pools.write_blocking(|db| removals::lift(db, &address, &act))?)
+    Ok(context.pools.write_blocking(|db| removals::lift(db, address.as_str(), &act))?)
 }
 
 /// Carries out all pending removals. If a run was stopped, removes the buckets from its saved
@@ -189,7 +247,6 @@ pub fn purge(
     }
 }
 
-fn parse(address: &str) -> Result<String, JobError> {
-    let address = Address::parse(address);
-    Ok(address.map_err(|error| JobError::Invalid(error.to_string()))?.as_str().to_owned())
+fn parse(address: &str) -> Result<Address, JobError> {
+    Address::parse(address).map_err(|error| JobError::Invalid(error.to_string()))
 }

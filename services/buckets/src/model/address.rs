@@ -149,6 +149,19 @@ impl Address {
         self.kind
     }
 
+    /// Returns the same text for all addresses of a bucket. S3 and OSS have addresses for each
+    /// region and interface, and names that only one bucket has; Spaces have a second address.
+    pub fn bucket_key(&self) -> String {
+        let (text, name) = (&self.text, self.name());
+        match self.kind {
+            Some(BucketType::Aws) if text.ends_with(".cn") => format!("aws-cn {name}"),
+            Some(BucketType::Aws) => format!("aws {name}"),
+            Some(BucketType::Ali) => format!("ali {name}"),
+            Some(BucketType::Dos) => text.replace(".cdn.digitaloceanspaces", ".digitaloceanspaces"),
+            Some(BucketType::Azure | BucketType::Gcp) | None => text.clone(),
+        }
+    }
+
     /// Everything before the provider's suffix. For a custom domain, that's the whole address.
     pub fn name(&self) -> &str {
         &self.text[..self.name_length]
@@ -188,6 +201,11 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// Returns the [`Address::bucket_key`] of an address, or the text if it isn't an address.
+pub fn bucket_key_of(address: &str) -> String {
+    Address::parse(address).map_or_else(|_| address.to_owned(), |parsed| parsed.bucket_key())
 }
 
 fn join(host: &str, container: &str) -> String {
@@ -320,6 +338,34 @@ mod tests {
     #[case("acc.blob.core.windows.net/box/dir", AddressError::ExtraPath)]
     fn invalid_addresses_are_rejected(#[case] given: &str, #[case] error: AddressError) {
         assert_eq!(Address::parse(given), Err(error), "{given}");
+    }
+
+    #[test]
+    fn addresses_of_one_bucket_have_the_same_key() {
+        for same in
+            [
+                &[
+                    "s3://n",
+                    "n.s3-eu-west-1.amazonaws.com",
+                    "s3.dualstack.us-east-1.amazonaws.com/n",
+                ][..],
+                &["n.s3.cn-north-1.amazonaws.com.cn", "s3.cn-northwest-1.amazonaws.com.cn/n"],
+                &["n.oss-cn-hangzhou.aliyuncs.com", "n.oss-cn-hangzhou-internal.aliyuncs.com"],
+                &["n.fra1.digitaloceanspaces.com", "n.fra1.cdn.digitaloceanspaces.com"],
+                &["n.nyc3.digitaloceanspaces.com"],
+                &["gs://n", "storage.googleapis.com/n"],
+                &["n.blob.core.windows.net/a"],
+                &["n.blob.core.windows.net/b"],
+                &["n.example.org"],
+                &["s3://n.n"],
+            ]
+            .windows(2)
+        {
+            let [one, next] = same else { unreachable!() };
+            let key = bucket_key_of(one[0]);
+            assert!(one.iter().all(|address| bucket_key_of(address) == key), "{one:?}");
+            assert!(next.iter().all(|address| bucket_key_of(address) != key), "{next:?}");
+        }
     }
 
     #[test]

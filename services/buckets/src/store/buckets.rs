@@ -90,6 +90,12 @@ pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, Database
     row.map(from_row).transpose()
 }
 
+/// Returns the addresses that begin with a name and a dot, and possibly some others.
+pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseError> {
+    let similar = bucket::table.filter(bucket::address.like(format!("{name}.%")));
+    Ok(similar.select(bucket::address).order(bucket::id.asc()).load(db)?)
+}
+
 /// Returns the highest id, or 0 if there are no buckets.
 pub fn largest_id(db: &mut Db) -> Result<u64, DatabaseError> {
     let largest: Option<i64> = bucket::table.select(diesel::dsl::max(bucket::id)).first(db)?;

@@ -225,6 +225,12 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
+/// Returns the addresses that begin with a name and a dot, and possibly some others.
+pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseError> {
+    let similar = crawl::table.filter(crawl::bucket.like(format!("{name}.%")));
+    Ok(similar.select(crawl::bucket).order(crawl::id.asc()).load(db)?)
+}
+
 /// Deletes the pages stored by all crawls of a bucket. They have to start over, and a process that
 /// is listing the bucket loses its crawl.
 pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {

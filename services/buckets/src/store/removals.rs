@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use serde::Serialize;
 
 use super::schema::removal;
+use crate::model::address::bucket_key_of;
 
 /// Takedown of a bucket, or of its files below a prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Serialize)]
@@ -83,22 +84,23 @@ pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Returns `true` if there's a takedown of the whole bucket that hasn't been lifted.
+/// Returns `true` if there's a takedown of the whole bucket that hasn't been lifted, under any of its
+/// addresses.
 pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
-    let listed = removal::table
-        .filter(removal::address.eq(address))
-        .filter(removal::prefix.eq(""))
-        .filter(removal::lifted_at.is_null());
-    let found: Option<i64> = listed.select(removal::id).first(db).optional()?;
-    Ok(found.is_some())
+    Ok(of_bucket(db, address)?.iter().any(|removal| removal.prefix.is_empty()))
 }
 
 /// Returns true if a takedown of the bucket or of a prefix is pending or in force.
 pub fn names_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
-    let listed =
-        removal::table.filter(removal::address.eq(address)).filter(removal::lifted_at.is_null());
-    let found: Option<i64> = listed.select(removal::id).first(db).optional()?;
-    Ok(found.is_some())
+    Ok(!of_bucket(db, address)?.is_empty())
+}
+
+/// Returns the takedowns of a bucket, under any of its addresses, that haven't been lifted.
+pub fn of_bucket(db: &mut Db, address: &str) -> Result<Vec<Removal>, DatabaseError> {
+    let key = bucket_key_of(address);
+    let mut listed = in_force(db)?;
+    listed.retain(|removal| bucket_key_of(&removal.address) == key);
+    Ok(listed)
 }
 
 /// Returns pending takedowns.
@@ -124,17 +126,18 @@ pub fn applied(db: &mut Db, id: i64, files: u64, now: i64) -> Result<(), Databas
     Ok(())
 }
 
-/// Lifts all completed takedowns of an address and returns their number.
+/// Lifts all completed takedowns of a bucket, under any of its addresses, and returns their number.
 pub fn lift(db: &mut Db, address: &str, act: &AuditEntry<'_>) -> Result<usize, DatabaseError> {
-    let listed = removal::table
-        .filter(removal::address.eq(address))
-        .filter(removal::applied_at.is_not_null())
-        .filter(removal::lifted_at.is_null());
-    Ok(diesel::update(listed)
-        .set((
-            removal::lifted_at.eq(act.at),
-            removal::lifted_reason.eq(act.reason),
-            removal::lifted_by.eq(act.operator),
-        ))
-        .execute(db)?)
+    let mut lifted = 0;
+    for listed in of_bucket(db, address)? {
+        let applied = removal::table.find(listed.id).filter(removal::applied_at.is_not_null());
+        lifted += diesel::update(applied)
+            .set((
+                removal::lifted_at.eq(act.at),
+                removal::lifted_reason.eq(act.reason),
+                removal::lifted_by.eq(act.operator),
+            ))
+            .execute(db)?;
+    }
+    Ok(lifted)
 }

@@ -55,6 +55,26 @@ async fn removed_bucket_is_erased_and_not_reloaded() {
 }
 
 #[test]
+fn removal_covers_all_addresses_of_a_bucket() {
+    let fixture = Fixture::new();
+    let forms = [
+        "never.s3.amazonaws.com",
+        "never.s3.eu-west-1.amazonaws.com",
+        "s3.dualstack.us-east-1.amazonaws.com/never",
+    ];
+    let lines: Vec<String> = forms.iter().map(|form| line(form, "a.txt", 1, 1)).collect();
+    let other = line(B, "other.txt", 1, 1);
+    fixture.load_lines(&[&lines[0], &lines[1], &other]);
+    let removed = jobs::remove(&fixture.context, "s3://never", "", "law", "tester").unwrap();
+    assert_eq!((removed.address.as_str(), removed.files), (forms[0], 2));
+    let report = fixture.load_lines(&[&lines[0], &lines[1], &lines[2], &other]);
+    assert_eq!((report.tally.skipped_removed, report.tally.files), (3, 1));
+    assert_eq!(jobs::unremove(&fixture.context, forms[2], "", "tester").unwrap(), 2);
+    let report = fixture.load_lines(&[&lines[0], &lines[1], &lines[2], &other]);
+    assert_eq!((report.tally.skipped_removed, report.counts.added), (0, 3));
+}
+
+#[test]
 fn bad_lines_of_a_removed_bucket_are_skipped() {
     let fixture = Fixture::new();
     fixture.load_lines(&[&line(A, "1", 1, 1)]);

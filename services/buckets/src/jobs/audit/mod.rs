@@ -20,6 +20,7 @@ use super::remote::{Refusal, RemoteOptions};
 use super::report::{Report, Tally};
 use super::sources::sources_of;
 use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
+use crate::model::address::bucket_key_of;
 use crate::model::file_query::{FileQuery, Position, SortKey};
 use crate::store::{buckets, removals};
 
@@ -51,13 +52,13 @@ pub fn audit(
         .read_blocking(removals::in_force)?
         .into_iter()
         .filter(|removal| removal.prefix.is_empty())
-        .map(|removal| removal.address)
+        .map(|removal| bucket_key_of(&removal.address))
         .collect();
     let mut report = AuditReport::default();
     for address in &options.addresses {
         let bucket = match address {
             Err(line) => BucketAudit::invalid(line),
-            Ok(address) if removed.contains(&address.bucket) => {
+            Ok(address) if removed.contains(&bucket_key_of(&address.bucket)) => {
                 BucketAudit::new(&address.bucket, AuditState::Removed)
             }
             Ok(address) => audit_bucket(context, address, options, checkpoints)?,
