@@ -1,6 +1,6 @@
 //! Load sources: files, standard input and bucket listings.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -126,11 +126,41 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
             found.add(path)?;
         }
     }
-    let sources = found.without_data();
+    let mut sources = found.without_data();
     if sources.is_empty() {
         return Err(JobError::Invalid("there is nothing to load".to_owned()));
     }
+    sort_pages(&mut sources);
     Ok(sources)
+}
+
+/// Sorts the pages `ADDRESS.xml.N` of each listing by number, since `.xml.10` comes before `.xml.2`
+/// in order of name. Other sources keep their places.
+fn sort_pages(sources: &mut [Source]) {
+    let mut listings: HashMap<String, Vec<(u64, usize)>> = HashMap::new();
+    for (place, source) in sources.iter().enumerate() {
+        if let Some((listing, page)) = page_of(&source.path) {
+            listings.entry(listing).or_default().push((page, place));
+        }
+    }
+    for pages in listings.into_values() {
+        let mut sorted = pages.clone();
+        sorted.sort_unstable();
+        let moved: Vec<Source> =
+            sorted.into_iter().map(|(_, place)| sources[place].clone()).collect();
+        for ((_, place), source) in pages.into_iter().zip(moved) {
+            sources[place] = source;
+        }
+    }
+}
+
+/// Splits a path `ADDRESS.xml.N` into the listing and the number of its page.
+fn page_of(path: &Path) -> Option<(String, u64)> {
+    let path = path.to_str()?;
+    let packed = path.strip_suffix(".gz").or_else(|| path.strip_suffix(".zst"));
+    let (listing, page) = packed.unwrap_or(path).rsplit_once('.')?;
+    let is_page = listing.ends_with(".xml") && page.bytes().all(|byte| byte.is_ascii_digit());
+    Some((listing.to_owned(), page.parse().ok().filter(|_| is_page)?))
 }
 
 /// Sources found so far.
@@ -278,6 +308,29 @@ mod tests {
         source.open(ByteCounter::default()).unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, fs::read_to_string(path).unwrap());
         source.check().unwrap();
+    }
+
+    #[test]
+    fn pages_are_in_order_of_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let names =
+            ["a.xml.10", "a.xml.2.gz", "a.xml.1", "a.xml", "b.xml.3", "b.xml.11", "c.xml.x"];
+        let paths = names.map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "1").unwrap());
+        let named = |paths: &[PathBuf]| {
+            let sources = sources_of(paths).unwrap();
+            let name =
+                |source: Source| source.path.file_name().unwrap().to_str().unwrap().to_owned();
+            sources.into_iter().map(name).collect::<Vec<String>>()
+        };
+        assert_eq!(
+            named(&[folder.path().to_owned()]),
+            ["a.xml", "a.xml.1", "a.xml.2.gz", "a.xml.10", "b.xml.3", "b.xml.11", "c.xml.x"]
+        );
+        assert_eq!(
+            named(&paths),
+            ["a.xml.1", "a.xml.2.gz", "a.xml.10", "a.xml", "b.xml.3", "b.xml.11", "c.xml.x"]
+        );
     }
 
     #[test]
