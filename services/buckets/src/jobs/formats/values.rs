@@ -11,6 +11,11 @@ use serde_json::value::RawValue;
 /// Anything larger is in milliseconds. As seconds, it would be after the year 5138.
 const MOST_SECONDS: i64 = 100_000_000_000;
 
+/// The latest date that [`Timestamp`] can represent, and the end of the year 9999, about 26 hours
+/// later. Some programs write the latter for dates that never come.
+const LATEST: i64 = 253_402_207_200;
+const END_OF_9999: i64 = 253_402_300_799;
+
 /// Returns a number, or the contents of a string, as text. `null` becomes an empty string. Anything
 /// else is passed through and will fail to parse.
 pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
@@ -39,7 +44,8 @@ pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
 
 /// Parses a date in seconds, milliseconds, RFC 3339 or RFC 1123, and returns a Unix time. The
 /// default time zone is UTC. An empty string is 0. Dates before 1970 are negative. Dates after the
-/// year 9999 are rejected, because [`exported_date`] couldn't write them.
+/// year 9999 are rejected, because [`exported_date`] couldn't write them. Its last hours count as
+/// their first second.
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();
@@ -55,12 +61,25 @@ pub(super) fn date(text: &str) -> Result<i64, &'static str> {
         } else {
             number
         };
+        let is_end = (LATEST..=END_OF_9999).contains(&seconds);
+        let seconds = if is_end { LATEST } else { seconds };
         return Timestamp::from_second(seconds).map(|_| seconds).map_err(|_| UNREADABLE);
     }
     let parsed: Result<Timestamp, _> = text.parse();
     let parsed = parsed.or_else(|_| RFC_1123.parse_timestamp(text));
-    let parsed = parsed.or_else(|_| in_utc(text)).map_err(|_| UNREADABLE)?;
+    let parsed = match parsed.or_else(|_| in_utc(text)) {
+        Err(_) if is_end_of_9999(text) => return Ok(LATEST),
+        parsed => parsed.map_err(|_| UNREADABLE)?,
+    };
     Ok(parsed.as_second() - i64::from(parsed.subsec_nanosecond() < 0))
+}
+
+/// Returns whether a date that isn't a [`Timestamp`] is one of the last in the year 9999.
+fn is_end_of_9999(text: &str) -> bool {
+    let local = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    // The offset is ignored, because this date only means "never".
+    let is_date = local.parse::<DateTime>().is_ok();
+    is_date && (text.starts_with("9999-12-30") || text.starts_with("9999-12-31"))
 }
 
 /// Parses dates like `2022-10-25 02:57:46` or `2022/10/25 02:57:46`, with or without an offset. The
@@ -109,7 +128,13 @@ mod tests {
     #[case("100000000000", Ok(100_000_000_000))]
     #[case("100000000001", Ok(100_000_000))]
     #[case("253402207200000", Ok(253_402_207_200))]
-    #[case("253402207201000", Err(()))]
+    #[case("253402207201000", Ok(253_402_207_200))]
+    #[case("253402300799999", Ok(253_402_207_200))]
+    #[case("253402300800000", Err(()))]
+    #[case("9999-12-31T23:59:59Z", Ok(253_402_207_200))]
+    #[case("9999-12-31T23:59:59.999Z", Ok(253_402_207_200))]
+    #[case("9999-12-31T23:59:59+00:00", Ok(253_402_207_200))]
+    #[case("9999-12-31 25:00:00", Err(()))]
     #[case("9999-12-30T22:00:00Z", Ok(253_402_207_200))]
     #[case("yesterday", Err(()))]
     fn dates(#[case] text: &str, #[case] expected: Result<i64, ()>) {
