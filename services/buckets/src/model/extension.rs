@@ -44,6 +44,11 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
+/// Returns whether a filter, which is a list of extensions, can contain this one.
+fn is_nameable(suffix: &str) -> bool {
+    suffix.trim() == suffix && !suffix.contains(['*', ','])
+}
+
 /// Calls `each` with every extension of a file name, shortest first.
 pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
     if !file_name.contains('.') {
@@ -56,7 +61,7 @@ pub fn for_each(file_name: &str, mut each: impl FnMut(&str)) {
         if suffix.len() > LONGEST {
             return;
         }
-        if !suffix.is_empty() && !suffix.starts_with('.') {
+        if !suffix.is_empty() && !suffix.starts_with('.') && is_nameable(suffix) {
             each(suffix);
         }
     }
@@ -100,6 +105,10 @@ mod tests {
     #[case("x.", &[])]
     #[case("A.B.C.D.E", &["e", "d.e", "c.d.e"])]
     #[case("a..gz", &["gz"])]
+    #[case("a.\u{e9}te ", &[])]
+    #[case("a.b. c", &["b. c"])]
+    #[case("a.b,c", &[])]
+    #[case("a.b*", &[])]
     fn extensions_of_a_name(#[case] name: &str, #[case] expected: &[&str]) {
         let mut found = Vec::new();
         for_each(name, |extension| found.push(extension.to_owned()));
