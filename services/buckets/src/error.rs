@@ -78,7 +78,9 @@ pub enum Error {
     #[error("{0}")]
     Regexp(String),
     /// `start` is too large for offset paging.
-    #[error("start must be below 1000000; to go further, use scrolling (enterprise)")]
+    #[error(
+        "start must be below 1000000; only searches of files go further, by scrolling (enterprise)"
+    )]
     OffsetTooLarge,
     /// The index was rebuilt after this scroll started.
     #[error("the index has been rebuilt since the scroll started: start again without scroll-id")]
@@ -194,8 +196,8 @@ fn of_fault(fault: &Fault) -> (StatusCode, &'static str) {
         | Fault::InvalidQuery(_)
         | Fault::InvalidBody(_)
         | Fault::MalformedBody { .. }
-        | Fault::UnsupportedMediaType
-        | Fault::PayloadTooLarge { .. } => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+        | Fault::UnsupportedMediaType => (StatusCode::BAD_REQUEST, "invalid_parameter"),
+        Fault::PayloadTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "invalid_parameter"),
         Fault::Unavailable { .. } => (StatusCode::SERVICE_UNAVAILABLE, "index_not_ready"),
         Fault::Unreadable(StatusCode::URI_TOO_LONG) => TOO_LONG,
         Fault::Unreadable(_) => (StatusCode::BAD_REQUEST, "invalid_parameter"),

@@ -1,10 +1,11 @@
 //! `GET /api/account`
 
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get};
+use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 use shell::{Credentials, Fault};
 
+use super::input::check_query;
 use super::reply::json;
 use crate::app;
 use crate::error::{Error, Failures};
@@ -22,8 +23,13 @@ use crate::wire::account::AccountAnswer;
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/account")]
-pub async fn get_account(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
+pub async fn get_account(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
     let missing = || Error::Fault(Fault::Unauthorized(Credentials::Missing));
     let key = caller.key.as_ref().ok_or_else(missing)?;
+    check_query(&request)?;
     json(&app::get_account(&state, key))
 }

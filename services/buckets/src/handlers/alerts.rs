@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, delete, get, post, put};
 use auth::{After, Caller};
 use shell::params::Json;
 
-use super::input::{id_of, key_of, parameters};
+use super::input::{check_query, id_of, key_of, parameters};
 use super::reply::{created, json};
 use crate::app;
 use crate::error::{Error, ErrorBody, Failures, StoredFailures};
@@ -24,8 +24,14 @@ use crate::wire::alerts::{
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/alerts")]
-pub async fn list_alerts(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
-    json(&app::list_alerts(&state, key_of(&caller)?).await?)
+pub async fn list_alerts(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let key = key_of(&caller)?;
+    check_query(&request)?;
+    json(&app::list_alerts(&state, key).await?)
 }
 
 /// Create an alert
@@ -56,10 +62,13 @@ pub async fn list_alerts(caller: Caller, state: Data<State>) -> Result<HttpRespo
 #[post("/api/v2/alerts")]
 pub async fn add_alert(
     caller: Caller,
+    request: HttpRequest,
     body: After<Json<AlertBody>>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let added = app::add_alert(&state, key_of(&caller)?, body.0.0).await?;
+    let key = key_of(&caller)?;
+    check_query(&request)?;
+    let added = app::add_alert(&state, key, body.0.0).await?;
     created(&added, &format!("/api/v2/alerts/{}", added.id))
 }
 

@@ -6,7 +6,7 @@ use auth::{After, Caller};
 use shell::params::Json;
 use utoipa::IntoResponses;
 
-use super::input::{id_of, key_of};
+use super::input::{check_query, id_of, key_of};
 use super::reply::{created, json};
 use crate::app::{self, CrawlChange};
 use crate::error::{Error, ErrorBody, Failures, StoredFailures};
@@ -30,8 +30,14 @@ struct OneCrawl(CrawlRecord);
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/crawls")]
-pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
-    json(&app::list_crawls(&state, key_of(&caller)?).await?)
+pub async fn list_crawls(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    let key = key_of(&caller)?;
+    check_query(&request)?;
+    json(&app::list_crawls(&state, key).await?)
 }
 
 /// Create a crawl
@@ -62,10 +68,13 @@ pub async fn list_crawls(caller: Caller, state: Data<State>) -> Result<HttpRespo
 #[post("/api/v2/crawls")]
 pub async fn add_crawl(
     caller: Caller,
+    request: HttpRequest,
     body: After<Json<NewCrawlBody>>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let added = app::add_crawl(&state, key_of(&caller)?, body.0.0).await?;
+    let key = key_of(&caller)?;
+    check_query(&request)?;
+    let added = app::add_crawl(&state, key, body.0.0).await?;
     created(&added, &format!("/api/v2/crawls/{}", added.id))
 }
 

@@ -28,8 +28,17 @@ pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
 }
 
-/// The `id` in the path. If it isn't a number, the resource can't exist.
+/// Checks the query of an operation without parameters of its own.
+pub(super) fn check_query(request: &HttpRequest) -> Result<(), Error> {
+    match Input::query(request.query_string()).undecodable() {
+        None => Ok(()),
+        Some(violation) => Err(Fault::InvalidQuery(vec![violation]).into()),
+    }
+}
+
+/// The `id` in the path. If it isn't a number, the resource can't exist. Checks the query, too.
 pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
+    check_query(request)?;
     let id = request.match_info().query("id");
     let digits = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
     let id = id.parse().ok().filter(|_| digits);

@@ -1,10 +1,10 @@
 //! `GET /api/v2/stats`
 
 use actix_web::web::Data;
-use actix_web::{HttpResponse, get};
+use actix_web::{HttpRequest, HttpResponse, get};
 use auth::Caller;
 
-use super::input::plan_of;
+use super::input::{check_query, plan_of};
 use super::reply::json;
 use crate::app;
 use crate::error::{Error, Failures};
@@ -22,6 +22,11 @@ use crate::wire::stats::StatsAnswer;
     security(("bearer" = []), ("access_token" = []))
 )]
 #[get("/api/v2/stats")]
-pub async fn get_stats(caller: Caller, state: Data<State>) -> Result<HttpResponse, Error> {
+pub async fn get_stats(
+    caller: Caller,
+    request: HttpRequest,
+    state: Data<State>,
+) -> Result<HttpResponse, Error> {
+    check_query(&request)?;
     json(&app::get_stats(&state, plan_of(&caller)))
 }

@@ -42,6 +42,33 @@ async fn bad_parameters_are_400(#[case] query: &str, #[case] name: &str, #[case]
     assert_eq!(body, json!({"error": text, "code": "invalid_parameter", "parameter": name}));
 }
 
+#[rstest]
+#[case("/api/v2/stats")]
+#[case("/api/account")]
+#[case("/api/v2/alerts")]
+#[case("/api/v2/alerts/1")]
+#[case("/api/v2/crawls")]
+#[case("/api/v2/crawls/1")]
+#[case("/api/v2/buckets")]
+#[actix_web::test]
+async fn query_that_is_not_utf8_is_400(#[case] path: &str) {
+    let app = Fixture::new().serve("enterprise").await;
+    let (status, body) = error(&app, &format!("{path}?x=%FF")).await;
+    let text = "x: the value is not UTF-8 text";
+    let expected = json!({"error": text, "code": "invalid_parameter", "parameter": "x"});
+    assert_eq!((status, body), (400, expected));
+}
+
+#[actix_web::test]
+async fn too_long_body_is_413() {
+    let app = Fixture::new().serve("enterprise").await;
+    for path in ["/api/v2/alerts", "/api/v2/crawls"] {
+        let body = json!({"name": "a".repeat(1 << 20)});
+        let (status, body) = app.send(reqwest::Method::POST, path, &app.key, body).await;
+        assert_eq!((status, &body["code"]), (413, &json!("invalid_parameter")), "{path}");
+    }
+}
+
 #[actix_web::test]
 async fn too_many_or_too_long_values_are_400() {
     let app = Fixture::new().serve("enterprise").await;
