@@ -84,8 +84,8 @@ pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Returns `true` if there's a takedown of the whole bucket that hasn't been lifted, under any of its
-/// addresses.
+/// Returns `true` if there's a takedown of the whole bucket, under any of its addresses, that hasn't
+/// been lifted.
 pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     Ok(of_bucket(db, address)?.iter().any(|removal| removal.prefix.is_empty()))
 }
