@@ -14,6 +14,10 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 /// How many connections can wait to be accepted.
 const BACKLOG: i32 = 1024;
+/// How many bytes of a response the kernel keeps for a connection before sending them. By default,
+/// it keeps megabytes, and accepts more only after the client has read a third of them. A client
+/// that reads slowly would then seem to have stopped.
+const UNSENT: u32 = 64 << 10;
 /// Unix socket permissions. The service's user and group can connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
@@ -146,6 +150,8 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
         socket.set_only_v6(all.iter().any(same_port))?;
     }
     socket.bind(&address.into())?;
+    // Accepted connections inherit this.
+    socket.set_tcp_notsent_lowat(UNSENT)?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
@@ -186,6 +192,8 @@ fn lock_of(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::TcpStream;
     use std::sync::Barrier;
 
     use super::*;
@@ -213,6 +221,21 @@ mod tests {
         let both = [format!("0.0.0.0:{port}"), format!("[::]:{port}")];
         let both: Vec<ListenAddress> = both.iter().map(|text| text.parse().unwrap()).collect();
         assert_eq!(bind(&both, "BIND").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn the_kernel_keeps_little_of_a_response_that_is_not_read() {
+        let listening = bind(&["127.0.0.1:0".parse().unwrap()], "BIND").unwrap();
+        let Listener::Tcp(listener) = &listening[0] else { unreachable!() };
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        accepted.set_nonblocking(true).unwrap();
+        let mut kept = 0;
+        while let Ok(length) = accepted.write(&[0; 16 << 10]) {
+            kept += length;
+        }
+        // Without the limit, these are about 4 MB.
+        assert!((1..1_000_000).contains(&kept), "{kept}");
     }
 
     #[test]
