@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use rustix::fs::Access;
+use rustix::fs::{Access, PROC_SUPER_MAGIC};
 
 /// Checks whether a file or folder that doesn't exist yet could be created, without creating it.
 ///
@@ -17,16 +17,37 @@ use rustix::fs::Access;
 /// ```
 ///
 /// # Errors
-/// Returns an error if the nearest existing folder is not writable.
+/// Returns an error if the nearest existing folder is not writable, is on a read-only file system,
+/// or belongs to the kernel, such as `/proc`.
 pub fn require_creatable(path: &Path) -> io::Result<()> {
     for folder in path.ancestors().skip(1) {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         match fs::metadata(folder) {
             Ok(found) if !found.is_dir() => return Err(ErrorKind::NotADirectory.into()),
+            Ok(_) if is_of_kernel(folder) => return Err(ErrorKind::ReadOnlyFilesystem.into()),
             Ok(_) => return Ok(rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK)?),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Returns whether only the kernel creates files in a folder, although root has all permissions
+/// there: procfs and sysfs.
+fn is_of_kernel(folder: &Path) -> bool {
+    let found = rustix::fs::statfs(folder);
+    found.is_ok_and(|found| matches!(found.f_type, PROC_SUPER_MAGIC | 0x6265_6572))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_kernel_are_not_writable_even_for_root() {
+        for path in ["/proc/x", "/proc/x/notes.db"] {
+            assert!(require_creatable(Path::new(path)).is_err(), "{path}");
+        }
+    }
 }
