@@ -174,15 +174,23 @@ async fn answer_for_server<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
 ) -> ServiceResponse {
+    let id = request_id(request.request());
     let answer = if health::is_health(request.path()) {
-        let Context { service, draining, background, .. } = &*context;
-        health::answer(request.path(), service, draining, background).await
+        match *request.method() {
+            Method::GET | Method::HEAD => {
+                let Context { service, draining, background, .. } = &*context;
+                health::answer(request.path(), service, draining, background).await
+            }
+            _ => {
+                let allow = vec![Method::GET, Method::HEAD];
+                Fault::MethodNotAllowed { allow }.response(request.request())
+            }
+        }
     } else {
         let allow = context.operations.methods();
         let allow: Vec<_> = allow.iter().map(Method::as_str).chain(["OPTIONS"]).collect();
         HttpResponse::NoContent().insert_header((header::ALLOW, allow.join(", "))).finish()
     };
-    let id = RequestId::of(request.headers());
     let mut response = request.into_response(answer);
     id.mark(response.headers_mut());
     context.service.mark(response.headers_mut());

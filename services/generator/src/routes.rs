@@ -1,6 +1,5 @@
 //! All operations, in the order of the documentation.
 
-use actix_web::web;
 use shell::Routes;
 
 use crate::handlers::{
@@ -47,7 +46,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
     // This must come after the operations, because routers try routes in order.
-    routes.page("/", web::get().to(page::playground));
-    routes.page("/records", web::get().to(page::builder));
+    routes.get_page("/", page::playground);
+    routes.get_page("/records", page::builder);
     routes.assets(&page::SITE);
 }

@@ -2,8 +2,8 @@
 
 use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
-use actix_web::web::ServiceConfig;
-use actix_web::{App, Route};
+use actix_web::web::{self, ServiceConfig};
+use actix_web::{App, FromRequest, Handler, Responder, Route};
 use utoipa::openapi::path::{PathItem, Paths};
 use utoipa::openapi::{OpenApi, RefOr, Schema};
 use utoipa_actix_web::OpenApiFactory;
@@ -148,6 +148,29 @@ impl<'a> Routes<'a> {
         let at = self.described.operations.len();
         self.described.operations.push(Operation::new(path, Vec::new(), None));
         &mut self.described.operations[at]
+    }
+
+    /// Serves a page that can only be read. Other methods get 405.
+    ///
+    /// ```
+    /// use actix_web::http::Method;
+    ///
+    /// fn routes(routes: &mut shell::Routes<'_>) {
+    ///     routes.get_page("/", async || "hello");
+    /// }
+    /// let operations = shell::Operations::of(routes);
+    /// assert_eq!(operations.find("/").unwrap().methods(), [Method::GET, Method::HEAD]);
+    /// ```
+    pub fn get_page<F, Args>(&mut self, path: &str, handler: F)
+    where
+        F: Handler<Args>,
+        Args: FromRequest + 'static,
+        F::Output: Responder + 'static,
+    {
+        self.page(path, web::get().to(handler));
+        if let Some(page) = self.described.operations.last_mut() {
+            page.methods = vec![Method::GET, Method::HEAD];
+        }
     }
 
     /// Serves a site's assets.

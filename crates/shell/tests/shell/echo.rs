@@ -221,6 +221,7 @@ impl Service for Echo {
         routes.add(big);
         routes.add(huge);
         routes.add(endless);
+        routes.get_page("/page", async || "page");
     }
 
     fn state(&self, config: &mut actix_web::web::ServiceConfig) {

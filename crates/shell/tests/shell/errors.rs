@@ -39,6 +39,22 @@ async fn the_document_and_its_pages_have_methods_too() {
 }
 
 #[actix_web::test]
+async fn pages_and_health_checks_can_only_be_read() {
+    let started = Started::new().await;
+    for path in ["/page", "/healthz", "/readyz"] {
+        for method in [reqwest::Method::POST, reqwest::Method::DELETE, reqwest::Method::TRACE] {
+            let answer = client().request(method, started.url(path)).send().await.unwrap();
+            assert_eq!(answer.status(), 405, "{path}");
+            assert_eq!(answer.headers()["allow"], "GET, HEAD", "{path}");
+            assert!(answer.headers().contains_key("x-request-id"), "{path}");
+        }
+        assert_eq!(started.get(path).await.status(), 200, "{path}");
+        let answer = client().head(started.url(path)).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+    }
+}
+
+#[actix_web::test]
 async fn invalid_parameters_name_the_field() {
     let started = Started::new().await;
     for (path, expected) in [

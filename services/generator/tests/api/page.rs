@@ -1,3 +1,4 @@
+use reqwest::Method;
 use testkit::Exchange;
 
 use crate::app::App;
@@ -38,6 +39,18 @@ async fn the_builder_of_records_knows_every_type_and_part() {
     let script = format!("/assets/{}", script.split('"').next().unwrap());
     assert_eq!(app.get(&script).await.status, 200);
     assert!(page.headers.get("ratelimit-limit").is_none());
+}
+
+#[actix_web::test]
+async fn pages_with_another_method_are_405() {
+    let app = App::start().await;
+    for path in ["/", "/records", "/Records/"] {
+        for method in [Method::POST, Method::DELETE, Method::TRACE] {
+            let answer = app.server.request(method, path).answer().await.expect(405);
+            assert_eq!(answer.header("allow"), "GET, HEAD", "{path}");
+            assert_eq!(answer.json()["title"], "Method Not Allowed", "{path}");
+        }
+    }
 }
 
 #[actix_web::test]
