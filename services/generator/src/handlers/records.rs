@@ -87,8 +87,13 @@ pub async fn generate_records(
         ..bounds(seed.clone(), day)
     };
     let refuse = |violations| Fault::InvalidBody(violations).into_error(&request);
-    let schema =
-        parse(&input.schema, &bounds).map_err(|faults| refuse(schema_violations(faults)))?;
+    let schema = match parse(&input.schema, &bounds) {
+        Ok(schema) if input.violations.is_empty() => schema,
+        parsed => {
+            let faults = parsed.err().map(schema_violations).unwrap_or_default();
+            return Err(refuse([input.violations, faults].concat()));
+        }
+    };
     let most = bounds.most_rows;
     let is_past = bounds.rows.is_some_and(|rows| rows > most);
     let is_asked = |own: &Table| input.table.as_ref().is_none_or(|name| *name == own.name);

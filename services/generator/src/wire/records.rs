@@ -19,7 +19,7 @@ use crate::model::records::SchemaFault;
 pub const MOST_ROWS: i32 = 10_000_000;
 
 /// Parameters of `POST /api/Records`.
-#[derive(Deserialize, Validate, IntoParams)]
+#[derive(Default, Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[validate(schema(function = "no_archived_book", skip_on_field_errors = false))]
 pub struct RecordsParameters {
@@ -110,7 +110,7 @@ impl RecordsFormat {
 #[expect(dead_code, reason = "documentation: the schema is read member by member")]
 pub struct RecordsSchema(Value);
 
-/// A request for records.
+/// A request for records. Its parameters and its schema may have faults.
 pub struct RecordsRequest {
     /// Row count per table.
     pub rows: Option<u64>,
@@ -127,30 +127,35 @@ pub struct RecordsRequest {
     /// Return only this table.
     pub table: Option<String>,
     pub schema: Value,
+    /// The faults of the parameters, which are reported together with those of the schema.
+    pub violations: Vec<Violation>,
 }
 
 impl BodyRequest for RecordsRequest {
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>> {
         let input = Input::query(query);
-        let parameters = read_validated::<RecordsParameters>(&input, &RULES).into_result();
-        let schema = members(body).map(|members| Value::Object(members.into_iter().collect()));
-        match (parameters, schema) {
-            (Ok(parameters), Ok(schema)) => Ok(Self {
-                rows: parameters.rows.and_then(|rows| rows.try_into().ok()),
-                offset: parameters.offset.and_then(|rows| rows.try_into().ok()).unwrap_or(0),
-                seed: parameters.seed,
-                reference_day: parameters.reference_day,
-                format: parameters.format,
-                is_zip: parameters.zip.unwrap_or(false),
-                has_mark: parameters.bom.unwrap_or(false),
-                table: parameters.table,
-                schema,
-            }),
-            (parameters, schema) => {
-                let broken = schema.err().into_iter();
-                Err(broken.chain(parameters.err().unwrap_or_default()).collect())
-            }
-        }
+        let reading = read_validated::<RecordsParameters>(&input, &RULES);
+        let (parameters, violations) = (reading.value.unwrap_or_default(), reading.violations);
+        let members = match members(body) {
+            Ok(members) => members,
+            Err(broken) => return Err([vec![broken], violations].concat()),
+        };
+        // Numbers that are out of range must not lead to further faults.
+        let number = |rows: Option<i32>| -> Option<u64> {
+            rows.filter(|_| violations.is_empty())?.try_into().ok()
+        };
+        Ok(Self {
+            rows: number(parameters.rows),
+            offset: number(parameters.offset).unwrap_or(0),
+            seed: parameters.seed,
+            reference_day: parameters.reference_day,
+            format: parameters.format,
+            is_zip: parameters.zip.unwrap_or(false),
+            has_mark: parameters.bom.unwrap_or(false),
+            table: parameters.table,
+            schema: Value::Object(members.into_iter().collect()),
+            violations,
+        })
     }
 }
 

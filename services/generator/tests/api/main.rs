@@ -34,6 +34,7 @@ mod record_parts;
 mod records;
 mod requests;
 mod schema;
+mod schema_faults;
 mod schemas;
 mod social;
 mod stop;

@@ -29,6 +29,14 @@ pub struct RawChildren<'a> {
     mean: u64,
 }
 
+impl<'a> RawChildren<'a> {
+    /// Returns one child for each parent, in place of a member with faults. This allows finding
+    /// faults in its table.
+    fn unread(pointer: String, table: &'a str) -> Self {
+        Self { pointer, table, least: 1, sums: vec![1.0], mean: MILLION }
+    }
+}
+
 /// Reads `childrenOf`: `table`, `min` (0), `max` (5), and either `distribution` (uniform) or
 /// `weights` for each number of children.
 pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChildren<'a>> {
@@ -36,20 +44,22 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     let value = members.value("childrenOf")?;
     let before = faults.count();
     let mut members = Members::of(value, pointer.clone(), faults)?;
-    members.required("table", faults)?;
-    let table = members.text("table", faults)?;
+    members.required("table", faults);
+    let table = members.text("table", faults);
     let least = members.integer("min", 0, (0, MOST), faults);
     let most = members.integer("max", least.max(5), (0, MOST), faults);
-    let is_skewed =
-        members.word("distribution", &[("uniform", false), ("skewed", true)], faults)?;
+    let is_skewed = members.word("distribution", &[("uniform", false), ("skewed", true)], faults);
     let weights = members.array("weights", faults);
     if least > most {
         faults.add(members.at("max"), "must be at least min");
-        return None;
     }
-    let count = (most - least + 1) as usize;
     let at = members.at("weights");
     members.end("childrenOf", faults);
+    if faults.count() > before {
+        return table.map(|table| RawChildren::unread(pointer, table));
+    }
+    let count = (most - least + 1) as usize;
+    let is_skewed = is_skewed.unwrap_or_default();
     let weights: Vec<f64> = match weights {
         Some(weights) => weights.iter().filter_map(Value::as_f64).collect(),
         // Without weights, the skewed distribution halves the probability with each additional
@@ -67,7 +77,7 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
         );
     }
     if faults.count() > before {
-        return None;
+        return table.map(|table| RawChildren::unread(pointer, table));
     }
     let mean = (least..).zip(&weights).map(|(number, weight)| number as f64 * weight).sum::<f64>();
     let sums = weights
@@ -81,7 +91,7 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     // Rounding must not push the mean past the bounds, or we could never reach it.
     let mean =
         ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
-    Some(RawChildren { pointer, table, least, sums, mean })
+    Some(RawChildren { pointer, table: table?, least, sums, mean })
 }
 
 /// Assigns the rows of a table to their parents.

@@ -30,12 +30,20 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Counts a fault, and keeps it unless there are too many.
+    /// Counts a fault, and keeps it unless it is a repetition or there are too many.
     pub fn add(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
         self.count += 1;
         if self.kept.len() < MOST {
-            self.kept.push(SchemaFault { pointer: pointer.into(), message: message.into() });
+            let fault = SchemaFault { pointer: pointer.into(), message: message.into() };
+            if !self.kept.contains(&fault) {
+                self.kept.push(fault);
+            }
         }
+    }
+
+    /// Returns whether there are so many faults that it isn't worth looking for more.
+    pub fn are_many(&self) -> bool {
+        self.count >= MOST
     }
 
     /// Returns the number of faults so far.

@@ -141,7 +141,7 @@ impl<'a> Groups<'a> {
         faults: &mut Faults,
     ) -> Option<CardPart> {
         let part = members.word("part", &cards::PARTS, faults);
-        let is_number = members.value("part").is_none_or(|part| part == "number");
+        let is_number = part.is_none() || members.value("part").is_none_or(|part| part == "number");
         let spelling = is_number.then(|| members.word("format", &made::SPELLINGS, faults));
         let of = members.text("of", faults);
         let stated = members.text("brand", faults);

@@ -4,6 +4,13 @@ use serde_json::{Map, Value};
 
 use super::fault::Faults;
 
+/// Returns a whole number, which may also be written as `1.0` or `1e3`.
+fn whole(value: &Value) -> Option<i64> {
+    const EXACT: f64 = (1_i64 << 53) as f64;
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < EXACT;
+    value.as_i64().or_else(|| value.as_f64().filter(is_whole).map(|number| number as i64))
+}
+
 /// The members of an object. Members that are never read are reported as faults.
 pub struct Members<'a> {
     /// JSON pointer to the object.
@@ -80,7 +87,7 @@ impl<'a> Members<'a> {
         faults: &mut Faults,
     ) -> i64 {
         let what = format!("a whole number from {least} to {most}");
-        let fits = |value: &Value| value.as_i64().filter(|found| (least..=most).contains(found));
+        let fits = |value: &Value| whole(value).filter(|found| (least..=most).contains(found));
         self.typed(name, &what, faults, fits).unwrap_or(default)
     }
 

@@ -50,22 +50,23 @@ impl<'a> Builder<'a> {
         at: &Place<'_>,
         key: FieldKey,
     ) -> Option<Box<dyn Make>> {
-        let value = members.required("items", &mut self.faults)?;
+        let value = members.required("items", &mut self.faults);
         let pointer = members.at("items");
         let least = members.integer("min", 1, (0, 100), &mut self.faults);
         let most = members.integer("max", least.max(3), (1, 100), &mut self.faults);
         let is_distinct = members.flag("distinct", &mut self.faults);
-        if least > most {
+        let is_ordered = least <= most;
+        if !is_ordered {
             self.faults.add(members.at("max"), "must be at least min");
-            return None;
         }
+        let value = value?;
         if self.is_too_deep(at, &pointer) {
             return None;
         }
         let path = format!("{}/items", at.path);
         let raw = RawField { pointer: pointer.clone(), name: "items", value };
         let depth = at.depth + 1;
-        let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
+        let (least, most) = (least.unsigned_abs(), most.max(least).unsigned_abs());
         let items = Some(at.items.unwrap_or(1).saturating_mul(most));
         let item = Place { table: at.table, path: &path, depth, items };
         let item = self.read(&raw, &item)?;
@@ -74,7 +75,7 @@ impl<'a> Builder<'a> {
             true => self.distinct_items(&item, most, key, pointer)?,
             false => None,
         };
-        Some(Box::new(Array { item, least, most, distinct }))
+        is_ordered.then(|| Box::new(Array { item, least, most, distinct }) as _)
     }
 
     /// Returns how to choose items that are all different, if they could be equal. `None` means
@@ -114,31 +115,26 @@ impl<'a> Builder<'a> {
         members: &mut Members<'a>,
         at: &Place<'_>,
     ) -> Option<Box<dyn Make>> {
+        let before = self.faults.count();
         let fields = members.required("fields", &mut self.faults).and_then(Value::as_array);
-        let pointer = members.at("fields");
+        let fields = fields.filter(|fields| (1..=ALTERNATIVES).contains(&fields.len()));
+        let (pointer, has_weights) = (members.at("fields"), members.value("weights").is_some());
+        if fields.is_none() {
+            let text = format!("must be an array of 1 to {ALTERNATIVES} fields");
+            self.faults.add(&pointer, text);
+        }
+        let sums = fields.and_then(|fields| sums(members, fields.len(), &mut self.faults));
+        let by = members.text("by", &mut self.faults);
+        if by.is_some() && has_weights {
+            let text = "must be omitted, because by chooses the alternative";
+            self.faults.add(members.at("weights"), text);
+        }
+        let by = by.and_then(|name| self.named(at.table, name, &members.at("by")));
         if self.is_too_deep(at, &pointer) {
             return None;
         }
-        let Some(fields) = fields.filter(|fields| (1..=ALTERNATIVES).contains(&fields.len()))
-        else {
-            self.faults.add(pointer, format!("must be an array of 1 to {ALTERNATIVES} fields"));
-            return None;
-        };
-        let before = self.faults.count();
-        let sums = sums(members, fields.len(), &mut self.faults)?;
-        let by = match members.text("by", &mut self.faults) {
-            Some(_) if !sums.is_empty() => {
-                self.faults.add(
-                    members.at("weights"),
-                    "must be omitted, because by chooses the alternative",
-                );
-                return None;
-            }
-            Some(name) => Some(self.named(at.table, name, &members.at("by"))?),
-            None => None,
-        };
         let mut read = Vec::new();
-        for (place, value) in fields.iter().enumerate() {
+        for (place, value) in fields.into_iter().flatten().enumerate() {
             let path = format!("{}/{place}", at.path);
             let raw = RawField { pointer: format!("{pointer}/{place}"), name: "oneOf", value };
             let depth = at.depth + 1;
@@ -146,6 +142,7 @@ impl<'a> Builder<'a> {
             read.extend(self.read(&raw, &at));
         }
         let items = at.items.unwrap_or(1);
+        let sums = sums?;
         let is_whole = self.faults.count() == before;
         is_whole.then(|| Box::new(OneOf { fields: read, sums, by, items }) as _)
     }

@@ -212,13 +212,19 @@ impl<'a> Builder<'a> {
         let own_cost = 1 + raw.value.to_string().len() as u64 / 64;
         self.cost = own_cost;
         let first = match kind.as_str() {
-            Some("reference") => self.followed(&mut members, at)?,
-            _ => None,
+            Some("reference") => self.followed(&mut members, at),
+            _ => Some(None),
         };
-        if let Some(first) = &first {
+        if let Some(Some(first)) = &first {
             (key, nulls) = (first.key, first.nulls);
         }
-        let make = self.make(kind.as_str().unwrap_or_default(), &mut members, at, key);
+        let kind = kind.as_str().unwrap_or_default();
+        let make = self.make(kind, &mut members, at, key);
+        let unique_at = members.at("unique");
+        // Every type reads all of its members, even if some have faults.
+        if types().any(|known| known == kind) {
+            members.end(kind, &mut self.faults);
+        }
         let more_cost = make.as_ref().map_or(0, |make| make.more_cost());
         let cost = self.cost.saturating_add(more_cost);
         if cost > COST_OF_A_FIELD {
@@ -226,11 +232,7 @@ impl<'a> Builder<'a> {
             self.faults.add(&raw.pointer, text);
             return None;
         }
-        let unique_at = members.at("unique");
-        if make.is_some() {
-            members.end(kind.as_str().unwrap_or_default(), &mut self.faults);
-        }
-        let make = make?;
+        let (make, first) = (make?, first?);
         let order = match &first {
             Some(first) => first.order,
             None if unique => self.order(&*make, key, at, unique_at)?,
@@ -363,30 +365,34 @@ impl<'a> Builder<'a> {
         members.required("template", &mut self.faults)?;
         let template = members.text("template", &mut self.faults)?;
         let pointer = members.at("template");
-        let mut read = Vec::new();
-        for piece in pieces(template) {
-            read.push(match piece {
-                Ok(text) => Piece::Text(text.to_owned()),
-                Err(name) => Piece::Field(self.named(at.table, name, &pointer)?),
-            });
+        let (mut read, pieces) = (Vec::new(), pieces(template));
+        for piece in &pieces {
+            let piece = match piece {
+                Ok(text) => Some(Piece::Text((*text).to_owned())),
+                Err(name) => self.named(at.table, name, &pointer).map(Piece::Field),
+            };
+            if piece.is_none() && self.faults.are_many() {
+                return None;
+            }
+            read.extend(piece);
         }
         let items = at.items.unwrap_or(1);
-        Some(Box::new(Template { pieces: read, items }))
+        (read.len() == pieces.len()).then(|| Box::new(Template { pieces: read, items }) as _)
     }
 
     /// Reads the type `review`: `product` (a string) or `of` (a field).
     fn review(&mut self, members: &mut Members<'a>, at: &Place<'_>) -> Option<Box<dyn Make>> {
         let name = members.text("product", &mut self.faults);
-        if name.is_some_and(|name| name.chars().count() > 200) {
+        let is_long = name.is_some_and(|name| name.chars().count() > 200);
+        if is_long {
             self.faults.add(members.at("product"), "must be at most 200 characters long");
-            return None;
         }
         let product = match members.text("of", &mut self.faults) {
             Some(field) => Product::Field(self.named(at.table, field, &members.at("of"))?),
             None => Product::Name(name.unwrap_or("product").to_owned()),
         };
         let items = at.items.unwrap_or(1);
-        Some(Box::new(Reviews { product, items }))
+        (!is_long).then(|| Box::new(Reviews { product, items }) as _)
     }
 
     /// Reads the type `expression`: `expression`.
@@ -403,13 +409,19 @@ impl<'a> Builder<'a> {
         };
         let mut fields = Vec::new();
         for name in &expression.names {
-            let field = self.named(at.table, name, &pointer)?;
+            let Some(field) = self.named(at.table, name, &pointer) else {
+                if self.faults.are_many() {
+                    return None;
+                }
+                continue;
+            };
             // Every use of a name generates the value again.
             let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);
         }
         let items = at.items.unwrap_or(1);
-        Some(Box::new(Computed { expression, fields, items }))
+        let is_whole = fields.len() == expression.names.len();
+        is_whole.then(|| Box::new(Computed { expression, fields, items }) as _)
     }
 }

@@ -55,17 +55,22 @@ impl<'a> Builder<'a> {
         key: FieldKey,
     ) -> Option<Box<dyn Make>> {
         let own = &self.tables[at.table];
-        members.required("field", &mut self.faults)?;
-        let name = members.text("field", &mut self.faults)?;
-        let target = members.text("table", &mut self.faults).unwrap_or(&own.name);
+        members.required("field", &mut self.faults);
+        let name = members.text("field", &mut self.faults);
+        let target = match members.value("table") {
+            Some(_) => members.text("table", &mut self.faults),
+            None => Some(own.name.as_str()),
+        };
         let ways = [("uniform", 0), ("skewed", 1), ("once", 2)];
-        let mut way = members.word("choose", &ways, &mut self.faults)?;
+        let mut way = members.word("choose", &ways, &mut self.faults);
         let with = members.value("with").and_then(Value::as_str);
         if let Some(first) = with.and_then(|with| own.fields.iter().find(|own| own.name == with)) {
             // Ignore its own faults, which are reported where it is read.
             let chosen = first.value["choose"].as_str();
-            way = ways.iter().find(|(word, _)| Some(*word) == chosen).map_or(0, |(_, way)| *way);
+            let word = ways.iter().find(|(word, _)| Some(*word) == chosen);
+            way = Some(word.map_or(0, |(_, way)| *way));
         }
+        let target = target?;
         let Some(table) = self.tables.iter().position(|table| table.name == target) else {
             let known: Vec<_> = self.tables.iter().map(|table| table.name.as_str()).collect();
             let text = format!("must be one of {}", known.join(", "));
@@ -73,22 +78,24 @@ impl<'a> Builder<'a> {
             return None;
         };
         self.references.push((at.table, table));
-        let field = self.named(table, name, &members.at("field"))?;
+        let before = self.faults.count();
+        let field = self.named(table, name?, &members.at("field"));
         let (rows, has_rows) = (self.tables[table].rows, self.tables[table].has_rows);
         if self.bounds.is_part && !has_rows && table != at.table {
             let pointer = format!("{}/rows", self.tables[table].pointer);
             let text = "is required to skip rows, because references choose among all rows";
             self.faults.add(pointer, text);
-            return None;
         }
-        if field.has_nulls() {
+        if field.as_ref().is_some_and(|field| field.has_nulls()) {
             self.faults.add(members.at("field"), "has nulls, which cannot be referred to");
-            return None;
         }
         let is_child = own.children.as_ref().is_some_and(|children| children.table == table);
         if at.items.is_some() && (is_child || table == at.table) {
             let text = "must refer to a table other than its own and its parent, in an array";
             self.faults.add(members.at("table"), text);
+        }
+        let (field, way) = (field?, way?);
+        if self.faults.count() > before {
             return None;
         }
         let choosing = if table == at.table {
@@ -122,7 +129,14 @@ impl<'a> Builder<'a> {
         let tables = self.tables;
         for (place, table) in tables.iter().enumerate() {
             for set in &table.sets {
-                if let Some(text) = self.number(place, &set.names) {
+                let is_missing = |name: &&&str| table.fields.iter().all(|own| own.name != **name);
+                let mut missing = set.names.iter().filter(is_missing).peekable();
+                if missing.peek().is_some() {
+                    for name in missing {
+                        let text = format!("the table does not have a field {name}");
+                        self.faults.add(&set.pointer, text);
+                    }
+                } else if let Some(text) = self.number(place, &set.names) {
                     self.faults.add(&set.pointer, text);
                 }
             }
@@ -139,8 +153,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Assigns numbers to the combinations of some fields. Returns a description of the fault, if
-    /// any.
+    /// Assigns numbers to the combinations of some fields of a table. Returns a description of the
+    /// fault, if any.
     fn number(&self, table: usize, names: &[&str]) -> Option<String> {
         let own = &self.tables[table];
         let is_follower = |name: &str| {
@@ -150,9 +164,6 @@ impl<'a> Builder<'a> {
         };
         let mut fields = Vec::new();
         for name in names.iter().filter(|name| !is_follower(name)) {
-            if own.fields.iter().all(|field| field.name != *name) {
-                return Some(format!("the table does not have a field {name}"));
-            }
             // Any faults in the field have already been reported.
             let field = self.known(table, name)?;
             let is_whole = || {

@@ -86,6 +86,7 @@ pub fn read_tables<'a>(
     }
     let locale = culture(&mut members, names::american(), faults);
     let tables = members.required("tables", faults).and_then(Value::as_array);
+    members.end("a schema", faults);
     let Some(tables) = tables.filter(|tables| (1..=bounds.most_tables).contains(&tables.len()))
     else {
         faults.add("/tables", format!("must be an array of 1 to {} tables", bounds.most_tables));
@@ -101,7 +102,6 @@ pub fn read_tables<'a>(
         }
         read.push(table);
     }
-    members.end("a schema", faults);
     find_parents(&mut read, bounds, faults);
     Some(read)
 }
@@ -124,7 +124,7 @@ fn read_table<'a>(
     let most = members.integer("maxRows", most, (1, most.max(1)), faults).unsigned_abs();
     let rows = own.or(bounds.rows).unwrap_or(USUAL_ROWS).min(most);
     let raw_children = children::read(&mut members, faults);
-    if raw_children.is_some() && own.is_some() {
+    if members.value("childrenOf").is_some() && own.is_some() {
         faults.add(members.at("rows"), "must be omitted with childrenOf, which gives the number");
     }
     let fields = members.required("fields", faults).and_then(Value::as_array);
@@ -143,15 +143,13 @@ fn read_table<'a>(
         let set = set.as_array().map_or(&[][..], Vec::as_slice);
         sets.extend(read_set(set, pointer, (8, text), faults));
     }
-    let pointer = members.pointer.clone();
+    let (pointer, at) = (members.pointer.clone(), members.at("fields"));
+    members.end("a table", faults);
     let Some(fields) = fields.filter(|fields| (1..=bounds.most_fields).contains(&fields.len()))
     else {
-        let most = bounds.most_fields;
-        faults.add(members.at("fields"), format!("must be an array of 1 to {most} fields"));
+        faults.add(at, format!("must be an array of 1 to {} fields", bounds.most_fields));
         return None;
     };
-    let at = members.at("fields");
-    members.end("a table", faults);
     let fields = raw_fields(fields, &at, faults);
     Some(RawTable {
         pointer,

@@ -59,6 +59,7 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     let values = members.required("values", faults).and_then(Value::as_array);
     let Some(values) = values.filter(|values| (1..=MOST).contains(&values.len())) else {
         faults.add(members.at("values"), format!("must be an array of 1 to {MOST} values"));
+        members.array("weights", faults);
         return None;
     };
     let sums = sums(members, values.len(), faults)?;
