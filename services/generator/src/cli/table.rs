@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::model::records::Shape;
 use crate::wire::{Book, push_row};
 
 /// The output format.
@@ -89,7 +90,7 @@ impl<'a> Table<'a> {
                 if let Some(book) = &mut self.book {
                     // Write numbers as text too. A card number would lose digits as an Excel
                     // number.
-                    book.push(row.cells.iter().map(|cell| (cell.as_str(), false)))?;
+                    book.push(row.cells.iter().map(|cell| (cell.as_str(), Shape::Text)))?;
                 }
             }
             Format::Json => {

@@ -8,6 +8,7 @@ use shell::{Fault, Violation, is_head};
 
 use super::chunks::{self, Begun, Chunks};
 use crate::metrics::{self, Kind, Tally};
+use crate::model::records::Shape;
 use crate::wire::{Book, Extent, Form, Record, push_row};
 
 /// The slice of a list to send, its format, and the kind of values.
@@ -86,7 +87,7 @@ pub fn texts(
         match target {
             Target::Csv(out) => push_row([item.as_str()], out),
             Target::Json(out) => push_json(&item, out),
-            Target::Book(book) => book.push([(item.as_str(), false)].into_iter())?,
+            Target::Book(book) => book.push([(item.as_str(), Shape::Text)].into_iter())?,
         }
         Ok(())
     })
@@ -223,7 +224,7 @@ fn book(
 
 /// Writes a row of a sheet. All cells are text: a card number would lose digits as a number.
 fn push_cells(item: &impl Record, book: &mut Book) -> anyhow::Result<()> {
-    book.push(item.cells().iter().map(|cell| (&**cell, false)))
+    book.push(item.cells().iter().map(|cell| (&**cell, Shape::Text)))
 }
 
 /// CSV column names.

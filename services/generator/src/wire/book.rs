@@ -72,28 +72,36 @@ impl Book {
         };
         sheet.set_name(&name)?;
         (self.sheets, self.row) = (self.sheets + 1, 0);
-        self.push(columns.map(|column| (column, false)))
+        self.push(columns.map(|column| (column, Shape::Text)))
     }
 
-    /// Appends a row. Each string comes with a flag for whether to write it as a number.
+    /// Appends a row of texts with their types. Numbers and booleans become such cells, all others
+    /// text.
     ///
     /// # Errors
     /// Returns an error if there are too many rows, or if a string has more than 32,767 characters.
-    pub fn push<'a>(&mut self, cells: impl Iterator<Item = (&'a str, bool)>) -> anyhow::Result<()> {
+    pub fn push<'a>(
+        &mut self,
+        cells: impl Iterator<Item = (&'a str, Shape)>,
+    ) -> anyhow::Result<()> {
         let row = self.row;
         ensure!(row < ROWS, "a sheet can have at most {} rows: use csv, or --offset", ROWS - 1);
         let sheet = self.sheet()?;
-        for (column, (text, is_number)) in (0..).zip(cells) {
+        for (column, (text, shape)) in (0..).zip(cells) {
             // The length in bytes is never shorter, and known.
             ensure!(
                 text.len() <= LONGEST || text.encode_utf16().count() <= LONGEST,
                 "row {row} has a text of more than {LONGEST} characters, which no cell can hold: \
                  use csv"
             );
-            let number = text.parse::<f64>().ok().filter(|_| is_number && text.len() <= DIGITS);
+            let is_number = shape == Shape::Number && text.len() <= DIGITS;
+            let number = text.parse::<f64>().ok().filter(|_| is_number);
             match number {
                 Some(number) => sheet.write_number(row, column, number)?,
                 None if text.is_empty() => continue,
+                None if shape == Shape::Boolean => {
+                    sheet.write_boolean(row, column, text == "true")?
+                }
                 None => sheet.write_string(row, column, text)?,
             };
         }
@@ -170,9 +178,7 @@ pub fn fill_book(
                 "a workbook can have at most {most_bytes} bytes of text here: use csv"
             );
             let cells = cells.iter();
-            book.push(
-                cells.map(|cell| (cell.as_text().unwrap_or_default(), cell.shape == Shape::Number)),
-            )?;
+            book.push(cells.map(|cell| (cell.as_text().unwrap_or_default(), cell.shape)))?;
             written += 1;
         }
     }
