@@ -178,6 +178,7 @@ impl RecordsCommand {
             seed,
             day: self.ref_date.unwrap_or(usual),
             is_part: self.offset > 0,
+            is_sql: self.into.is_some() || matches!(self.format, Format::Sql | Format::Copy),
             rows: self.rows.map(|rows| rows.saturating_add(self.offset)),
             most_tables: 1_000,
             most_fields: 10_000,

@@ -16,8 +16,8 @@ use crate::model::records::{Bounds, Table, parse};
 use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{
-    Archive, Document, DocumentError, Form, MOST_ROWS, RecordsParameters, RecordsRequest,
-    RecordsSchema, RowForm, WORKBOOK, fill_book, schema_violations,
+    Archive, Document, DocumentError, Form, MOST_ROWS, RecordsFormat, RecordsParameters,
+    RecordsRequest, RecordsSchema, RowForm, WORKBOOK, fill_book, schema_violations,
 };
 
 /// Maximum total rows, across all tables, for callers without a key.
@@ -83,6 +83,7 @@ pub async fn generate_records(
     let seed = seed.map_err(|cause| error::Error::Seed(cause).answered(&request))?;
     let bounds = Bounds {
         is_part: input.offset > 0,
+        is_sql: matches!(input.format, Some(RecordsFormat::Sql | RecordsFormat::Copy)),
         rows: input.rows.map(|rows| rows.saturating_add(input.offset)),
         ..bounds(seed.clone(), day)
     };
@@ -177,6 +178,7 @@ pub fn bounds(seed: Seed, day: Date) -> Bounds {
         seed,
         day,
         is_part: false,
+        is_sql: false,
         rows: None,
         most_tables: TABLES,
         most_fields: FIELDS,

@@ -55,7 +55,8 @@ pub use phone::{
 };
 pub use record::{OneOrSeveral, Record, TextOrTexts, TypeName, push_row};
 pub use records::{
-    MOST_ROWS, RecordsParameters, RecordsRequest, RecordsSchema, violations as schema_violations,
+    MOST_ROWS, RecordsFormat, RecordsParameters, RecordsRequest, RecordsSchema,
+    violations as schema_violations,
 };
 pub use request::{Extent, Request, Seeded, Series, read_for_json};
 pub use review::{ReviewParameters, ReviewRequest};

@@ -29,6 +29,7 @@ mod proposal_rules;
 mod proposals;
 mod record_alternatives;
 mod record_bounds;
+mod record_formats;
 mod record_kinds;
 mod record_parts;
 mod records;

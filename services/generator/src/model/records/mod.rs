@@ -19,6 +19,7 @@ mod permutation;
 mod propose;
 mod references;
 mod schema;
+mod sql_text;
 mod tables;
 
 pub use cell::{Cell, Shape};

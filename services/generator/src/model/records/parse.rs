@@ -17,6 +17,7 @@ use super::kinds::{choice, goods, made, network, numbers, pattern, times};
 use super::members::Members;
 use super::permutation::Permutation;
 use super::schema::{Schema, Table};
+use super::sql_text::find_nul;
 use super::tables::{Bounds, RawField, RawTable, culture, read_tables};
 use crate::model::numbers::Kind;
 
@@ -37,6 +38,9 @@ pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestam
 /// Returns all faults in the schema.
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
+    if bounds.is_sql {
+        find_nul(schema, "", &mut 0, &mut faults);
+    }
     let tables = read_tables(schema, bounds, &mut faults).unwrap_or_default();
     let mut builder = Builder {
         bounds,

@@ -31,6 +31,8 @@ pub struct Bounds {
     pub day: Date,
     /// Whether to skip some rows at the start of each table.
     pub is_part: bool,
+    /// Whether the rows become SQL, which cannot express all texts.
+    pub is_sql: bool,
     /// Row count for tables that don't specify one.
     pub rows: Option<u64>,
     /// Maximum tables per schema.

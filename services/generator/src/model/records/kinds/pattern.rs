@@ -231,6 +231,16 @@ impl Node {
         }
     }
 
+    /// Returns whether a string can contain the character U+0000.
+    fn can_have_nul(&self) -> bool {
+        match self {
+            Self::Text(text) => text.contains('\0'),
+            Self::Class(ranges, _) => ranges.iter().any(|(first, _)| *first == '\0'),
+            Self::Repeat(part, ..) => part.can_have_nul(),
+            Self::Sequence(parts) | Self::OneOf(parts) => parts.iter().any(Self::can_have_nul),
+        }
+    }
+
     fn push(&self, random: &mut Random, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
@@ -303,6 +313,12 @@ impl Make for Pattern {
 /// Returns the number of strings that match an expression, if we can count them.
 pub fn count(regex: &str) -> Option<u64> {
     parsed(regex, &mut 0).ok()?.space()
+}
+
+/// Returns whether a string that matches an expression can contain the character U+0000. `classes`
+/// is the cost of the character classes in the expressions before it.
+pub fn can_have_nul(regex: &str, classes: &mut u64) -> bool {
+    parsed(regex, classes).is_ok_and(|node| node.can_have_nul())
 }
 
 /// Returns the minimum and maximum length of the strings that match an expression, if a field of
