@@ -13,7 +13,6 @@ import random
 import subprocess
 import sys
 import warnings
-from datetime import date
 
 import phonenumbers
 import schwifty
@@ -77,39 +76,13 @@ DIFFERENT = [
      "the register takes consonants there, the judge any letter"),
     ("person", "PT", lambda value: len(value) != 12,
      "the library accepts a citizen card of any length; the card has twelve characters"),
-    ("person", "SE", lambda value: len(value) == 12 and value[:4] > "2026",
-     "the judge takes births in the far future"),
-    ("person", "CU", lambda value: value[6] in "678" and value[:2] > "26",
-     "the judge takes births to come"),
-    ("", "LV", lambda value: value[6] > "2" or value[6] == "2" and value[4:6] > "26",
-     "the judge takes births to come"),
-    ("person", "MX", lambda value: value[16].isalpha() and value[4:6] > "26",
-     "the judge takes births to come"),
     ("vat", "ES", lambda value: value[0] in "NPQRSW" and value[8].isdigit()
      or value[0] in "ABEH" and value[8].isalpha(),
      "foreign entities and public bodies end in a letter, firms in a digit; the judge takes both"),
-    ("vat", "MX", lambda value: set(value[-3:-1]) & set("0O"),
-     "the homoclave has neither 0 nor O, the judge takes both"),
     ("vat", "MX", lambda value: len(value) == 13 and value[:4] in ("LOCA", "LOCO", "LOKA", "LOKO"),
      "inconvenient words of the register that the judge does not know"),
-    ("", "BG", lambda value: value[2:4] > "40" and value[:2] > "25",
-     "the judge takes births to come"),
-    ("", "CZ SK", lambda value: len(value) == 10 and "25" < value[:2] < "54",
-     "the judge takes births to come"),
-    ("", "EE LT", lambda value: value[0] > "6" or value[0] in "56" and value[1:3] > "25",
-     "the judge takes births to come"),
-    ("person", "IS", lambda value: value[9] == "0" and value[4:6] > "25",
-     "the judge takes births to come"),
-    ("person", "KR", lambda value: value[6] in "3478" and value[:2] > "25",
-     "the judge takes births to come"),
-    ("person", "UA", lambda value: int(value[:5]) > (date.today() - date(1899, 12, 31)).days,
-     "the judge takes births to come"),
     ("person", "VE", lambda value: value[0] not in "VE",
      "the judge has one module for persons, firms and bodies; these are firms and bodies"),
-    ("person", "SI", lambda value: "025" < value[4:7] < "800",
-     "the judge takes births to come"),
-    ("", "RO", lambda value: value[0] in "5678" and value[1:3] > "25",
-     "the judge takes births to come"),
     ("vat", "MX", lambda value: not importlib.import_module("stdnum.mx.rfc").is_valid(value, True),
      "the library checks the check digit only on request"),
 ]

@@ -10,9 +10,9 @@ pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// Checks that a birth date exists and is not in the future.
-pub fn born(number: &Number<'_>, year: u64, month: u64, date: u64) -> Outcome {
-    fits(day(year, month, date).is_some_and(|born| born <= number.today()))
+/// Checks that a birth date exists. It may be in the future, unless the office says otherwise.
+pub fn exists(year: u64, month: u64, date: u64) -> Outcome {
+    fits(day(year, month, date).is_some())
 }
 
 /// Checks that the `YYMMDD` at an offset is a date in the 1900s or 2000s.

@@ -5,10 +5,8 @@
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
-use jiff::ToSpan;
 use jiff::civil::{Date, date};
 
-use super::number::Number;
 use super::person::Person;
 use crate::model::check;
 use crate::model::iban::italian_letter;
@@ -267,8 +265,3 @@ pub fn ukraine(text: &mut Vec<u8>, person: &Person) {
 
 /// The day before day 1. Ukrainian numbers count days.
 const UKRAINIAN_START: Date = date(1899, 12, 31);
-
-/// Decodes the birth date from a Ukrainian number.
-pub fn ukrainian_birth(n: &Number<'_>) -> Option<Date> {
-    UKRAINIAN_START.checked_add((n.value(0, 5) as i64).days()).ok()
-}

@@ -6,7 +6,8 @@ use super::number::{Number, base_36, checks, fits};
 use super::outcome::Outcome;
 use super::rules::{
     baltic_check, birth_number, bulgarian_citizen, bulgarian_foreigner, dutch_eleven, irish_letter,
-    latvian_person, mod_11_10, romanian_person, spanish_identity, yugoslav_check,
+    latvian_person, mod_11_10, romanian_person, spanish_identity, usual_birth_number,
+    yugoslav_check,
 };
 use super::scheme::{Scheme, person};
 use super::vat_east::{moldovan, russian};
@@ -30,8 +31,14 @@ pub const SCHEMES: &[Scheme] = &[
         let sum = n.sum(&[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3]);
         checks((10 - sum % 10) % 10 == n.last())
     }),
-    person("CZ", "RČ", r"\d{9,10}", birth_number).make(r"\d{10}").imprint(imprint::czechia),
-    person("SK", "RČ", r"\d{9,10}", birth_number).make(r"\d{10}").imprint(imprint::czechia),
+    person("CZ", "RČ", r"\d{9,10}", birth_number)
+        .make(r"\d{10}")
+        .imprint(imprint::czechia)
+        .make_rule(usual_birth_number),
+    person("SK", "RČ", r"\d{9,10}", birth_number)
+        .make(r"\d{10}")
+        .imprint(imprint::czechia)
+        .make_rule(usual_birth_number),
     person("DE", "IdNr", r"[1-9]\d{10}", |n| {
         fits(one_digit_repeats(n))?;
         mod_11_10(n)
@@ -111,7 +118,7 @@ pub const SCHEMES: &[Scheme] = &[
         let century = if n.last() == 9 { 1900 } else { 2000 };
         // Companies add 40 to the day.
         let day = if day > 40 { day - 40 } else { day };
-        date::born(n, century + year, month, day)?;
+        date::exists(century + year, month, day)?;
         checks(n.sum(&[3, 2, 7, 6, 5, 4, 3, 2, 1, 0]) % 11 == 0)
     })
     .make(r"\d{6}[2-9]\d\d[09]")
@@ -130,7 +137,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("PL", "PESEL", r"\d{11}", |n| {
         let (year, month, day) = date::year_month_day(n, 0);
         let century = [1900, 2000, 2100, 2200, 1800][(month / 20) as usize % 5];
-        date::born(n, century + year, month % 20, day)?;
+        date::exists(century + year, month % 20, day)?;
         let sum = n.sum(&[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
         checks((10 - sum % 10) % 10 == n.last())
     })
@@ -154,7 +161,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("SI", "EMŠO", r"\d{13}", |n| {
         let year = n.value(4, 7);
         let year = if year < 800 { 2000 + year } else { 1000 + year };
-        date::born(n, year, n.value(2, 4), n.value(0, 2))?;
+        date::exists(year, n.value(2, 4), n.value(0, 2))?;
         yugoslav_check(n)
     })
     .imprint(imprint::slovenia),
@@ -164,8 +171,7 @@ pub const SCHEMES: &[Scheme] = &[
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
     person("UA", "РНОКПП", r"\d{10}", |n| {
-        let born = imprint::ukrainian_birth(n);
-        fits(n.value(0, 5) > 0 && born.is_some_and(|born| born <= n.today()))?;
+        fits(n.value(0, 5) > 0)?;
         let sum = n.sum(&[-1, 5, 7, 9, 4, 6, 10, 5, 7]);
         checks(sum.rem_euclid(11) % 10 == n.last())
     })
@@ -173,7 +179,7 @@ pub const SCHEMES: &[Scheme] = &[
 ];
 
 /// Returns whether exactly one of the first ten digits repeats. It must occur two or three times,
-/// but not three times in a row.
+/// but not three times in a row, which the tax office (ELSTER) excludes.
 fn one_digit_repeats(n: &Number<'_>) -> bool {
     if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return false;
@@ -203,7 +209,7 @@ fn belgium(n: &Number<'_>) -> Outcome {
 fn baltic_birth(n: &Number<'_>) -> Outcome {
     let century = 1800 + (n.digit(0) as u64 - 1) / 2 * 100;
     let (year, month, day) = date::year_month_day(n, 1);
-    date::born(n, century + year, month, day)
+    date::exists(century + year, month, day)
 }
 
 fn finland(n: &Number<'_>) -> Outcome {
@@ -214,7 +220,7 @@ fn finland(n: &Number<'_>) -> Outcome {
         b'A'..=b'F' => 2000,
         _ => 1900,
     };
-    date::born(n, century + year, month, day)?;
+    date::exists(century + year, month, day)?;
     fits((2..=899).contains(&n.value(7, 10)))?;
     n.ends_in(CHECKS, ((n.value(0, 6) * 1000 + n.value(7, 10)) % 31) as i32)
 }
@@ -254,7 +260,7 @@ fn norway(n: &Number<'_>) -> Outcome {
     };
     let day = if day > 40 { day - 40 } else { day };
     let month = if month > 40 { month - 40 } else { month };
-    fits(date::day(century + year, month, day).is_some_and(|born| born <= n.today()))?;
+    date::exists(century + year, month, day)?;
     let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11;
     let (tenth, eleventh) = (check(NORWEGIAN_TENTH), check(NORWEGIAN_LAST));
     checks(tenth == n.digit(9) && eleventh == n.digit(10))
@@ -274,6 +280,6 @@ fn sweden(n: &Number<'_>) -> Outcome {
             if plus { latest - 100 } else { latest }
         }
     };
-    fits(date::day(year, month, day).is_some_and(|born| born <= n.today()))?;
+    date::exists(year, month, day)?;
     checks(luhn_holds(short.bytes()))
 }

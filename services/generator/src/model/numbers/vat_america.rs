@@ -124,12 +124,8 @@ fn ecuador(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Letters, a date, two characters from the authority's alphabet, and a check digit. Two special
-/// numbers are reserved for buyers without a number.
-const MEXICAN_FORM: &str = concat!(
-    r"[A-Z&Ñ]{3}\d{6}[1-9A-NP-Z]{2}[0-9A]|[A-Z&Ñ]{4}\d{6}([1-9A-NP-Z]{2}[0-9A])?|",
-    "X[AE]XX010101000"
-);
+/// Letters, a date, two characters and a check digit, as in the authority's schema of invoices.
+const MEXICAN_FORM: &str = r"[A-Z&Ñ]{3}\d{6}[0-9A-Z]{2}[0-9A]|[A-Z&Ñ]{4}\d{6}([0-9A-Z]{2}[0-9A])?";
 
 /// Four-letter words that the authority replaces in personal numbers.
 const MEXICAN_WORDS: &[&str] = &[
