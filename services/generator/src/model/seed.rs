@@ -11,7 +11,7 @@ use super::random::Random;
 ///
 /// Within a version, the same seed and parameters always yield the same bytes. Bump it when
 /// changing a list, a pattern or the order in which random numbers are drawn.
-pub const DATA_VERSION: &str = "2.11.0";
+pub const DATA_VERSION: &str = "2.12.0";
 
 /// Default reference day for cards and people generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);

@@ -229,6 +229,13 @@ pub const NORWEGIAN_TENTH: &[i32] = &[3, 7, 6, 1, 8, 9, 4, 5, 2];
 /// Weights for the second Norwegian check digit.
 pub const NORWEGIAN_LAST: &[i32] = &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2];
 
+/// Pakistan. The last digit is never 0.
+pub fn pakistan(text: &mut Vec<u8>, person: &Person) {
+    place(text, 0, person);
+    let digit = check::digit(text[12]);
+    text[12] = check::ascii(if person.is_male() { digit % 5 * 2 + 1 } else { digit % 4 * 2 + 2 });
+}
+
 pub fn poland(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, if person.is_of_2000s() { 20 } else { 0 });
     parity(text, 9, person.is_male());

@@ -123,10 +123,12 @@ pub const SCHEMES: &[Scheme] = &[
         checks([b"65432110987"[rest], b"KJIHGFEDCBA"[rest]].contains(&n.at(8)))
     }),
     // The first digit is the province.
-    person("PK", "CNIC", r"[1-7]\d{11}[1-9]", free).make(concat!(
-        r"((?<w53>3)|(?<w23>4)|(?<w15>1)|(?<w6>5)|(?<w1>6)|(?<w1b>7)|(?<w1c>2))",
-        r"[1-7]\d{10}[1-9]"
-    )),
+    person("PK", "CNIC", r"[1-7]\d{11}[1-9]", free)
+        .make(concat!(
+            r"((?<w53>3)|(?<w23>4)|(?<w15>1)|(?<w6>5)|(?<w1>6)|(?<w1b>7)|(?<w1c>2))",
+            r"[1-7]\d{10}[1-9]"
+        ))
+        .imprint(imprint::pakistan),
     person("TH", "PIN", r"[1-8]\d{12}", thai_check),
     person("US", "SSN", r"\d{3}-\d{2}-\d{4}|\d{9}", |n| {
         let digits: String = n.text().chars().filter(char::is_ascii_digit).collect();

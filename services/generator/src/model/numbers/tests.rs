@@ -291,9 +291,11 @@ fn numbers_encode_the_requested_birth_date_and_sex() {
     assert_eq!(&made_for("ID", old, Sex::Female)[6..12], "490347");
     assert_eq!(&made_for("MX", old, Sex::Female)[4..11], "470309M");
     assert_eq!(&made_for("LV", date(2020, 1, 1), Sex::Male)[..2], "32");
-    // In Norway, the ninth digit is odd for men.
-    let sex = |sex| made_for("NO", old, sex).as_bytes()[8] % 2;
-    assert_eq!((sex(Sex::Male), sex(Sex::Female)), (1, 0));
+    // In Norway, the ninth digit is odd for men, and in Pakistan the last one.
+    for (country, place) in [("NO", 8), ("PK", 12)] {
+        let sex = |sex| made_for(country, old, sex).as_bytes()[place] % 2;
+        assert_eq!((sex(Sex::Male), sex(Sex::Female)), (1, 0), "{country}");
+    }
 }
 
 #[test]

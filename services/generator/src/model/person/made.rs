@@ -207,8 +207,9 @@ impl Maker {
         if self.culture.country == "US" {
             return Some(national::american(&address.region, born, random));
         }
-        if let Some(number) = national::computed(self.culture.country, random) {
-            return Some(number);
+        let computed = national::computed(self.culture.country, &address.region, random);
+        if computed.is_some() {
+            return computed;
         }
         let place = place::code(self.culture.country, address, born);
         let wanted = Wanted { born: Some(born), sex: Some(sex), place };
@@ -318,6 +319,42 @@ mod tests {
             let texan = person.address.region == "TX";
             let area: u32 = number(&person)[..3].parse().unwrap();
             assert_eq!((449..=467).contains(&area), texan, "{area}");
+        }
+    }
+
+    #[test]
+    fn brazilian_and_pakistani_numbers_encode_state_province_and_sex() {
+        let number = |person: &Person| person.national_number.clone().unwrap();
+        for person in persons("pt_BR", Limits::default(), 300) {
+            let regions = [
+                "RS",
+                "DF GO MS MT TO",
+                "AC AM AP PA RO RR",
+                "CE MA PI",
+                "AL PB PE RN",
+                "BA SE",
+                "MG",
+                "ES RJ",
+                "SP",
+                "PR SC",
+            ];
+            let state = &person.address.region;
+            let region = regions.iter().position(|states| states.contains(&**state)).unwrap();
+            assert_eq!(number(&person)[8..9], region.to_string(), "{state}");
+        }
+        for person in persons("en_PK", Limits::default(), 300) {
+            let number = number(&person);
+            let is_odd = number.ends_with(['1', '3', '5', '7', '9']);
+            assert_eq!(is_odd, person.sex == Sex::Male, "{number}");
+            let expected = match &*person.address.city {
+                "Peshawar" | "Mardan" => "1",
+                "Lahore" | "Faisalabad" | "Rawalpindi" => "3",
+                "Karachi" | "Hyderabad" => "4",
+                "Quetta" => "5",
+                "Islamabad" => "6",
+                _ => continue,
+            };
+            assert!(number.starts_with(expected), "{} {number}", person.address.city);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use jiff::civil::Date;
 
-use super::place::areas;
+use super::place::{areas, tax_region};
 use crate::model::check::{ascii, digit, mod_11_10, weighted};
 use crate::model::iban::italian_letter;
 use crate::model::names::{Identity, plain};
@@ -11,11 +11,11 @@ use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 use crate::model::ssn;
 
-/// Computes a number that doesn't encode anything about the person, for countries where sampling
-/// would be slow. Returns `None` for all others.
-pub fn computed(country: &str, random: &mut Random) -> Option<String> {
+/// Computes a number for countries where sampling would be slow. It doesn't encode anything about
+/// the person except the Brazilian state. Returns `None` for all other countries.
+pub fn computed(country: &str, state: &str, random: &mut Random) -> Option<String> {
     let digits = match country {
-        "BR" => brazilian(random),
+        "BR" => brazilian(state, random),
         "DE" => german(random),
         "RU" => russian(random),
         "TR" => turkish(random),
@@ -39,9 +39,12 @@ fn digits(count: usize, random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| ascii(random.below(10) as u32)).collect()
 }
 
-/// Computes a CPF. It has two modulo 11 check digits.
-fn brazilian(random: &mut Random) -> Vec<u8> {
+/// Computes a CPF. Its ninth digit is the tax region, and two modulo 11 check digits follow.
+fn brazilian(state: &str, random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
+    if let Some(region) = tax_region(state) {
+        number[8] = region;
+    }
     for weights in [[10, 9, 8, 7, 6, 5, 4, 3, 2, 0], [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]] {
         let rest = (11 - weighted(&number, &weights) % 11) % 11;
         number.push(ascii((rest % 10) as u32));

@@ -5,8 +5,9 @@ use jiff::civil::{Date, date};
 use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
-/// Country, town and code, for Chinese counties and Italian municipalities. If the code used to be
-/// different, the first birth year with the new one follows, then the code before it, and so on.
+/// Country, town and code, for Chinese counties, Italian municipalities and Pakistani provinces. If
+/// the code used to be different, the first birth year with the new one follows, then the code
+/// before it, and so on. Towns in Azad Kashmir have no code, because its digit isn't accepted.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
 /// The first and last area number that each US state issued until 2011.
@@ -88,7 +89,7 @@ pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
         Some(code)
     };
     match country {
-        "CN" | "IT" => PlaceCode::new(listed()?),
+        "CN" | "IT" | "PK" => PlaceCode::new(listed()?),
         "FR" => PlaceCode::new(department(&address.postcode, born)),
         _ => None,
     }
@@ -101,6 +102,23 @@ fn department(postcode: &str, born: Date) -> &str {
         "202" | "206" if born >= CORSICA_DIVIDED => "2B",
         _ => postcode.get(..2).unwrap_or_default(),
     }
+}
+
+/// Returns the digit of the tax region that a Brazilian state belongs to.
+pub fn tax_region(state: &str) -> Option<u8> {
+    Some(match state {
+        "RS" => b'0',
+        "DF" | "GO" | "MS" | "MT" | "TO" => b'1',
+        "AC" | "AM" | "AP" | "PA" | "RO" | "RR" => b'2',
+        "CE" | "MA" | "PI" => b'3',
+        "AL" | "PB" | "PE" | "RN" => b'4',
+        "BA" | "SE" => b'5',
+        "MG" => b'6',
+        "ES" | "RJ" => b'7',
+        "SP" => b'8',
+        "PR" | "SC" => b'9',
+        _ => return None,
+    })
 }
 
 /// Returns the range of area numbers in the social security numbers of people born in a state.
