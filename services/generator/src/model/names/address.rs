@@ -264,6 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn dutch_postcodes_have_the_letters_of_a_street() {
+        for (city, _, postcodes) in find("nl").unwrap().data().places() {
+            for postcode in postcodes.iter() {
+                let (digits, letters) = postcode.split_once(' ').unwrap_or_default();
+                assert_eq!((digits.len(), letters.len()), (4, 2), "{city} {postcode}");
+            }
+        }
+    }
+
+    #[test]
     fn known_postcodes_belong_to_their_town() {
         for code in [
             "de", "nl", "en_US", "fr", "it", "de_AT", "fi", "da", "sv", "pl", "es", "en_GB",
