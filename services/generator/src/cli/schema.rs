@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 
-use crate::model::records::{of_json_schema, of_sample, of_sql};
+use crate::model::records::{of_json_schema, of_sample, of_sql, virtual_tables};
 
 /// Maximum file size in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -63,6 +63,10 @@ impl SchemaCommand {
             }
         };
         let (schema, broken) = schema.map_err(|why| anyhow!("{path}: {why}"))?;
+        let left_out = if kind == Kind::Sql { virtual_tables(&text) } else { Vec::new() };
+        for name in left_out {
+            eprintln!("{name} is a virtual table: it is left out, with the tables of its data");
+        }
         for constraint in broken {
             eprintln!("the rows may violate {constraint}");
         }

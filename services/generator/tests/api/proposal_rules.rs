@@ -1,6 +1,7 @@
 //! The rows of a proposal satisfy the rules of tables and documents. Other rules are named.
 
 use serde_json::{Value, json};
+use testkit::Program;
 
 use crate::proposals::Proposal;
 
@@ -193,4 +194,53 @@ fn columns_of_composite_types_are_named() {
     let expected = ["gross", "net"]
         .map(|name| format!("the rows may violate t: the composite type cost of {name}\n"));
     assert_eq!(made.broken, expected.concat());
+}
+
+#[test]
+fn virtual_tables_and_the_tables_of_their_data_are_left_out_and_named() {
+    let text = "CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT);
+        CREATE VIRTUAL TABLE ft USING fts5(body)
+        /* ft(body) */;
+        CREATE TABLE IF NOT EXISTS 'ft_data'(id INTEGER PRIMARY KEY, block BLOB);
+        CREATE TABLE IF NOT EXISTS 'ft_content'(id INTEGER PRIMARY KEY, c0);
+        CREATE TABLE IF NOT EXISTS 'ft_docsize'(id INTEGER PRIMARY KEY, sz BLOB);";
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let file = program.folder().write("a.sql", text);
+    let made = program.run(&["schema", file.to_str().unwrap()]);
+    let note = "ft is a virtual table: it is left out, with the tables of its data\n";
+    assert_eq!((made.code, made.errors.as_str()), (Some(0), note));
+    let schema: Value = serde_json::from_str(&made.out).unwrap();
+    let names: Vec<_> =
+        schema["tables"].as_array().unwrap().iter().map(|table| &table["name"]).collect();
+    assert_eq!(names, ["notes"]);
+}
+
+#[test]
+fn base64_is_followed_and_limits_that_are_not_are_named() {
+    let number = json!({"type": "integer", "minimum": 9_007_199_254_740_993_u64});
+    let made = Proposal::json(&json!({
+        "minProperties": 9, "patternProperties": {"^x": {"type": "string"}},
+        "properties": {
+            "key": {"type": "string", "format": "byte", "minLength": 10, "maxLength": 30},
+            "blob": {"type": "string", "contentEncoding": "base64"},
+            "hex": {"type": "string", "contentEncoding": "base16"},
+            "short": {"type": "string", "format": "uuid", "maxLength": 36},
+            "day": {"type": "string", "format": "date-time", "minLength": 40},
+            "few": {"type": "object", "properties": {"a": {}}, "maxProperties": 1},
+            "large": number}}));
+    for key in made.values("key").iter().chain(&made.values("blob")) {
+        let key = key.as_str().unwrap();
+        assert!(key.len().is_multiple_of(4) && (4..=30).contains(&key.len()), "{key}");
+        let is_base64 = |letter: char| letter.is_ascii_alphanumeric() || "+/".contains(letter);
+        assert!(key.chars().all(is_base64), "{key}");
+    }
+    assert!(made.values("key").iter().all(|key| key.as_str().unwrap().len() >= 10));
+    let lines: Vec<_> = made.broken.lines().collect();
+    let expected = [
+        "the rows may violate the bounds of large, beyond which numbers are not exact",
+        "the rows may violate the encoding base16 of hex, which is not followed",
+        "the rows may violate the length of day, which its format does not give",
+        "the rows may violate the number of properties of the whole",
+    ];
+    assert_eq!(lines, expected);
 }

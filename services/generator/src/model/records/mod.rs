@@ -26,6 +26,6 @@ pub use cell::{Cell, Shape};
 pub use fault::SchemaFault;
 pub use kinds::people::person_parts;
 pub use parse::{parse, types};
-pub use propose::{of_json_schema, of_sample, of_sql};
+pub use propose::{of_json_schema, of_sample, of_sql, virtual_tables};
 pub use schema::{Rows, Schema, Table};
 pub use tables::Bounds;

@@ -94,6 +94,7 @@ impl Reader<'_> {
             }
         };
         kinds.retain(|kind| kind["properties"].is_object());
+        kinds.iter().for_each(|kind| self.name_size("the whole", kind));
         kinds
     }
 

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use serde_json::{Map, Value, json};
 
 use super::column::{Column, Stored};
+use super::encodings::{base64, is_base64};
 use super::existing::is_name;
 use super::names::by_name;
 use super::narrowed::{narrow, rejects_null};
@@ -240,6 +241,7 @@ impl Reader<'_> {
                 (0..MULTIPLES).filter_map(|count| first.checked_add(count.checked_mul(step)?));
             column.choices = multiples.filter(|value| *value <= most).map(Value::from).collect();
         }
+        self.name_limits(name, &property, &column);
         column
     }
 
@@ -306,6 +308,7 @@ impl Reader<'_> {
             ("object", _) => {
                 known(json!({"type": "object", "fields": self.fields(property, depth + 1)}))
             }
+            _ if is_base64(property) => known(base64(property)),
             (_, "date-time") => Stored::Timestamp,
             (_, "date") => Stored::Date,
             // RFC 3339 times have a zone.

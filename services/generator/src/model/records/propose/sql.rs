@@ -18,6 +18,7 @@ use super::partitions::{self, Partition};
 use super::rewritten::rewritten;
 use super::statements::{is_mysql, statements};
 use super::types::stored;
+use super::virtual_tables::{created, has_data_of};
 
 const IDENTITY: &str = "AS IDENTITY";
 const GLOB: &str = " GLOB '";
@@ -46,7 +47,9 @@ struct Types {
 pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     let (mut bodies, mut broken) = (Bodies::new(is_mysql(text)), Vec::new());
+    let mut virtual_tables = Vec::new();
     for part in statements(text) {
+        virtual_tables.extend(created(part.text));
         let Some(kind) = Kind::of(part.text) else { continue };
         if let Some(partition) = partitions::attached(part.text) {
             partitions.push(partition);
@@ -100,7 +103,8 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             table.broken.push(constraint);
         }
     }
-    tables.retain(|table| !table.columns.is_empty());
+    let is_data = |name: &str| virtual_tables.iter().any(|owner| has_data_of(owner, name));
+    tables.retain(|table| !table.columns.is_empty() && !is_data(&table.name));
     if tables.is_empty() {
         return Err("there is no CREATE TABLE statement with columns".to_owned());
     }
