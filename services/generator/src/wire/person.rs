@@ -38,7 +38,8 @@ pub struct PersonParameters {
     /// as `X-Data-Version` does not change. Default: a random seed, returned in `X-Seed`.
     #[param(value_type = Option<String>, max_length = 64)]
     seed: Option<Seed>,
-    /// Reference date for ages and card expiry dates, as `YYYY-MM-DD`. Default: 2030-01-01 with a
+    /// Reference date for ages and card expiry dates, as `YYYY-MM-DD`. People are born from
+    /// 1900-01-01 to 2099-12-31, so the possible dates depend on the ages. Default: 2030-01-01 with a
     /// seed, otherwise today.
     #[serde(rename = "refDate", default, deserialize_with = "reference_day")]
     #[param(rename = "refDate", value_type = Option<String>, format = Date)]

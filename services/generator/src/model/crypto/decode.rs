@@ -21,10 +21,8 @@ impl Scheme {
                 behind(&[0], decoder.into_vec().ok()?, length + 4)
             }
             Self::Segwit(prefix, version, _) => {
-                let groups =
-                    groups(text.strip_prefix(prefix)?.strip_prefix('1')?, bech32::ALPHABET)?;
-                let (first, rest) = groups.split_first()?;
-                (*first == version).then(|| bytes(rest, 6)).flatten()
+                let (found, program) = program(text, prefix)?;
+                (found == version).then_some(program)
             }
             Self::CashAddr(kind) => {
                 let groups = groups(text.strip_prefix(CASH)?.strip_prefix(':')?, bech32::ALPHABET)?;
@@ -92,6 +90,13 @@ impl Scheme {
             _ => text.to_owned(),
         }
     }
+}
+
+/// Returns the version and the program of a SegWit address of any kind with this prefix.
+pub(super) fn program(text: &str, prefix: &str) -> Option<(u8, Vec<u8>)> {
+    let groups = groups(text.strip_prefix(prefix)?.strip_prefix('1')?, bech32::ALPHABET)?;
+    let (version, rest) = groups.split_first()?;
+    Some((*version, bytes(rest, 6)?))
 }
 
 /// Strips a prefix. Returns the rest if it is exactly `length` bytes long.

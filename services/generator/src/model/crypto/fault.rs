@@ -1,6 +1,8 @@
 //! Crypto address validation.
 
+use super::bech32;
 use super::coin::Coin;
+use super::decode::program;
 use super::encode::Scheme;
 use super::table::COINS;
 
@@ -13,7 +15,15 @@ pub enum CryptoFault {
     /// The format is fine, but the checksum is wrong.
     #[error("The checksum of the {0} address is wrong.")]
     Checksum(&'static str),
+    /// The checksum is right, but the coin has no such SegWit programs.
+    #[error("The SegWit program of the {0} address is none of these: {1}.")]
+    Program(&'static str, &'static str),
 }
+
+/// SegWit programs of coins without Taproot.
+const WITNESS: &str = "version 0 with 20 or 32 bytes";
+/// SegWit programs of coins with Taproot.
+const TAPROOT: &str = "version 0 with 20 or 32 bytes, version 1 with 32 bytes";
 
 /// Coin name in messages when no coin was requested.
 const ANY_COIN: &str = "Crypto";
@@ -31,6 +41,13 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
         let outcomes = candidate.forms.iter().map(|(scheme, _)| scheme.check(text));
         match outcomes.max().unwrap_or_default() {
             Likeness::Same => found.push(candidate),
+            Likeness::Program => {
+                let is_taproot =
+                    |(scheme, _): &(Scheme, _)| matches!(scheme, Scheme::Segwit(_, 1, _));
+                let has_taproot = candidate.forms.iter().any(is_taproot);
+                let programs = if has_taproot { TAPROOT } else { WITNESS };
+                closest = CryptoFault::Program(candidate.name, programs);
+            }
             Likeness::Checksum if matches!(closest, CryptoFault::Form(_)) => {
                 closest = CryptoFault::Checksum(candidate.name);
             }
@@ -48,6 +65,8 @@ enum Likeness {
     None,
     /// The format matches, but the checksum is wrong.
     Checksum,
+    /// The checksum is right, but the SegWit program has another version or length.
+    Program,
     /// A valid address.
     Same,
 }
@@ -55,7 +74,9 @@ enum Likeness {
 impl Scheme {
     fn check(self, text: &str) -> Likeness {
         let canonical = self.canonical(text);
-        let Some(payload) = self.decode(&canonical) else { return Likeness::None };
+        let Some(payload) = self.decode(&canonical) else {
+            return self.check_program(&canonical).unwrap_or_default();
+        };
         let mut right = String::new();
         self.encode(&payload, &mut right);
         // Ethereum addresses in a single letter case don't carry a checksum.
@@ -63,7 +84,20 @@ impl Scheme {
             && canonical.eq_ignore_ascii_case(&right)
             && (canonical == canonical.to_ascii_lowercase()
                 || canonical[2..] == canonical[2..].to_ascii_uppercase());
-        if right == canonical || plain { Likeness::Same } else { Likeness::Checksum }
+        match right == canonical || plain {
+            true => Likeness::Same,
+            false => self.check_program(&canonical).unwrap_or(Likeness::Checksum),
+        }
+    }
+
+    /// Checks a SegWit address of any version and length.
+    fn check_program(self, text: &str) -> Option<Likeness> {
+        let Self::Segwit(prefix, ..) = self else { return None };
+        let (version, program) = program(text, prefix)?;
+        let constant = if version == 0 { bech32::BECH32 } else { bech32::BECH32M };
+        let mut right = String::new();
+        bech32::write(prefix, Some(version), &program, constant, &mut right);
+        (right == text).then_some(Likeness::Program)
     }
 }
 
@@ -121,6 +155,13 @@ mod tests {
         assert_eq!(message(wrong, "BTC"), "The checksum of the Bitcoin address is wrong.");
         assert_eq!(message("hello", ""), "Crypto addresses do not have this format.");
         assert_eq!(message("hello", "SOL"), "Solana addresses do not have this format.");
+        // BIP-350 has an address with a program of 40 bytes.
+        let long = "bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y";
+        let programs = "version 0 with 20 or 32 bytes, version 1 with 32 bytes";
+        assert_eq!(
+            message(long, "BTC"),
+            format!("The SegWit program of the Bitcoin address is none of these: {programs}.")
+        );
         let wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD";
         assert_eq!(message(wrong, "ETH"), "The checksum of the Ethereum address is wrong.");
         for text in ["", "0x", "é", "nano_é", "bitcoincash:", "1", "bc1", "4é", "f1", "𝟙𝟚"]

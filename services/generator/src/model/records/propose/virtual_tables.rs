@@ -1,5 +1,5 @@
-//! Finds SQLite's virtual tables, and the tables in which SQLite keeps their data. Rows can be
-//! written to neither of them like to other tables.
+//! Finds SQLite's virtual tables, and the tables in which SQLite keeps their data. Proposals leave
+//! out both.
 
 use super::statements::{begins, statements};
 
