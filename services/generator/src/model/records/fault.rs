@@ -41,7 +41,7 @@ impl Faults {
         }
     }
 
-    /// Returns whether there are so many faults that it isn't worth looking for more.
+    /// Returns whether no further faults would be kept.
     pub fn are_many(&self) -> bool {
         self.count >= MOST
     }
