@@ -170,7 +170,9 @@ impl Site<'_> {
             }
             let is_last = pages.is_some_and(|pages| number >= pages);
             if page.items.is_empty() || is_last {
-                is_cut = pages.is_some() && !is_last;
+                // Only the single page of an empty list is empty.
+                let has_more = pages.is_some_and(|pages| pages > 1 && number <= pages);
+                is_cut = page.items.is_empty() && has_more;
                 break;
             }
             ensure!(
