@@ -56,9 +56,7 @@ impl AlertDelivery {
         let has_publish = |snapshot: &Snapshot| {
             let generation = i64::from(snapshot.generation);
             let newest = snapshot.summary.journal.published_id();
-            let last = || alert_messages::ids_of(&message.files).last().copied().unwrap_or(0);
-            let last = message.last_id.map_or_else(last, |last| last as u64);
-            let is_seen = last <= newest;
+            let is_seen = message.last_id as u64 <= newest;
             message.generation < generation || (message.generation == generation && is_seen)
         };
         let mut snapshot = self.state.snapshot();
@@ -199,7 +197,7 @@ fn named(
 ) -> Result<Counted, EngineError> {
     let ids = alert_messages::ids_of(&message.files);
     let (files, wait) = rows(snapshot, package, &ids, now)?;
-    // Messages from version 0.1 may have further files.
+    // A message whose search could not run may have further files.
     let count = message.count - (ids.len() - files.len()) as i64;
     Ok(wait.map_or(Ok((count, files)), Err))
 }
@@ -213,12 +211,10 @@ fn searched(
     message: &AlertMessage,
     now: i64,
 ) -> Result<Option<Counted>, EngineError> {
-    let (Ok(search), Some(last)) = (saved_search(&alert.query), message.last_id) else {
-        return Ok(None);
-    };
+    let Ok(search) = saved_search(&alert.query) else { return Ok(None) };
     let since = alert.since();
     let first = if since.generation == message.generation { since.id } else { 0 };
-    let ids = message.after_id.max(first) as u64 + 1..=last as u64;
+    let ids = message.after_id.max(first) as u64 + 1..=message.last_id as u64;
     let limits = Limits::until(Instant::now() + SEARCH, 1);
     let run = |query: FileQuery, limit: usize| {
         let query = FileQuery { ids: Some(ids.clone()), limit, ..query };

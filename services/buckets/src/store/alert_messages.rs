@@ -24,8 +24,8 @@ pub struct AlertMessage {
     pub generation: i64,
     /// The run's files have ids above this one.
     pub after_id: i64,
-    /// The run's files have ids up to this one. `None` in messages from version 0.1.
-    pub last_id: Option<i64>,
+    /// The run's files have ids up to this one.
+    pub last_id: i64,
     /// Whether the message is about files that the package did not show yet when the run was
     /// published. They have a message of their own, so that the others do not wait for them.
     pub is_delayed: bool,
@@ -138,7 +138,7 @@ pub fn renumber(
                 alert_message::last_id,
                 alert_message::files,
             ));
-        let waiting: Vec<(i64, i64, Option<i64>, String)> = waiting.load(db)?;
+        let waiting: Vec<(i64, i64, i64, String)> = waiting.load(db)?;
         if waiting.is_empty() {
             return Ok(());
         }
@@ -155,7 +155,7 @@ pub fn renumber(
                 .set((
                     alert_message::generation.eq(to),
                     alert_message::after_id.eq(place(after as u64) as i64),
-                    alert_message::last_id.eq(last.map(|last| place(last as u64) as i64)),
+                    alert_message::last_id.eq(place(last as u64) as i64),
                     alert_message::files.eq(ids_text(&ids)),
                 ))
                 .execute(db)?;

@@ -160,7 +160,7 @@ diesel::table! {
         run_id -> BigInt,
         generation -> BigInt,
         after_id -> BigInt,
-        last_id -> Nullable<BigInt>,
+        last_id -> BigInt,
         is_delayed -> Bool,
         shown_until -> Nullable<BigInt>,
         count -> BigInt,

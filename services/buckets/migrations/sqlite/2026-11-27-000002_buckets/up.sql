@@ -174,6 +174,12 @@ CREATE TABLE alert_message (
     generation BIGINT NOT NULL,
     -- The files of the run have larger ids.
     after_id BIGINT NOT NULL,
+    -- The files of the run have ids up to this one.
+    last_id BIGINT NOT NULL,
+    -- Files that the package did not show yet have a message of their own.
+    is_delayed BOOLEAN NOT NULL DEFAULT FALSE,
+    -- The package showed buckets that were first indexed by this time. Null if it has no delay.
+    shown_until BIGINT,
     count BIGINT NOT NULL,
     -- Ids of the first files as a JSON array.
     files TEXT NOT NULL,
@@ -183,6 +189,6 @@ CREATE TABLE alert_message (
     tries INTEGER NOT NULL DEFAULT 0,
     over_at BIGINT,
     error TEXT,
-    UNIQUE (alert_id, run_id)
+    UNIQUE (alert_id, run_id, is_delayed)
 );
 CREATE INDEX alert_message_due ON alert_message (over_at, next_try);
