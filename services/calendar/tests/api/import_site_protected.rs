@@ -8,7 +8,7 @@ use testkit::{HttpPeer, PeerAnswer};
 
 use crate::import_site::{asked, call, counts, empty, import, program};
 
-/// What the site shows: whether its events have a password, and whether users see that.
+/// The state of the site: whether its events have a password, and whether users see that.
 #[derive(Clone, Copy)]
 struct Shown {
     is_protected: bool,

@@ -3,7 +3,7 @@
 
 use super::statements::{begins, statements};
 
-/// What follows the name of a virtual table in the names of the tables with its data: those of
+/// The endings that the tables with the data of a virtual table add to its name: those of
 /// FTS5, FTS4 and R*Tree.
 const DATA: [&str; 11] = [
     "_data",
