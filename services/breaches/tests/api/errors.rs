@@ -88,7 +88,7 @@ async fn unknown_route_is_404_with_an_empty_body() {
 async fn browser_gets_a_page_for_an_unknown_path_outside_the_api() {
     let app = App::start().await;
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
-    for path in ["/nowhere", "/breaches/a/b", "/search", "/account/nothing", "/apis"] {
+    for path in ["/nowhere", "/breaches/a/b", "/account/nothing", "/apis"] {
         let asked = || app.request(path).header("accept", html);
         let response = asked().send().await.unwrap();
         assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8", "{path}");
