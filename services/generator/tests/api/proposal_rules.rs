@@ -1,7 +1,7 @@
 //! The rows of a proposal satisfy the rules of tables and documents. Other rules are named.
 
 use serde_json::{Value, json};
-use testkit::Program;
+use testkit::{Folder, Program};
 
 use crate::proposals::Proposal;
 
@@ -205,7 +205,8 @@ fn virtual_tables_and_the_tables_of_their_data_are_left_out_and_named() {
         CREATE TABLE IF NOT EXISTS 'ft_content'(id INTEGER PRIMARY KEY, c0);
         CREATE TABLE IF NOT EXISTS 'ft_docsize'(id INTEGER PRIMARY KEY, sz BLOB);";
     let program = Program::new(env!("CARGO_BIN_EXE_generator"));
-    let file = program.folder().write("a.sql", text);
+    let folder = Folder::new();
+    let file = folder.write("a.sql", text);
     let made = program.run(&["schema", file.to_str().unwrap()]);
     let note = "ft is a virtual table: it is left out, with the tables of its data\n";
     assert_eq!((made.code, made.errors.as_str()), (Some(0), note));
