@@ -209,7 +209,8 @@ fn virtual_tables_and_the_tables_of_their_data_are_left_out_and_named() {
     let file = folder.write("a.sql", text);
     let made = program.run(&["schema", file.to_str().unwrap()]);
     let note = "ft is a virtual table: it is left out, with the tables of its data\n";
-    assert_eq!((made.code, made.errors.as_str()), (Some(0), note));
+    assert_eq!(made.code, Some(0));
+    assert!(made.errors.ends_with(note), "{}", made.errors);
     let schema: Value = serde_json::from_str(&made.out).unwrap();
     let names: Vec<_> =
         schema["tables"].as_array().unwrap().iter().map(|table| &table["name"]).collect();
