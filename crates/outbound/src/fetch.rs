@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::{AsHeaderName, CONTENT_TYPE, HeaderMap, HeaderValue, TRANSFER_ENCODING};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Response, Version};
+use reqwest::{Client, Response};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -232,12 +232,11 @@ impl Download {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns whether a truncated body can be detected. This requires a content length, chunked
-    /// encoding, or an HTTP/2 stream, which marks its own end.
+    /// Returns whether a truncated body can be detected. See [`domain::shows_its_end`].
     pub fn shows_its_end(&self) -> bool {
-        self.response.content_length().is_some()
-            || is_chunked(self.response.headers())
-            || self.response.version() >= Version::HTTP_2
+        let codings = self.response.headers().get_all(TRANSFER_ENCODING).iter();
+        let codings = codings.map(HeaderValue::as_bytes);
+        domain::shows_its_end(self.response.content_length(), codings)
     }
 
     /// Reads the whole body of up to `limit` bytes.
@@ -275,14 +274,6 @@ impl Download {
             }
         }
     }
-}
-
-/// Returns whether chunked is the last transfer coding. After any other, a body ends with its
-/// connection.
-fn is_chunked(headers: &HeaderMap) -> bool {
-    let last = headers.get_all(TRANSFER_ENCODING).iter().next_back();
-    let coding = last.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-    coding.is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
 }
 
 /// A completely fetched document.

@@ -44,7 +44,7 @@ fn members_depend_only_on_the_members_below_them() {
         ("database", &["domain"][..]),
         ("shell", &["domain"]),
         ("batch", &["domain"]),
-        ("outbound", &[]),
+        ("outbound", &["domain"]),
         ("auth", &["domain", "database", "shell"]),
         ("testkit", &["domain", "database", "shell"]),
         ("passwords", &["batch", "domain", "shell"]),
@@ -59,6 +59,14 @@ fn members_depend_only_on_the_members_below_them() {
             assert!(may, "{member} may not depend on {dependency}");
         }
     }
+}
+
+/// `domain::shows_its_end` would reject complete HTTP/2 responses.
+#[test]
+fn http_clients_are_built_without_http2() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let client = lock.split("[[package]]").find(|package| package.contains("name = \"reqwest\""));
+    assert!(!client.unwrap().contains("\"h2\""));
 }
 
 #[test]

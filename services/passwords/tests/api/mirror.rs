@@ -180,6 +180,7 @@ fn network_faults_are_retried() {
 #[case(&[Fault::Missing], "404 Not Found")]
 #[case(&[Fault::Foreign], "line 1 of the response: expected 35 hexadecimal characters")]
 #[case(&[Fault::Endless], "responses have no length")]
+#[case(&[Fault::Coded], "responses have no length")]
 #[case(&[Fault::Busy], "after 2 attempts: the response is 429 Too Many Requests")]
 #[case(
     &[Fault::NotModified],

@@ -25,6 +25,8 @@ pub enum Fault {
     Foreign,
     /// A response without a length.
     Endless,
+    /// A response whose transfer coding is unknown, so it ends with its connection.
+    Coded,
     Moved,
     Missing,
 }
@@ -54,6 +56,9 @@ fn serve(mut client: TcpStream, to: SocketAddr, fault: Fault) -> Option<()> {
         Fault::Moved => answer("301 Moved Permanently", "location: https://new.example/\r\n", ""),
         Fault::Missing => answer("404 Not Found", "", "nothing"),
         Fault::Endless => b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec(),
+        Fault::Coded => {
+            b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: xchunked\r\n\r\n".to_vec()
+        }
         Fault::None | Fault::Cut | Fault::Stalled => asked(to, &head)?,
     };
     let sent = match fault {

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
-use domain::HashPrefix;
+use domain::{HashPrefix, shows_its_end};
 use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, StatusCode, Url, Version};
+use reqwest::{Client, Response, StatusCode, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
@@ -182,8 +182,10 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
         Some(b"gzip") => true,
         Some(_) => return Err(Failure::Final("the response has an unknown encoding".to_owned())),
     };
-    let length = response.content_length();
-    if !packed && !shows_its_end(response.version(), length, headers) {
+    let codings = headers.get_all(header::TRANSFER_ENCODING).iter().map(HeaderValue::as_bytes);
+    let shows_end = shows_its_end(response.content_length(), codings);
+    // A gzip stream marks its own end.
+    if !packed && !shows_end {
         let cause = "responses have no length, so a truncated one cannot be detected";
         return Err(Failure::Final(cause.to_owned()));
     }
@@ -199,16 +201,6 @@ async fn range(kind: Kind, prefix: HashPrefix, mut response: Response) -> Result
     let text = if packed { unpacked(&body)? } else { body };
     let encoded = encoded(kind, prefix, &text)?;
     Ok(Range { encoded, tag, received })
-}
-
-/// Returns whether a truncated body can be detected. This requires a content length, chunked
-/// encoding, or an HTTP/2 stream, which marks its own end.
-fn shows_its_end(version: Version, length: Option<u64>, headers: &HeaderMap) -> bool {
-    // After any other transfer coding, the body ends with the connection.
-    let is_chunked = headers
-        .get(header::TRANSFER_ENCODING)
-        .is_some_and(|coding| coding.as_bytes().to_ascii_lowercase().ends_with(b"chunked"));
-    length.is_some() || is_chunked || version >= Version::HTTP_2
 }
 
 fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Failure> {
@@ -336,19 +328,6 @@ mod tests {
             assert_eq!(said, format!("the response lists the suffix {a} twice"));
         }
         assert!(encoded(Kind::Ntlm, prefix, format!("{b}:1\r\n{a}:4").as_bytes()).is_ok());
-    }
-
-    #[test]
-    fn answer_without_a_length_is_complete_only_over_http2() {
-        let none = HeaderMap::new();
-        assert!(shows_its_end(Version::HTTP_2, None, &none));
-        assert!(!shows_its_end(Version::HTTP_11, None, &none));
-        assert!(shows_its_end(Version::HTTP_11, Some(0), &none));
-        for (coding, shows) in [("chunked", true), ("gzip, Chunked", true), ("identity", false)] {
-            let coding = HeaderValue::from_static(coding);
-            let headers = HeaderMap::from_iter([(header::TRANSFER_ENCODING, coding)]);
-            assert_eq!(shows_its_end(Version::HTTP_11, None, &headers), shows);
-        }
     }
 
     #[test]
