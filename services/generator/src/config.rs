@@ -22,8 +22,9 @@ pub struct Settings {
     /// Maximum concurrent long responses for each key, at least 1
     #[arg(long, env, global = true, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub key_streams: u32,
-    /// Seconds after which a long response is aborted if the client stops reading, 1 to 3600. The
-    /// lower of this setting and WRITE_TIMEOUT applies
+    /// Seconds after which a long response is aborted if the client stops reading, or reads so
+    /// slowly that its system accepts nothing in this time, 1 to 3600. The lower of this setting
+    /// and WRITE_TIMEOUT applies
     #[arg(long, env, global = true, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub stream_idle_timeout: u64,
     /// Maximum duration of a long response in seconds; 0 disables the limit

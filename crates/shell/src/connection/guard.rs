@@ -215,6 +215,10 @@ impl Guard {
     ///
     /// The system accepts more bytes only when a third of its buffer is free. That can be more than
     /// a megabyte, which takes a slow client longer than a period.
+    ///
+    /// What the client's TCP acknowledges counts instead. A full receive buffer only acknowledges
+    /// more once a sixteenth of it is free, and nothing that we can observe changes until then.
+    /// Such a client looks like one that has stopped reading.
     fn is_write_late(&mut self, context: &mut Context<'_>) -> bool {
         if !self.write.is_armed() {
             self.acknowledged = self.socket.acknowledged();
