@@ -12,7 +12,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use super::document::{Document, DocumentError, RowForm};
 use crate::model::records::{Schema, Table};
 
-/// Bytes of table data to compress at a time.
+/// Bytes of table data to compress at a time. Compressing each row by itself would be slow.
 const PART: usize = 16 << 10;
 
 /// The compressor's output, drained after each step.
@@ -86,7 +86,9 @@ impl Archive {
         self.before + self.current.as_ref().map_or(0, Document::rows_written)
     }
 
-    /// Appends a piece of a file. Returns false at the end of the archive.
+    /// Generates a row, or ends a file or the archive, and appends the compressed data that is ready.
+    /// Returns false at the end of the archive. Because a row can take long, this never generates
+    /// more than one.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         // This shouldn't fail, since we write to memory and support large files. If it ever does,
         // the archive won't have a directory, which every reader detects.
@@ -114,12 +116,11 @@ impl Archive {
                 none.insert(document)
             }
         };
-        self.part.clear();
-        let mut more = true;
-        while more && self.part.len() < PART {
-            more = document.push(&mut self.part);
+        let more = document.push(&mut self.part);
+        if !more || self.part.len() >= PART {
+            zip.write_all(&self.part)?;
+            self.part.clear();
         }
-        zip.write_all(&self.part)?;
         if !more {
             self.before += document.rows_written();
             self.current = None;
@@ -152,4 +153,38 @@ fn file_name(name: &str) -> String {
         if letter.is_alphanumeric() || "-_ ".contains(letter) { letter } else { '_' }
     };
     name.chars().map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::records::{Bounds, parse};
+    use crate::model::{SEEDED_DAY, Seed};
+
+    #[test]
+    fn each_push_generates_a_single_row() {
+        let bounds = Bounds {
+            seed: Seed::parse("demo").unwrap(),
+            day: SEEDED_DAY,
+            is_part: false,
+            is_sql: false,
+            rows: None,
+            most_tables: 1,
+            most_fields: 1,
+            most_rows: 100,
+        };
+        let schema = json!({"rows": 3, "fields": [{"name": "id", "type": "sequence"}]});
+        let schema = parse(&schema, &bounds).unwrap();
+        let mut archive = Archive::new(RowForm::Csv, &schema, None, (0, None), false).unwrap();
+        let mut out = Vec::new();
+        for rows in 1..=3 {
+            assert!(archive.push(&mut out));
+            assert_eq!(archive.rows_written(), rows);
+        }
+        assert!(archive.push(&mut out), "the archive's directory follows");
+        assert!(!archive.push(&mut out));
+        assert_eq!(archive.rows_written(), 3);
+    }
 }
