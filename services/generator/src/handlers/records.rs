@@ -28,6 +28,9 @@ const TABLES: usize = 20;
 const FIELDS: usize = 200;
 /// Maximum cells per workbook, because workbooks are built in memory before they're sent.
 const BOOK_CELLS: u64 = 1_000_000;
+/// Maximum values per workbook, including those that only other fields use. Clients can't stop the
+/// work by disconnecting.
+const BOOK_VALUES: u64 = 20_000_000;
 /// Maximum total text in a workbook, in bytes.
 const BOOK_BYTES: usize = 64 << 20;
 const ARCHIVE: &str = "application/zip";
@@ -128,10 +131,8 @@ pub async fn generate_records(
         },
     };
     let Some(form) = form else {
-        let cells = schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
-        let cells = cells.map(|own| wanted(own).saturating_mul(own.columns().count() as u64));
-        if cells.fold(0, u64::saturating_add) > BOOK_CELLS {
-            let text = format!("A workbook has at most {BOOK_CELLS} cells: use csv.");
+        let sheets = schema.tables.iter().filter(|own| table.is_none_or(|name| name == own.name));
+        if let Some(text) = book_excess(sheets.map(|own| (&**own, wanted(own)))) {
             return Err(refuse(vec![Violation::new("rows", "rows", text)]));
         }
         if table.is_some_and(|name| schema.tables.iter().all(|own| own.name != name)) {
@@ -184,6 +185,23 @@ pub fn bounds(seed: Seed, day: Date) -> Bounds {
         most_fields: FIELDS,
         most_rows: MOST_ROWS.unsigned_abs().into(),
     }
+}
+
+/// Returns a message if a workbook of these tables, each with its number of rows, is too large.
+fn book_excess<'t>(sheets: impl Iterator<Item = (&'t Table, u64)> + Clone) -> Option<String> {
+    let total = |count: fn(&Table) -> u64| {
+        let counts = sheets.clone().map(|(table, rows)| rows.saturating_mul(count(table)));
+        counts.fold(0, u64::saturating_add)
+    };
+    if total(|table| table.columns().count() as u64) > BOOK_CELLS {
+        return Some(format!("A workbook has at most {BOOK_CELLS} cells: use csv."));
+    }
+    (total(Table::cost) > BOOK_VALUES).then(|| {
+        format!(
+            "A workbook has at most {BOOK_VALUES} values, including those that other fields use: \
+             use csv."
+        )
+    })
 }
 
 /// Builds a workbook on a blocking thread, using one of the caller's stream slots.

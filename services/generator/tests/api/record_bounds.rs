@@ -227,6 +227,19 @@ async fn texts_that_no_cell_of_a_workbook_can_hold_are_refused() {
 }
 
 #[actix_web::test]
+async fn workbooks_with_few_cells_that_use_many_values_are_refused() {
+    let app = App::start().await;
+    let array = |count: u64, items: Value| json!({"type": "array", "min": count, "max": count, "items": items});
+    let words = array(50, array(100, json!({"type": "text", "words": 1})));
+    let mut schema = table([words, json!({"type": "expression", "expression": "length(f0)"})]);
+    schema["fields"][0]["hidden"] = true.into();
+    let refused = post(&app, "rows=5000&format=xlsx", &schema).await.expect(400).json();
+    let found = message(&refused["errors"], "rows");
+    assert!(found.starts_with("A workbook has at most 20000000 values"), "{refused}");
+    let _ = post(&app, "rows=2&format=xlsx", &schema).await.expect(200);
+}
+
+#[actix_web::test]
 async fn parts_past_the_most_rows_are_refused_instead_of_empty() {
     let app = App::start().await;
     let mut schema = table([json!({"type": "sequence"})]);

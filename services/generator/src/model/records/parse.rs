@@ -61,20 +61,21 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
         let fields: Vec<_> =
             (0..table.fields.len()).map(|field| builder.field(place, field)).collect();
         let shown = fields.into_iter().flatten().filter(|field| !field.hidden).collect::<Vec<_>>();
-        if shown.iter().map(|field| field.cost).sum::<u64>() > COST_OF_A_ROW {
-            let text = format!("has rows of more than {COST_OF_A_ROW} values");
-            builder.faults.add(&table.pointer, text);
-        }
         if shown.is_empty() && builder.faults.count() == before {
             builder.faults.add(&table.pointer, "must have a field that is not hidden");
         }
-        made.push(Rc::new(Table {
+        let made_table = Table {
             name: table.name.clone(),
             rows: table.rows,
             is_open: table.is_open,
             line: line(&tables, table),
             shown,
-        }));
+        };
+        if made_table.cost() > COST_OF_A_ROW {
+            let text = format!("has rows of more than {COST_OF_A_ROW} values");
+            builder.faults.add(&table.pointer, text);
+        }
+        made.push(Rc::new(made_table));
     }
     builder.combine();
     let references = builder.references;

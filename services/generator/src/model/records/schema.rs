@@ -51,6 +51,11 @@ impl Table {
         self.shown.iter().map(|field| field.name.as_str())
     }
 
+    /// Returns the number of values generated for one row, including those that other fields use.
+    pub fn cost(&self) -> u64 {
+        self.shown.iter().fold(0, |sum, field| sum.saturating_add(field.cost))
+    }
+
     /// Returns which rows to generate if all tables are asked for the same number. Those of a child
     /// table are all children of the parents that are generated, unless some rows are skipped.
     pub fn asked(&self, (first, count): (u64, Option<u64>)) -> (u64, Option<u64>) {
