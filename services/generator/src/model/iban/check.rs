@@ -62,6 +62,9 @@ mod tests {
             "MD24AG000225100013104168",
             "TR330006100519786457841326",
             "BR1800360305000010009795493C1",
+            // The holders are a company from January 2026 and a child born in March 2026.
+            "IS130159260076544101262060",
+            "IS300159260076541503262060",
         ] {
             assert!(check(text, None).is_ok(), "{text} {:?}", check(text, None).err());
         }

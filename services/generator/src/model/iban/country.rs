@@ -66,7 +66,8 @@ impl Country {
             iban.push_str(self.row.code);
             iban.push_str("00");
             self.parts.iter().for_each(|part| part.push(random, &mut iban));
-            if self.complete(&mut iban.bytes_mut()[4..]) {
+            let is_made = self.row.is_made.is_none_or(|is_made| is_made(&iban.bytes()[4..]));
+            if is_made && self.complete(&mut iban.bytes_mut()[4..]) {
                 let check = check_digits(iban.bytes());
                 iban.bytes_mut()[2..4].copy_from_slice(&check);
                 return out.push_str(iban.as_str());

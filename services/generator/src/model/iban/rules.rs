@@ -164,15 +164,17 @@ pub fn albania(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
 }
 
-/// Latest birth year for Icelandic account holders. It's a constant, because a seed must keep
-/// producing the same numbers over time.
+/// Latest birth year of generated Icelandic account holders. It's a constant, because a seed must
+/// keep producing the same numbers over time.
 const LAST_ICELANDIC_YEAR: u64 = 25;
+
+/// Returns whether the holder of a generated Icelandic account was born in the past.
+pub fn is_of_past_icelander(bban: &[u8]) -> bool {
+    bban[21] != b'0' || number(&bban[16..18]) <= LAST_ICELANDIC_YEAR
+}
 
 /// Iceland: the holder's number ends in a modulo 11 check digit and a digit for the century.
 pub fn iceland(bban: &mut [u8]) -> bool {
-    if bban[21] == b'0' && number(&bban[16..18]) > LAST_ICELANDIC_YEAR {
-        return false;
-    }
     let value = (11 - weighted(&bban[12..20], &[3, 2, 7, 6, 5, 4, 3, 2]) % 11) % 11;
     bban[20] = ascii(value as u32);
     value < 10

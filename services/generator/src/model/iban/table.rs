@@ -15,14 +15,16 @@ pub struct Row {
     pub structure: &'static str,
     /// The rule for national check digits, if any.
     pub rule: Option<Rule>,
+    /// Returns whether a domestic number may be generated. `None` if all of them may.
+    pub is_made: Option<fn(&[u8]) -> bool>,
 }
 
 const fn plain(code: &'static str, structure: &'static str) -> Row {
-    Row { code, structure, rule: None }
+    Row { code, structure, rule: None, is_made: None }
 }
 
 const fn ruled(code: &'static str, structure: &'static str, rule: Rule) -> Row {
-    Row { code, structure, rule: Some(rule) }
+    Row { code, structure, rule: Some(rule), is_made: None }
 }
 
 /// Belgian bank codes that have been allocated, in blocks.
@@ -75,7 +77,7 @@ pub const TABLE: &[Row] = &[
     plain("IE", "AIBK|BOFI|IPBS 6n 8n"),
     plain("IL", "3n 3n 13n"),
     plain("IQ", "4a 3n 12n"),
-    ruled("IS", ICELANDIC, rules::iceland),
+    Row { is_made: Some(rules::is_of_past_icelander), ..ruled("IS", ICELANDIC, rules::iceland) },
     ruled("IT", "1a 5n 5n 12c", rules::italy),
     plain("JO", "4a 4n 18c"),
     plain("KW", "4a 22c"),
