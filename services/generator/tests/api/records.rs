@@ -286,6 +286,21 @@ async fn values_follow_shares_and_weights() {
 }
 
 #[actix_web::test]
+async fn rounding_does_not_move_numbers_past_their_bounds() {
+    let app = App::start().await;
+    for kind in ["normal", "lognormal"] {
+        let between = |least: f64, most: f64| json!({"type": kind, "deviation": 20, "min": least, "max": most, "decimals": 1});
+        for value in values(&app, 300, between(0.24, 0.76)).await {
+            let value = value.as_f64().unwrap();
+            assert!((0.24..=0.76).contains(&value), "{kind} {value}");
+        }
+        let refused = post(&app, "", &one(between(0.21, 0.29))).await.expect(400).json();
+        let found = refused["errors"]["/fields/0/max"][0].as_str().unwrap();
+        assert!(found.contains("with the wanted decimals between them"), "{refused}");
+    }
+}
+
+#[actix_web::test]
 async fn values_of_every_type_have_its_format() {
     let app = App::start().await;
     for (field, pattern) in [

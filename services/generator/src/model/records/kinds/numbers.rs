@@ -12,6 +12,7 @@ use crate::model::records::members::Members;
 const LARGEST: i64 = (1 << 53) - 1;
 /// Maximum number of decimals.
 const DECIMALS: i64 = 9;
+const NOTHING_BETWEEN: &str = "must be at least min, with the wanted decimals between them";
 
 /// Uniformly distributed integers or, scaled by a power of ten, decimals.
 struct Uniform {
@@ -48,19 +49,12 @@ pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
 
 /// Reads the type `decimal`: `min` (0), `max` (1000), `decimals` (2).
 pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
-    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults);
+    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults) as u32;
     let (least, most) =
         (members.number("min", 0.0, faults), members.number("max", 1_000.0, faults));
-    let one = 10_f64.powi(decimals as i32);
-    // Note that 0.07 times 100 is slightly above 7.
-    let units = |value: f64, round: fn(f64) -> f64| {
-        let value = value * one;
-        if (value.round() - value).abs() < 1e-6 { value.round() } else { round(value) }
-    };
-    let (least, most) = (units(least, f64::ceil), units(most, f64::floor));
+    let (least, most) = (units(least, decimals, f64::ceil), units(most, decimals, f64::floor));
     if least > most {
-        faults
-            .add(members.at("max"), "must be at least min, with the wanted decimals between them");
+        faults.add(members.at("max"), NOTHING_BETWEEN);
         return None;
     }
     if least < -(LARGEST as f64) || most > LARGEST as f64 {
@@ -70,7 +64,14 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     }
     let (least, most) = (least as i64, most as i64);
     let count = most.abs_diff(least) + 1;
-    Some(Box::new(Uniform { least, count, decimals: decimals as u32 }))
+    Some(Box::new(Uniform { least, count, decimals }))
+}
+
+/// Converts a bound to units of the last decimal, which `round` makes whole.
+fn units(bound: f64, decimals: u32, round: fn(f64) -> f64) -> f64 {
+    let units = bound * 10_f64.powi(decimals.cast_signed());
+    // Note that 0.07 times 100 is slightly above 7.
+    if (units.round() - units).abs() < 1e-6 { units.round() } else { round(units) }
 }
 
 /// Normally or log-normally distributed numbers within bounds.
@@ -116,14 +117,23 @@ pub fn normal(
     let deviation = members.number("deviation", 1.0, faults);
     let (least, most) = (if is_log { 0.0 } else { -1e15 }, 1e15);
     let (least, most) = (members.number("min", least, faults), members.number("max", most, faults));
-    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults) as usize;
+    let decimals = members.integer("decimals", 2, (0, DECIMALS), faults) as u32;
     let before = faults.count();
     if deviation < 0.0 {
         faults.add(members.at("deviation"), "must not be negative");
     }
+    // Numbers are rounded to these decimals, so only rounded bounds keep them within the bounds.
+    let rounded = |bound: f64, round: fn(f64) -> f64| {
+        let units = units(bound, decimals, round);
+        // Larger ones have no further decimals.
+        let is_exact = units.abs() <= LARGEST as f64;
+        if is_exact { units / 10_f64.powi(decimals.cast_signed()) } else { bound }
+    };
+    let (least, most) = (rounded(least, f64::ceil), rounded(most, f64::floor));
     if least > most {
-        faults.add(members.at("max"), "must be at least min");
+        faults.add(members.at("max"), NOTHING_BETWEEN);
     }
+    let decimals = decimals as usize;
     let is_right = faults.count() == before;
     is_right.then(|| Box::new(Normal { mean, deviation, least, most, decimals, is_log }) as _)
 }
