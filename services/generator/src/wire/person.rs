@@ -18,7 +18,7 @@ use super::rules::BETWEEN;
 use super::spelling::Spelling;
 use crate::model::Seed;
 use crate::model::names::{self, Culture};
-use crate::model::numbers::{FIRST_BIRTH, Sex};
+use crate::model::numbers::{FIRST_BIRTH, LAST_BIRTH, Sex};
 use crate::model::person::{Limits, Person, possible_days};
 
 /// Parameters of `GET /api/Person`.
@@ -57,7 +57,8 @@ pub struct PersonParameters {
     /// Sex. Default: random, with equal probability.
     #[param(value_type = Option<SexName>, inline)]
     sex: Option<SexName>,
-    /// Birth date, from 1900-01-01 to the reference date. Overrides `minAge` and `maxAge`.
+    /// Birth date, from 1900-01-01 to the reference date, but not after 2099-12-31. Overrides
+    /// `minAge` and `maxAge`.
     #[serde(rename = "birthDate", default, deserialize_with = "birth")]
     #[param(rename = "birthDate", value_type = Option<String>, format = Date)]
     birth_date: Option<Date>,
@@ -120,7 +121,9 @@ impl PersonRequest {
     /// possible on the reference day.
     pub fn date_violation(&self, day: Date) -> Option<Violation> {
         let (field, first, last, date) = match self.limits {
-            Limits { born: Some(born), .. } => ("birthDate", FIRST_BIRTH, day, born),
+            Limits { born: Some(born), .. } => {
+                ("birthDate", FIRST_BIRTH, day.min(LAST_BIRTH), born)
+            }
             Limits { least, most, .. } => {
                 let (first, last) = possible_days(least, most);
                 ("refDate", first, last, day)

@@ -121,6 +121,11 @@ async fn persons_have_the_requested_age_sex_and_birth_date() {
         app.errors("/api/Person?birthDate=2000-06-16&refDate=2000-06-15").await,
         json!({ "birthDate": ["The field birthDate must be between 1900-01-01 and 2000-06-15."] })
     );
+    // The number would be that of a person born in 2050.
+    assert_eq!(
+        app.errors("/api/Person?culture=pl&birthDate=2150-06-15&refDate=2200-01-01").await,
+        json!({ "birthDate": ["The field birthDate must be between 1900-01-01 and 2099-12-31."] })
+    );
 }
 
 #[actix_web::test]

@@ -24,6 +24,6 @@ mod vat_east;
 mod vat_west;
 
 pub use imprint::mexican_digit;
-pub use person::{FIRST_BIRTH, PlaceCode, REFERENCE_DAY, Sex, Wanted};
+pub use person::{FIRST_BIRTH, LAST_BIRTH, PlaceCode, REFERENCE_DAY, Sex, Wanted};
 pub use scheme::Kind;
 pub use schemes::{Schemes, Verdict, find};

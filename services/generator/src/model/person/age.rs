@@ -1,16 +1,14 @@
 //! Ages, sampled from each country's age distribution.
 
 use jiff::ToSpan;
-use jiff::civil::{Date, date};
+use jiff::civil::Date;
 
-use crate::model::numbers::FIRST_BIRTH;
+use crate::model::numbers::{FIRST_BIRTH, LAST_BIRTH};
 use crate::model::random::Random;
 
 /// Population shares by ten-year age group, and the countries to which they roughly apply.
 const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
 
-/// The latest birth date of generated people. Not all numbers support later centuries.
-const LAST_BIRTH: Date = date(2099, 12, 31);
 /// Maximum age.
 pub const OLDEST: u8 = 99;
 /// Default age range. It excludes children, who have neither cards nor accounts.
@@ -85,6 +83,8 @@ fn pyramid(country: &str) -> Vec<u16> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::date;
+
     use super::*;
     use crate::model::{Seed, names};
 

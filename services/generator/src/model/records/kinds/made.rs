@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::model::numbers::{self, FIRST_BIRTH, Kind, Sex, Wanted};
+use crate::model::numbers::{self, FIRST_BIRTH, Kind, LAST_BIRTH, Sex, Wanted};
 use crate::model::random::Random;
 use crate::model::records::cell::Cell;
 use crate::model::records::fault::Faults;
@@ -147,12 +147,13 @@ pub fn sex(members: &mut Members<'_>, faults: &mut Faults) -> Option<Sex> {
     members.word("sex", &sexes, faults).flatten()
 }
 
-/// Reads `birthDate` (any), a date up to `day`.
+/// Reads `birthDate` (any), a date up to `day`, but at most [`LAST_BIRTH`].
 pub fn birth(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Date> {
     let text = members.text("birthDate", faults)?;
-    let born = text.parse().ok().filter(|born| (FIRST_BIRTH..=day).contains(born));
+    let last = day.min(LAST_BIRTH);
+    let born = text.parse().ok().filter(|born| (FIRST_BIRTH..=last).contains(born));
     if born.is_none() {
-        let text = format!("must be a date from {FIRST_BIRTH} to {day}");
+        let text = format!("must be a date from {FIRST_BIRTH} to {last}");
         faults.add(members.at("birthDate"), text);
     }
     born
