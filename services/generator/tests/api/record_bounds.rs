@@ -92,7 +92,7 @@ async fn chains_of_fields_have_at_most_64_links() {
 }
 
 #[actix_web::test]
-async fn long_values_count_as_several() {
+async fn long_and_slow_values_count_as_several() {
     let app = App::start().await;
     let array = |items: Value| json!({"type": "array", "min": 95, "max": 95, "items": {"type": "array", "max": 100, "items": items}});
     for items in [
@@ -101,6 +101,9 @@ async fn long_values_count_as_several() {
         json!({"type": "password", "length": 250}),
         json!({"type": "pattern", "regex": "[a-z]{1000}"}),
         json!({"type": "review"}),
+        json!({"type": "socialNumber"}),
+        json!({"type": "vat"}),
+        json!({"type": "person", "part": "nationalNumber"}),
     ] {
         let errors = errors(&app, &table([array(items.clone())])).await;
         let found = message(&errors, "/fields/0/items/items");
@@ -110,6 +113,25 @@ async fn long_values_count_as_several() {
     // As many short values are fine.
     let short = array(json!({"type": "text", "words": 1}));
     assert_eq!(post(&app, "rows=1", &table([short])).await.status, 200);
+}
+
+#[actix_web::test]
+async fn parents_in_arrays_count_as_several() {
+    let app = App::start().await;
+    let array = |most: u64, items: Value| json!({"name": "x", "type": "array", "max": most, "items": items});
+    let refer = |table: &str, field: &str| json!({"name": "a", "type": "reference", "table": table, "field": field});
+    let schema = |field: &str| {
+        json!({"tables": [
+            {"name": "a", "rows": 5, "fields": [{"name": "id", "type": "sequence"}]},
+            {"name": "b", "childrenOf": {"table": "a", "min": 1}, "fields": [
+                {"name": "id", "type": "sequence"}, refer("a", "id")]},
+            {"name": "c", "fields": [array(10, array(100, refer("b", field)))]}]})
+    };
+    let errors = errors(&app, &schema("a")).await;
+    let found = message(&errors, "/tables/2/fields/0");
+    assert!(found.contains("more than 10000 values per row"), "{errors}");
+    // As many references to other rows are fine.
+    assert_eq!(post(&app, "rows=1", &schema("id")).await.status, 200);
 }
 
 fn pattern(regex: String) -> Value {

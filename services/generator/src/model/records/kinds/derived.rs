@@ -218,6 +218,10 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
     cell.shape = Shape::Json;
 }
 
+/// Cost of finding a row's parent beyond that of a short value. Unless the rows are in order, this
+/// generates the number of children of up to 256 parents.
+const COST_OF_A_PARENT: u64 = 15;
+
 /// How a row picks the row that it refers to.
 pub enum Choosing {
     /// A random row. All rows are equally likely.
@@ -287,5 +291,9 @@ impl Make for Reference {
 
     fn is_unique(&self) -> bool {
         matches!(self.choosing, Choosing::Once(_) | Choosing::Before) && self.is_distinct()
+    }
+
+    fn more_cost(&self) -> u64 {
+        if matches!(self.choosing, Choosing::Parent(_)) { COST_OF_A_PARENT } else { 0 }
     }
 }

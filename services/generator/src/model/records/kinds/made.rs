@@ -17,6 +17,8 @@ const WORDS_OF_A_COST: u64 = 10;
 const LONGEST_WORDS: usize = 100;
 /// Cost of a paragraph.
 const COST_OF_A_PARAGRAPH: u64 = 10;
+/// Cost of a national number beyond that of a short value. Most samples fail the number's rules.
+pub const COST_OF_A_NATIONAL_NUMBER: u64 = 15;
 /// Number of password characters that have the cost of one short value.
 const LETTERS_OF_A_COST: usize = 64;
 
@@ -33,12 +35,16 @@ impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
     }
 }
 
-/// A value or null set by a function.
-struct Set<F>(F);
+/// A value or null set by a function, and its extra cost.
+struct Set<F>(F, u64);
 
 impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         (self.0)(random, cell);
+    }
+
+    fn more_cost(&self) -> u64 {
+        self.1
     }
 }
 
@@ -183,7 +189,7 @@ pub fn national(
     let make = move |random: &mut Random, cell: &mut Cell| {
         cell.set_text(schemes.make(random, wanted).as_deref());
     };
-    (faults.count() == before).then(|| Box::new(Set(make)) as _)
+    (faults.count() == before).then(|| Box::new(Set(make, COST_OF_A_NATIONAL_NUMBER)) as _)
 }
 
 /// Reads the type `crypto`: `coin` (Bitcoin).

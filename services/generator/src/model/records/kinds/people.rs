@@ -5,6 +5,7 @@ use std::rc::Rc;
 use jiff::civil::Date;
 
 use super::super::field::FieldKey;
+use super::made::COST_OF_A_NATIONAL_NUMBER;
 use super::times::push_date;
 use crate::model::card::Card;
 use crate::model::names::{Address, Identity};
@@ -305,6 +306,7 @@ pub struct PersonPart {
     part: Part,
     is_unique: bool,
     has_nulls: bool,
+    more_cost: u64,
 }
 
 impl PersonPart {
@@ -312,7 +314,8 @@ impl PersonPart {
     pub fn new(people: Rc<People>, place: usize) -> Self {
         let (name, part) = PARTS[place];
         let (is_unique, has_nulls) = (UNIQUE.contains(&name), NULLABLE.contains(&name));
-        Self { people, part, is_unique, has_nulls }
+        let more_cost = if name == "nationalNumber" { COST_OF_A_NATIONAL_NUMBER } else { 0 };
+        Self { people, part, is_unique, has_nulls, more_cost }
     }
 }
 
@@ -329,5 +332,9 @@ impl Make for PersonPart {
 
     fn has_nulls(&self) -> bool {
         self.has_nulls
+    }
+
+    fn more_cost(&self) -> u64 {
+        self.more_cost
     }
 }
