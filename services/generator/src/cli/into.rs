@@ -52,7 +52,9 @@ impl Origin<'_> {
         let is_own = |own: &&Value| own["name"].as_str().unwrap_or("records") == table;
         let fields = tables.iter().filter(is_own).filter_map(|own| own["fields"].as_array());
         let number_of = |field: &Value| {
-            let member = |name: &str| field[name].as_i64().unwrap_or(1);
+            // The schema is valid, so a float is a whole number such as 1e3.
+            let float = |name: &str| field[name].as_f64().map(|number| number as i64);
+            let member = |name: &str| field[name].as_i64().or_else(|| float(name)).unwrap_or(1);
             let passed = i64::try_from(row).ok()?.checked_mul(member("step"))?;
             let number = passed.checked_add(member("start")).filter(|number| *number > 0)?;
             (field["type"] == "sequence" && field["hidden"] == true).then_some(number)
