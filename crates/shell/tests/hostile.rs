@@ -71,17 +71,14 @@ fn most_since(before: isize) -> isize {
 }
 
 /// Waits until the server has processed its input: it then answers many requests without allocating
-/// more.
+/// more. Each connection with input gets a turn of the worker between two answers.
 async fn settled(started: &Started) {
     const NOISE: isize = 256 << 10;
     let client = echo::client();
-    // The clients on this thread send more between two requests.
-    let mut ticks = tokio::time::interval(Duration::from_millis(10));
     let (mut before, mut requests) = (0, 0);
-    while requests < 50 {
+    while requests < 200 {
         let answer = client.get(started.url("/healthz")).send().await.unwrap();
         assert_eq!(answer.text().await.unwrap(), "alive\n", "it answers others");
-        ticks.tick().await;
         let most = MOST.load(Ordering::Relaxed);
         requests = if most - before < NOISE { requests + 1 } else { 0 };
         before = before.max(most);
@@ -154,22 +151,19 @@ async fn open_connections(started: &Started, client: &reqwest::Client) -> usize 
 }
 
 /// Returns how many MiB of a 40 MiB response clients receive under memory pressure: two that do not
-/// read, and one that reads a few MiB per second.
+/// read, and one that reads a few MiB per second on the server's clock.
 async fn held_and_read() -> (Vec<usize>, usize) {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let holders = [asking(&started, "/huge").await, asking(&started, "/huge").await];
     let mut reader = asking(&started, "/huge").await;
     let (mut read, mut part) = (0, vec![0; 64 << 10]);
-    let mut ticks = tokio::time::interval(Duration::from_millis(20));
     let client = echo::client();
-    while open_connections(&started, &client).await < 3 {
-        ticks.tick().await;
-    }
+    while open_connections(&started, &client).await < 3 {}
     // The server cuts the other connections. If it does not, the loop ends when this client has
     // read nearly its whole response.
     while open_connections(&started, &client).await > 1 && read < 39 << 20 {
         read += reader.read(&mut part).await.unwrap();
-        ticks.tick().await;
+        started.advance(20).await;
     }
     let mut held = Vec::new();
     for holder in holders {
@@ -194,10 +188,9 @@ async fn answer_to_slow_bodies() -> String {
         stream.write_all(most.as_bytes()).await.unwrap();
         streams.push(stream);
     }
-    let mut ticks = tokio::time::interval(Duration::from_millis(20));
     let mut answer = [0; 12];
     for _ in 0..1_000 {
-        ticks.tick().await;
+        started.advance(20).await;
         for stream in &streams {
             let _ = stream.try_write(b" ");
             if let Ok(read) = stream.try_read(&mut answer) {
@@ -236,7 +229,7 @@ async fn end_of_unread_answers() -> Option<h2::Reason> {
 }
 
 /// Returns how many KiB of a 40 MiB response an HTTP/2 client receives under memory pressure if it
-/// opens its window by 1 KB every 50 ms.
+/// opens its window by 1 KB every 50 ms on the server's clock.
 async fn read_in_small_windows() -> usize {
     let started = Started::with(|settings| settings.write_timeout = 3_600).await;
     let stream = TcpStream::connect(started.running.http).await.unwrap();
@@ -248,11 +241,10 @@ async fn read_in_small_windows() -> usize {
     let request = http::Request::get("http://localhost/huge").body(()).unwrap();
     let (answer, _) = requests.send_request(request, true).unwrap();
     let mut body = answer.await.unwrap().into_body();
-    let mut ticks = tokio::time::interval(Duration::from_millis(50));
     let mut read = 0;
     // The server cuts the stream. If it does not, the loop ends at this length.
     while read < 512 << 10 {
-        ticks.tick().await;
+        started.advance(50).await;
         match body.data().await.unwrap() {
             Ok(part) => {
                 read += part.len();

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use shell::ShellSettings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::echo::Started;
@@ -109,38 +108,39 @@ async fn an_offer_of_http2_is_ignored_and_the_connection_kept() {
 #[actix_web::test]
 async fn a_dripping_head_gets_408() {
     let started = Started::with(impatient).await;
-    let (mut reading, writing) = connect(&started).await.into_split();
-    let drip = actix_web::rt::spawn(drip(writing));
-    let mut bytes = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(20), reading.read_to_end(&mut bytes))
-        .await
-        .expect("it stays open");
-    drip.abort();
-    assert!(bytes.starts_with(b"HTTP/1.1 408"));
+    let answer = answer_to_drip(&started, b"").await;
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
 }
 
 #[actix_web::test]
 async fn a_dripping_body_is_cut() {
     let started = Started::with(impatient).await;
-    let (mut reading, mut writing) = connect(&started).await.into_split();
     let head = b"POST /note HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n\
         content-length: 1000\r\n\r\n{";
-    writing.write_all(head).await.unwrap();
-    let drip = actix_web::rt::spawn(drip(writing));
-    let mut bytes = Vec::new();
-    let _ = tokio::time::timeout(Duration::from_secs(20), reading.read_to_end(&mut bytes))
-        .await
-        .expect("it stays open");
-    drip.abort();
-    assert!(bytes.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&bytes));
+    let answer = answer_to_drip(&started, head).await;
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
 }
 
-/// Sends one byte every tenth of a second.
-async fn drip(mut writing: OwnedWriteHalf) {
-    let mut ticks = tokio::time::interval(Duration::from_millis(100));
-    while writing.write_all(b"a").await.is_ok() {
-        ticks.tick().await;
+/// Sends the beginning of a request at once, and then one byte every tenth of a second on the
+/// server's clock. Returns what the server sends until it closes the connection.
+async fn answer_to_drip(started: &Started, begin: &[u8]) -> String {
+    let (mut reading, mut writing) = connect(started).await.into_split();
+    writing.write_all(begin).await.unwrap();
+    let mut bytes = Vec::new();
+    let drip = async {
+        // This is 20 times the timeout.
+        for _ in 0..200 {
+            // Writing fails once the connection is closed. What the server sent is still read.
+            let _ = writing.write_all(b"a").await;
+            started.advance(100).await;
+        }
+    };
+    tokio::select! {
+        // A connection that the server cuts may end with a reset.
+        _ = reading.read_to_end(&mut bytes) => {}
+        () = drip => panic!("the connection stays open"),
     }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[actix_web::test]
@@ -153,8 +153,8 @@ async fn an_answer_that_is_not_read_is_cut() {
     tokio::time::timeout(Duration::from_secs(20), ended).await.expect("the response is not cut");
 }
 
-/// Sends a request for an endless response, and reads 400 KB of it per second. Fails if the server
-/// cuts the response.
+/// Sends a request for an endless response, and reads 400 KB of it per second on the server's clock.
+/// Fails if the server cuts the response.
 pub async fn read_steadily(started: &Started, request: &[u8]) {
     let socket = TcpSocket::new_v4().unwrap();
     // With a longer buffer, the system reports more rarely how much the client has read.
@@ -162,10 +162,9 @@ pub async fn read_steadily(started: &Started, request: &[u8]) {
     let mut stream = socket.connect(started.running.http).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut part = vec![0; 40_000];
-    let mut ticks = tokio::time::interval(Duration::from_millis(100));
     let reading = async {
         for _ in 0..40 {
-            ticks.tick().await;
+            started.advance(100).await;
             stream.read_exact(&mut part).await.unwrap();
         }
     };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use actix_web::dev::ServiceRequest;
 use actix_web::web::{Bytes, Data};
@@ -12,6 +13,8 @@ use shell::{
     CorsRule, Credentials, ErrorFormat, Fault, Json, Path, Query, RequestInfo, Routes, Running,
     Server, Service, ServiceInfo, Shell, ShellSettings,
 };
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use utoipa::OpenApi;
 use validator::Validate;
@@ -64,6 +67,11 @@ impl Drop for Ending<'_> {
 struct Count {
     #[validate(range(min = 1, max = 9, message = "count must be between 1 and 9"))]
     count: u8,
+}
+
+#[derive(Deserialize, Validate, utoipa::IntoParams)]
+struct Step {
+    milliseconds: u64,
 }
 
 #[derive(Deserialize, Validate)]
@@ -155,6 +163,16 @@ async fn endless(gate: Data<Gate>) -> HttpResponse {
     )
 }
 
+/// Moves the clock of the worker that runs this handler, so all its timers.
+#[utoipa::path(operation_id = "advance", responses((status = 200)))]
+#[get("/advance/{milliseconds}")]
+async fn advance(path: Path<Step>) -> &'static str {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_millis(path.milliseconds)).await;
+    tokio::time::resume();
+    "advanced"
+}
+
 struct Errors;
 
 impl ErrorFormat for Errors {
@@ -221,6 +239,7 @@ impl Service for Echo {
         routes.add(big);
         routes.add(huge);
         routes.add(endless);
+        routes.add(advance);
         routes.get_page("/page", async || "page");
     }
 
@@ -294,6 +313,18 @@ impl Started {
 
     pub async fn get(&self, path: &str) -> reqwest::Response {
         client().get(self.url(path)).send().await.unwrap()
+    }
+
+    /// Moves the server's clock forward, over a connection that is closed afterwards. Real time
+    /// passes too. Requires a server without TLS.
+    pub async fn advance(&self, milliseconds: u64) {
+        let mut stream = TcpStream::connect(self.running.http).await.unwrap();
+        let request =
+            format!("GET /advance/{milliseconds} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
 }
 

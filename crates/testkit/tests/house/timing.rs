@@ -7,8 +7,8 @@ use std::fs;
 use crate::offence::{Offence, assert_obeyed};
 use crate::source::{Place, Source, root, sources};
 
-/// Calls that make a test depend on the speed of the machine.
-const CLOCKS: [&str; 2] = ["sleep(", ".elapsed("];
+/// Code that makes a test depend on the speed of the machine.
+const CLOCKS: [&str; 4] = ["sleep(", ".elapsed(", "time::interval", ".tick()"];
 
 /// Returns the lines of test code in a file, each with its index.
 fn test_lines<'a>(source: &Source, text: &'a str) -> Vec<(usize, &'a str)> {
@@ -35,7 +35,7 @@ fn tests_neither_sleep_nor_measure_time() {
                     file: source.path.clone(),
                     line: number + 1,
                     what: line.trim().to_owned(),
-                    fix: "wait for the event (testkit::wait), or use a fake clock or a barrier; \
+                    fix: "wait for the event (testkit::until), or use a fake clock or a barrier; \
                            a measurement belongs to scripts/bench"
                         .to_owned(),
                 });
