@@ -207,10 +207,35 @@ impl ShellSettings {
         behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
+    /// Returns the base URL for links in mails and webhooks: `PUBLIC_URL`, or the first address that
+    /// the service listens on. The host of a request cannot be used there, because clients control
+    /// it.
+    pub fn base_url(&self) -> String {
+        let (scheme, addresses) = match self.tls_mode {
+            TlsMode::Native => ("https", &self.tls_bind),
+            TlsMode::Proxy => ("https", &self.bind),
+            TlsMode::Off => ("http", &self.bind),
+        };
+        match (&self.public_url, addresses.first()) {
+            (Some(url), _) => url.clone(),
+            (None, Some(ListenAddress::Ip(address))) if is_local(address.ip()) => {
+                format!("{scheme}://localhost:{}", address.port())
+            }
+            (None, Some(ListenAddress::Ip(address))) => format!("{scheme}://{address}"),
+            (None, Some(ListenAddress::Name(address))) => format!("{scheme}://{address}"),
+            (None, Some(ListenAddress::Unix(_)) | None) => format!("{scheme}://localhost"),
+        }
+    }
+
     /// Returns the folder for the local CA and certificate.
     pub fn tls_folder(&self) -> PathBuf {
         self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
     }
+}
+
+/// Returns whether this machine reaches a server with this address as `localhost`.
+fn is_local(ip: IpAddr) -> bool {
+    ip.is_unspecified() || ip.is_loopback()
 }
 
 /// Sets a service's defaults for the [`ShellSettings`] arguments.
@@ -313,6 +338,28 @@ mod tests {
         ] {
             assert!(parse(&["x", flag]).is_err(), "{flag}");
         }
+    }
+
+    #[test]
+    fn links_begin_with_the_public_url_or_the_first_address() {
+        let mut settings = ShellSettings::for_tests(Path::new("data"));
+        for (mode, bind, url) in [
+            (TlsMode::Off, "127.0.0.1:81", "http://localhost:81"),
+            (TlsMode::Off, "[::]:81", "http://localhost:81"),
+            (TlsMode::Off, "192.0.2.1:81", "http://192.0.2.1:81"),
+            (TlsMode::Proxy, "[2001:db8::1]:81", "https://[2001:db8::1]:81"),
+            (TlsMode::Proxy, "a.example:81", "https://a.example:81"),
+            (TlsMode::Native, "unix:/run/a", "https://localhost:444"),
+        ] {
+            settings.tls_mode = mode;
+            settings.bind = vec![bind.parse().unwrap()];
+            settings.tls_bind = vec!["0.0.0.0:444".parse().unwrap()];
+            assert_eq!(settings.base_url(), url);
+        }
+        settings.tls_bind.clear();
+        assert_eq!(settings.base_url(), "https://localhost");
+        settings.public_url = Some("https://a.example/b".to_owned());
+        assert_eq!(settings.base_url(), "https://a.example/b");
     }
 
     #[test]

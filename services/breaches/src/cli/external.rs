@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
-use shell::{ListenAddress, SettingError, ShellSettings, TlsMode};
+use shell::{SettingError, ShellSettings};
 
 use crate::config::{Settings, VerificationSettings};
 use crate::external::{
@@ -19,7 +19,7 @@ const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
 /// # Errors
 /// Fails if a setting is invalid.
 pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<External> {
-    let public_url = public_url(shell);
+    let public_url = shell.base_url();
     let verification = &settings.verification;
     let dns = match verification.dns_resolver {
         Some(server) => Dns::at(server)?,
@@ -73,29 +73,6 @@ fn mailer(
             let folder = settings.mail.folder(&shell.data_dir);
             Ok(Arc::new(FolderMailer::new(&folder, &from).map_err(wrong("MAIL_FROM"))?))
         }
-    }
-}
-
-/// Base URL for links in emails. We can't use the host of the request, or attackers could make us
-/// send links to their own.
-fn public_url(shell: &ShellSettings) -> String {
-    let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
-        Some(ListenAddress::Ip(address)) => {
-            let host = match address.ip() {
-                ip if ip.is_unspecified() || ip.is_loopback() => "localhost".to_owned(),
-                std::net::IpAddr::V6(ip) => format!("[{ip}]"),
-                ip => ip.to_string(),
-            };
-            format!("{scheme}://{host}:{}", address.port())
-        }
-        Some(ListenAddress::Name(address)) => format!("{scheme}://{address}"),
-        Some(ListenAddress::Unix(_)) | None => format!("{scheme}://localhost"),
-    };
-    match (&shell.public_url, shell.tls_mode) {
-        (Some(url), _) => url.clone(),
-        (None, TlsMode::Native) => local("https", &shell.tls_bind),
-        (None, TlsMode::Proxy) => local("https", &shell.bind),
-        (None, TlsMode::Off) => local("http", &shell.bind),
     }
 }
 

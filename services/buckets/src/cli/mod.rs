@@ -21,10 +21,7 @@ use anyhow::Context;
 use auth::{KeysCommand, ServiceSettings};
 use database::{MigrateCommand, Pools};
 use domain::SystemClock;
-use shell::{
-    CommonCommand, ListenAddress, Preview, Service, ServiceInfo, SettingError, ShellSettings,
-    TlsMode,
-};
+use shell::{CommonCommand, Preview, Service, ServiceInfo, SettingError, ShellSettings};
 
 use crate::app::{self, SnapshotError};
 use crate::config::{Engine, Settings};
@@ -193,7 +190,7 @@ impl Cli {
         let state = app::open(pools, clock, generations, self.settings.service.clone())
             .context("the index cannot be opened")?;
         let shell = &self.settings.shell;
-        shell::serve(shell, Buckets::new(state, &base_url(shell)))
+        shell::serve(shell, Buckets::new(state, &shell.base_url()))
     }
 
     /// Opens the database and adds the default plans and packages if they're missing.
@@ -258,24 +255,6 @@ impl Cli {
             generations: self.generations()?,
             memory_mb: self.settings.service.load_memory_mb,
         })
-    }
-}
-
-/// Base URL for links in webhooks. We can't use the `Host` header here, because clients control it.
-fn base_url(shell: &ShellSettings) -> String {
-    let local = |scheme: &str, addresses: &[ListenAddress]| match addresses.first() {
-        Some(ListenAddress::Ip(address)) if address.ip().is_unspecified() => {
-            format!("{scheme}://localhost:{}", address.port())
-        }
-        Some(ListenAddress::Ip(address)) => format!("{scheme}://{address}"),
-        Some(ListenAddress::Name(address)) => format!("{scheme}://{address}"),
-        Some(ListenAddress::Unix(_)) | None => format!("{scheme}://localhost"),
-    };
-    match (&shell.public_url, shell.tls_mode) {
-        (Some(url), _) => url.clone(),
-        (None, TlsMode::Native) => local("https", &shell.tls_bind),
-        (None, TlsMode::Proxy) => local("https", &shell.bind),
-        (None, TlsMode::Off) => local("http", &shell.bind),
     }
 }
 
