@@ -167,20 +167,16 @@ fn run_as<T>(
     params: &Params,
     work: impl FnOnce(&mut RequestContext<'_>) -> T,
 ) -> T {
-    let sanitized = &SanitizedTexts::of(SanitizedTexts::sources(params));
-    let (actor, site, now) = (Some(user.clone()), &*state.site, state.clock.now());
-    let urls = Urls::default();
-    let (fetched, if_match) = (None, None);
     work(&mut RequestContext {
         db,
-        actor,
-        site,
-        urls,
-        now,
-        fetched,
+        actor: Some(user.clone()),
+        site: &state.site,
+        urls: Urls::default(),
+        now: state.clock.now(),
+        fetched: None,
         wanted_id,
-        sanitized,
-        if_match,
+        sanitized: &SanitizedTexts::of(SanitizedTexts::sources(params)),
+        if_match: None,
     })
 }
 
@@ -226,21 +222,16 @@ impl<F> Attempt<F> {
         let work = move |db: &mut Db| {
             sql::one_writer(db)?;
             let actor = RequestContext::actor(db, self.login.as_deref())?;
-            let (urls, fetched) = (self.urls.clone(), fetched.as_ref());
-            let sanitized = &self.sanitized;
-            let if_match = self.if_match.as_deref();
-            let site = &site;
-            let wanted_id = None;
             let mut context = RequestContext {
                 db,
                 actor,
-                site,
-                urls,
+                site: &site,
+                urls: self.urls.clone(),
                 now,
-                fetched,
-                wanted_id,
-                sanitized,
-                if_match,
+                fetched: fetched.as_ref(),
+                wanted_id: None,
+                sanitized: &self.sanitized,
+                if_match: self.if_match.as_deref(),
             };
             context.permit(self.action)?;
             let Some(traceparent) = &self.traceparent else {

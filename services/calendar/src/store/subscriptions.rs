@@ -60,6 +60,35 @@ impl From<Row> for Subscription {
     }
 }
 
+/// The columns of a subscription's settings.
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = subscriptions)]
+#[diesel(treat_none_as_null = true)]
+#[diesel(treat_none_as_default_value = false)]
+struct PlanColumns<'p> {
+    url: &'p str,
+    interval_minutes: i64,
+    author_id: i64,
+    status: &'p str,
+    category_id: Option<i64>,
+    venue_id: Option<i64>,
+    adopts: bool,
+}
+
+impl<'p> PlanColumns<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        Self {
+            url: &plan.url,
+            interval_minutes: plan.interval,
+            author_id: plan.author,
+            status: &plan.status,
+            category_id: plan.category,
+            venue_id: plan.venue,
+            adopts: plan.adopts,
+        }
+    }
+}
+
 /// Returns all subscriptions, ordered by id.
 pub fn all(db: &mut Db) -> Result<Vec<Subscription>, DatabaseError> {
     let all = subscriptions::table.order(subscriptions::id).select(Row::as_select());
@@ -81,15 +110,7 @@ pub fn id_of_url(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError> {
 pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
     let id = diesel::insert_into(subscriptions::table)
         .values((
-            (
-                subscriptions::url.eq(&plan.url),
-                subscriptions::interval_minutes.eq(plan.interval),
-                subscriptions::author_id.eq(plan.author),
-                subscriptions::status.eq(&plan.status),
-                subscriptions::category_id.eq(plan.category),
-                subscriptions::venue_id.eq(plan.venue),
-                subscriptions::adopts.eq(plan.adopts),
-            ),
+            PlanColumns::of(plan),
             (
                 subscriptions::state.eq(SubscriptionState::Active.name()),
                 subscriptions::created_utc.eq(now),
@@ -109,17 +130,7 @@ pub fn add(db: &mut Db, plan: &Plan, now: i64) -> Result<i64, DatabaseError> {
 
 /// Changes a subscription's settings.
 pub fn change(db: &mut Db, id: i64, plan: &Plan) -> Result<(), DatabaseError> {
-    diesel::update(subscriptions::table.find(id))
-        .set((
-            subscriptions::url.eq(&plan.url),
-            subscriptions::interval_minutes.eq(plan.interval),
-            subscriptions::author_id.eq(plan.author),
-            subscriptions::status.eq(&plan.status),
-            subscriptions::category_id.eq(plan.category),
-            subscriptions::venue_id.eq(plan.venue),
-            subscriptions::adopts.eq(plan.adopts),
-        ))
-        .execute(db)?;
+    diesel::update(subscriptions::table.find(id)).set(PlanColumns::of(plan)).execute(db)?;
     Ok(())
 }
 

@@ -8,6 +8,8 @@ use super::super::load::first_user;
 use crate::app::subscriptions::{self, Step};
 use crate::app::{Undone, with_context};
 use crate::error::Error;
+use crate::model::role::User;
+use crate::model::subscription::PlanChange;
 use crate::state::State;
 use crate::store::sql;
 use crate::wire::params::Params;
@@ -35,6 +37,21 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
+/// Decodes the settings of a subscription for the first user, who is returned too.
+fn decode(
+    state: &State,
+    db: &mut Db,
+    fields: Map<String, Value>,
+    creating: bool,
+) -> Result<(User, PlanChange), Error> {
+    let user = first_user(db)?;
+    let params = Params::from_json(fields.into());
+    let change = with_context(state, db, &user, &params, |context| {
+        subscriptions::decode(state, context, &user, &params, creating)
+    })?;
+    Ok((user, change))
+}
+
 /// Adds a subscription. The fields are the same as in the API.
 ///
 /// # Errors
@@ -44,11 +61,7 @@ pub fn add_subscription(
     fields: Map<String, Value>,
 ) -> anyhow::Result<SubscriptionJson> {
     write(state, |db, now| {
-        let user = first_user(db)?;
-        let params = Params::from_json(fields.into());
-        let change = with_context(state, db, &user, &params, |context| {
-            subscriptions::decode(state, context, &user, &params, true)
-        })?;
+        let (user, change) = decode(state, db, fields, true)?;
         let id = subscriptions::add(db, (state, &user), change, now)?;
         subscriptions::show(db, id, now)
     })
@@ -64,11 +77,7 @@ pub fn change_subscription(
     fields: Map<String, Value>,
 ) -> anyhow::Result<SubscriptionJson> {
     write(state, |db, now| {
-        let user = first_user(db)?;
-        let params = Params::from_json(fields.into());
-        let change = with_context(state, db, &user, &params, |context| {
-            subscriptions::decode(state, context, &user, &params, false)
-        })?;
+        let (_, change) = decode(state, db, fields, false)?;
         subscriptions::change(db, id, change, now)?;
         subscriptions::show(db, id, now)
     })
