@@ -92,6 +92,20 @@ impl FileList for NoFiles {
     }
 }
 
+/// The rules for a writer's publishes. By default, there are none.
+#[derive(Clone, Debug, Default)]
+pub struct PublishRules {
+    /// Limits the number of files that a publish may remove.
+    pub removal_limit: Option<RemovalLimit>,
+    /// Files that publishes neither remove nor replace. They count as unchanged if the run has their
+    /// paths.
+    pub newer: Option<NewerFiles>,
+    /// Buckets for which publishes record in the journal which files the run lists unchanged.
+    pub noted: HashSet<u64>,
+    /// Unix time at which the listing of the run began, for the journal.
+    pub begun_at: i64,
+}
+
 /// An index that can be written to.
 pub trait FileWriter: Send {
     /// The journal of the last commit.
@@ -106,16 +120,8 @@ pub trait FileWriter: Send {
     /// Sets the identity to store with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Limits the number of files that a publish may remove. `None` means no limit.
-    fn limit_removals(&mut self, limit: Option<RemovalLimit>);
-
-    /// Makes publishes neither remove nor replace these files. They count as unchanged if the run has
-    /// their paths.
-    fn keep_newer(&mut self, newer: Option<NewerFiles>);
-
-    /// Makes publishes record in the journal which files of these buckets the run lists unchanged, and
-    /// when its listing began.
-    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64);
+    /// Returns the rules for the publishes of this writer, which callers may change.
+    fn rules(&mut self) -> &mut PublishRules;
 
     /// Starts a run. Its files stay hidden until it is published.
     fn begin(&mut self, run: u64) -> Result<(), EngineError>;

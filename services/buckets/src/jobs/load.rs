@@ -44,7 +44,7 @@ fn run(
     let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
-    session.writer.keep_newer(options.newer.clone());
+    session.writer.rules().newer = options.newer.clone();
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
@@ -231,7 +231,7 @@ fn resume_with(
     let kept = state.kept;
     context.pools.write_blocking(|db| rejected_lines::keep_first(db, id, kept))?;
     let intake = options.intake(&session, state)?;
-    session.writer.keep_newer(options.newer.clone());
+    session.writer.rules().newer = options.newer.clone();
     Loader::new(session, id, options, checkpoints, intake).finish()
 }
 

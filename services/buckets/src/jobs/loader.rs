@@ -180,10 +180,10 @@ impl Loader {
             Ok((new, truncated))
         })?;
         let now = context.clock.unix();
-        let limit = self.options.removal_limit.filter(|_| self.searched.is_none());
-        self.session.writer.limit_removals(limit);
-        let (noted, begun) = listed_meanwhile(&context, &self.options, self.id, &named)?;
-        self.session.writer.note_confirmed(noted, begun);
+        let listed = listed_meanwhile(&context, &self.options, self.id, &named)?;
+        let rules = self.session.writer.rules();
+        rules.removal_limit = self.options.removal_limit.filter(|_| self.searched.is_none());
+        (rules.noted, rules.begun_at) = listed;
         let counts = match self.session.writer.publish(self.options.mode, named.clone(), now) {
             Err(EngineError::TooManyRemoved(losses)) => return Err(self.too_many_removed(losses)),
             published => published?,

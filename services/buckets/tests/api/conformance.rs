@@ -296,7 +296,7 @@ impl Pair {
         writer.begin(self.runs).unwrap();
         writer.add(files).unwrap();
         writer.checkpoint("noted".to_owned()).unwrap();
-        writer.limit_removals(Some(limit));
+        writer.rules().removal_limit = Some(limit);
         self.model.add(files);
         let buckets = named(files);
         let ids: Vec<u64> = buckets.iter().map(|bucket| bucket.id).collect();
@@ -310,7 +310,7 @@ impl Pair {
                 writer = self.index.writer(64).unwrap();
                 let open = writer.journal().open.clone().unwrap();
                 assert_eq!((open.run, open.progress.as_str()), (self.runs, "noted"));
-                writer.limit_removals(None);
+                writer.rules().removal_limit = None;
                 writer.publish(mode, buckets, 5).unwrap()
             }
             published => {
@@ -326,8 +326,8 @@ impl Pair {
     fn publish_outdated(&mut self, mode: Mode, newer: &NewerFiles, files: &[NewFile]) {
         let mut writer = self.index.writer(64).unwrap();
         self.runs += 1;
-        writer.keep_newer(Some(newer.clone()));
-        writer.note_confirmed(HashSet::from([1, 3]), 0);
+        writer.rules().newer = Some(newer.clone());
+        writer.rules().noted = HashSet::from([1, 3]);
         writer.begin(self.runs).unwrap();
         let last = writer.journal().published.as_ref();
         assert!(last.is_none_or(|last| last.confirmed.is_empty()));

@@ -314,7 +314,7 @@ fn publish_beyond_removal_limit_changes_nothing() {
     let mut writer = table.index.writer(64).unwrap();
     writer.begin(2).unwrap();
     writer.add(&all_of(&[(1, "a"), (2, "d")])).unwrap();
-    writer.limit_removals(Some(RemovalLimit { files: 2, percent: 50 }));
+    writer.rules().removal_limit = Some(RemovalLimit { files: 2, percent: 50 });
     match writer.publish(Mode::Replace, named(&files), 6) {
         Err(EngineError::TooManyRemoved(losses)) => {
             assert_eq!(losses, [(1, BucketLoss { removed: 2, before: 3 })]);
@@ -323,7 +323,7 @@ fn publish_beyond_removal_limit_changes_nothing() {
     }
     table.index.refresh().unwrap();
     assert_eq!(table.all(), ["a", "b", "c", "d", "e"]);
-    writer.limit_removals(None);
+    writer.rules().removal_limit = None;
     let counts = writer.publish(Mode::Replace, named(&files), 6).unwrap();
     assert_eq!((counts.replaced, counts.removed), (2, 3));
     table.index.refresh().unwrap();
@@ -340,8 +340,8 @@ fn files_that_are_newer_than_the_run_stay() {
     table.publish(2, Mode::Append, &[(1, "new"), (1, "newer")]);
     let mut writer = table.index.writer(64).unwrap();
     // Two of five files would be too many, and one is not.
-    writer.limit_removals(Some(RemovalLimit { files: 1, percent: 30 }));
-    writer.keep_newer(Some(NewerFiles { after: last, confirmed: confirmed.collect() }));
+    writer.rules().removal_limit = Some(RemovalLimit { files: 1, percent: 30 });
+    writer.rules().newer = Some(NewerFiles { after: last, confirmed: confirmed.collect() });
     writer.begin(3).unwrap();
     writer.add(&all_of(&[(1, "b"), (1, "newer")])).unwrap();
     let counts = writer.publish(Mode::Replace, named(&[(1, "")]), 7).unwrap();
@@ -361,8 +361,8 @@ fn newer_files_stay_if_there_are_more_than_a_statement_names() {
     let newer = NewerFiles { after: 12_002, confirmed: (1..=12_000).collect() };
     let publish = |run: u64, mode: Mode, files: &[(u64, &str)]| {
         let mut writer = table.index.writer(64).unwrap();
-        writer.limit_removals(Some(RemovalLimit { files: 1, percent: 50 }));
-        writer.keep_newer(Some(newer.clone()));
+        writer.rules().removal_limit = Some(RemovalLimit { files: 1, percent: 50 });
+        writer.rules().newer = Some(newer.clone());
         writer.begin(run).unwrap();
         writer.add(&all_of(files)).unwrap();
         writer.publish(mode, named(files), 5).unwrap()

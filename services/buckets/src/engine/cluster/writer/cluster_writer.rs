@@ -1,6 +1,5 @@
 //! State of the cluster writer: which rows are buffered, stored and committed.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::client::{Client, Pending};
@@ -13,9 +12,8 @@ use super::super::lease::{self, Lease};
 use super::super::schema::Tables;
 use super::super::servers::Servers;
 use crate::engine::bitmap::Bitmap;
+use crate::engine::index::PublishRules;
 use crate::engine::journal::{Journal, OpenRun};
-use crate::engine::newer_files::NewerFiles;
-use crate::engine::removal_limit::RemovalLimit;
 
 /// Writes to a generation.
 pub(in super::super) struct ClusterWriter {
@@ -39,14 +37,7 @@ pub(in super::super) struct ClusterWriter {
     /// Set when an insert fails. Some of its rows may have been stored, so the writer is no longer
     /// usable.
     pub(super) failed: bool,
-    /// Limits how many files a publish may remove.
-    pub(super) removal_limit: Option<RemovalLimit>,
-    /// Files that publishes keep.
-    pub(super) newer: Option<NewerFiles>,
-    /// Buckets in which publishes record unchanged files.
-    pub(super) noted: HashSet<u64>,
-    /// Unix time at which the listing of the run began.
-    pub(super) begun_at: i64,
+    pub(super) rules: PublishRules,
     /// Buckets changed by the last publish.
     pub(super) changed: Bitmap,
 }
@@ -89,10 +80,7 @@ impl ClusterWriter {
             batch: (memory_mb << 20) / 8,
             pending: None,
             failed: false,
-            removal_limit: None,
-            newer: None,
-            noted: HashSet::new(),
-            begun_at: 0,
+            rules: PublishRules::default(),
             changed: Bitmap::default(),
         };
         writer.batch = writer.batch.clamp(1 << 20, 128 << 20);

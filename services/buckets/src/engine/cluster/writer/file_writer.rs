@@ -1,17 +1,13 @@
 //! Implements [`FileWriter`] for the cluster.
 
-use std::collections::HashSet;
-
 use super::super::client::Pending;
 use super::super::rows;
 use super::cluster_writer::ClusterWriter;
 use super::publish::{Changes, Groups};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
-use crate::engine::index::{FileWriter, NewFile};
+use crate::engine::index::{FileWriter, NewFile, PublishRules};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
-use crate::engine::newer_files::NewerFiles;
-use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 
 impl FileWriter for ClusterWriter {
@@ -23,16 +19,8 @@ impl FileWriter for ClusterWriter {
         self.record.journal.identity = identity;
     }
 
-    fn limit_removals(&mut self, limit: Option<RemovalLimit>) {
-        self.removal_limit = limit;
-    }
-
-    fn keep_newer(&mut self, newer: Option<NewerFiles>) {
-        self.newer = newer;
-    }
-
-    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64) {
-        (self.noted, self.begun_at) = (buckets, begun_at);
+    fn rules(&mut self) -> &mut PublishRules {
+        &mut self.rules
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -75,7 +63,7 @@ impl FileWriter for ClusterWriter {
         self.make_durable(None)?;
         self.refuse_foreign_rows()?;
         let mut known = Groups::default();
-        if let Some(limit) = self.removal_limit {
+        if let Some(limit) = self.rules.removal_limit {
             let losses = self.losses(mode, &buckets, limit.files, &mut known)?;
             let exceeded = limit.exceeded(losses);
             if !exceeded.is_empty() {
@@ -87,7 +75,8 @@ impl FileWriter for ClusterWriter {
         let mut dead = self.record.dead.clone();
         dead.extend(batch);
         let purges = self.record.purges + u64::from(batch.is_some());
-        let published = Publish { run, at, buckets, counts, confirmed, begun_at: self.begun_at };
+        let begun_at = self.rules.begun_at;
+        let published = Publish { run, at, buckets, counts, confirmed, begun_at };
         let journal = self.record.journal.with_publish(published);
         self.commit(journal, dead, purges)?;
         if batch.is_some()

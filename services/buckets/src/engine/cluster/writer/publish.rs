@@ -88,7 +88,7 @@ impl ClusterWriter {
         let batch = self.new_batch()?;
         let mut counts = PublishCounts::default();
         let mut marked = false;
-        let ids = if self.noted.is_empty() { 0 } else { self.record.cutoff() + 1 };
+        let ids = if self.rules.noted.is_empty() { 0 } else { self.record.cutoff() + 1 };
         let mut compared = Compared::new(ids);
         let shares = self.shares(&named)?.into_iter();
         let mut shares: Vec<(Mode, Share)> =
@@ -109,10 +109,10 @@ impl ClusterWriter {
             marked |= dead;
             if dead {
                 let keeps_old =
-                    share_counts.unchanged > 0 || share.parts > 1 || self.newer.is_some();
+                    share_counts.unchanged > 0 || share.parts > 1 || self.rules.newer.is_some();
                 self.mark_dead(mode, keeps_old, (&share, &groups), &named, batch)?;
             }
-            if !self.noted.is_empty() {
+            if !self.rules.noted.is_empty() {
                 done.push((mode, share));
             }
         }
@@ -166,7 +166,7 @@ impl ClusterWriter {
 
     /// SQL expression for the old ids of a path that may be removed if the run does not have it.
     fn removable(&self) -> &'static str {
-        match &self.newer {
+        match &self.rules.newer {
             None => "old",
             Some(_) => "if(is_newer, emptyArrayUInt64(), old)",
         }
@@ -199,7 +199,7 @@ impl ClusterWriter {
         named: &HashSet<u64>,
         known: &mut Groups,
     ) -> Result<Option<String>, ClusterError> {
-        let Some(newer) = &self.newer else {
+        let Some(newer) = &self.rules.newer else {
             return Ok(Some(self.groups_with(share, named, "0")));
         };
         if let Some(groups) = known.get(share) {
@@ -257,7 +257,7 @@ impl ClusterWriter {
         let Some((least, most)) = compared.span() else { return Ok(()) };
         for (mode, share) in shares {
             let stays = match mode {
-                Mode::Replace if self.newer.is_none() => continue,
+                Mode::Replace if self.rules.newer.is_none() => continue,
                 Mode::Replace => "is_newer",
                 Mode::Append => "is_newer OR empty(fresh)",
             };
@@ -279,8 +279,8 @@ impl ClusterWriter {
         is_unchanged: bool,
         compared: &mut Compared,
     ) -> Result<(), ClusterError> {
-        let noted: Vec<u64> =
-            share.buckets.iter().copied().filter(|bucket| self.noted.contains(bucket)).collect();
+        let is_noted = |bucket: &u64| self.rules.noted.contains(bucket);
+        let noted: Vec<u64> = share.buckets.iter().copied().filter(is_noted).collect();
         if noted.is_empty() {
             return Ok(());
         }

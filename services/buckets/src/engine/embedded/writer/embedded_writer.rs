@@ -1,6 +1,5 @@
 //! Commits documents, the path column and the journal together.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,11 +18,9 @@ use super::super::view::{self, Reach, View};
 use super::{publish, purge};
 use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
-use crate::engine::index::{FileWriter, NewFile};
+use crate::engine::index::{FileWriter, NewFile, PublishRules};
 use crate::engine::journal::{Journal, Mode, NamedBucket, OpenRun, Publish, PublishCounts};
 use crate::engine::limits::Limits;
-use crate::engine::newer_files::NewerFiles;
-use crate::engine::removal_limit::RemovalLimit;
 use crate::model::identity::Identity;
 use crate::model::{Attribute, extension, path};
 
@@ -40,13 +37,7 @@ pub(in super::super) struct EmbeddedWriter {
     column: ColumnWriter,
     journal: Journal,
     memory: usize,
-    removal_limit: Option<RemovalLimit>,
-    /// Files that publishes keep.
-    newer: Option<NewerFiles>,
-    /// Buckets in which publishes record unchanged files.
-    noted: HashSet<u64>,
-    /// Unix time at which the listing of the run began.
-    begun_at: i64,
+    rules: PublishRules,
     /// Buckets changed by the last publish.
     changed: Bitmap,
 }
@@ -82,10 +73,7 @@ impl EmbeddedWriter {
             column,
             journal,
             memory,
-            removal_limit: None,
-            newer: None,
-            noted: HashSet::new(),
-            begun_at: 0,
+            rules: PublishRules::default(),
             changed: Bitmap::default(),
         })
     }
@@ -179,16 +167,8 @@ impl FileWriter for EmbeddedWriter {
         self.journal.identity = identity;
     }
 
-    fn limit_removals(&mut self, limit: Option<RemovalLimit>) {
-        self.removal_limit = limit;
-    }
-
-    fn keep_newer(&mut self, newer: Option<NewerFiles>) {
-        self.newer = newer;
-    }
-
-    fn note_confirmed(&mut self, buckets: HashSet<u64>, begun_at: i64) {
-        (self.noted, self.begun_at) = (buckets, begun_at);
+    fn rules(&mut self) -> &mut PublishRules {
+        &mut self.rules
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
@@ -229,12 +209,13 @@ impl FileWriter for EmbeddedWriter {
             run,
             mode,
             buckets: &buckets,
-            newer: self.newer.as_ref(),
-            noted: &self.noted,
+            newer: self.rules.newer.as_ref(),
+            noted: &self.rules.noted,
         };
         let publish::Changes { mut doomed, counts, changed, confirmed, losses } =
             publish::compare(&view, wanted, self.memory / 2)?;
-        let exceeded = self.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
+        let exceeded =
+            self.rules.removal_limit.map(|limit| limit.exceeded(losses)).unwrap_or_default();
         if !exceeded.is_empty() {
             return Err(EngineError::TooManyRemoved(exceeded));
         }
@@ -246,7 +227,8 @@ impl FileWriter for EmbeddedWriter {
             doomed.truncate(first_row);
         }
         self.doom(doomed)?;
-        let published = Publish { run, at, buckets, counts, confirmed, begun_at: self.begun_at };
+        let begun_at = self.rules.begun_at;
+        let published = Publish { run, at, buckets, counts, confirmed, begun_at };
         self.commit(self.journal.with_publish(published))?;
         if survivors.is_some() {
             self.column.forget()?;
