@@ -2,6 +2,8 @@
 #
 # The caller sets bin to the program and work to a folder with catalogue.json.
 
+. scripts/lib/figures.sh
+
 # catalogue_entry NAME [IS_STEALER_LOG]: prints a catalogue entry
 catalogue_entry() {
     printf '{"Name": "%s", "Title": "%s", "BreachDate": "2020-01-01", "AddedDate": "2020-01-01T00:00:00Z", "IsStealerLog": %s}\n' \
@@ -57,13 +59,6 @@ if status:
 servers = sum(map(server, postmasters)) - before
 print(f"{used.ru_utime + used.ru_stime:.2f} {counted['wchar']} {servers:.2f} {wall:.3f}")
 PY
-}
-
-# must TITLE FIGURE LIMIT [least]: prints whether a figure is at most, or at least, its limit. Text counts as missed
-must() {
-    awk -v title="$1" -v figure="$2" -v limit="$3" -v bound="${4:-most}" 'BEGIN {
-        met = figure ~ /^[0-9.]+$/ && (bound == "least" ? figure >= limit : figure <= limit)
-        printf "%s: %s, must be at %s %s: %s\n", title, figure, bound, limit, met ? "met" : "MISSED" }'
 }
 
 # look_up URL KEY PATHS CONNECTIONS SECONDS: requests random paths and prints the number of requests, the duration in

@@ -11,7 +11,7 @@ mkdir -p "$full"
 folders+=("$full")
 
 seconds_of() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f", b - a }'; }
-figure() { sed "s/.*\"$1\":\([0-9]*\).*/\1/" <<<"$report"; }
+reported() { sed "s/.*\"$1\":\([0-9]*\).*/\1/" <<<"$report"; }
 timed() { # COMMAND...      sets wall and cpu
     local begin
     begin=$(date +%s.%N)
@@ -27,16 +27,12 @@ mkfifo "$full/pipe"
 timed "$bin" --data-dir "$full" build --kind sha1 --activate --json "$full/pipe"
 report=$(cat "$full/out")
 corpus=$(sed 's/.*"path":"\([^"]*\)".*/\1/' <<<"$report")
-echo
-echo "$processor; $(figure entries) entries in 1048576 prefixes, ranges of $(figure smallest_bucket) to $(figure largest_bucket)"
-echo
-echo "| Step | Wall | CPU | Memory | |"
-echo "|---|---|---|---|---|"
-row() { printf '| %s | %s s | %s s | %s | %s |\n' "$@"; }
-row build "$wall" "$cpu" "$(($(figure peak_memory) >> 20)) MB" \
-    "$(awk -v b="$(figure bytes)" 'BEGIN { printf "%.1f GB", b / 1e9 }') of corpus"
+setting="full size, $entries entries"
+figure "$setting: build" "$wall s, $cpu s of CPU time, peak memory $(($(reported peak_memory) >> 20)) MB, $(
+    awk -v b="$(reported bytes)" 'BEGIN { printf "%.1f GB", b / 1e9 }') of corpus, ranges of $(
+    reported smallest_bucket) to $(reported largest_bucket) entries"
 timed "$bin" verify "$corpus"
-row verify "$wall" "$cpu" – "$(cat "$full/out")"
+figure "$setting: verify" "$wall s, $cpu s of CPU time: $(cat "$full/out")"
 
 export TLS_MODE=off ACCESS_LOG=off KINDS=sha1 RUST_LOG=warn
 start_server "$bin" "$full"
@@ -46,16 +42,14 @@ serve() { # TITLE PREFIXES SECONDS
     line=$(PREFIXES=$2 FRESH=1 SEED=$RANDOM wrk -t1 -c64 -d"$3s" -s scripts/lib/passwords_bench.lua "$base" |
         awk '/^RESULT/ { print $2, $3, $4, $5, $6 }')
     after=$(cpu_of "$server_pid")
-    awk -v title="$1" -v before="$before" -v after="$after" -v memory="$(memory_of "$server_pid")" '{
-        printf "| %s | %.0f | %.1f µs | %.2f ms | %.2f ms | %d MB | %d |\n", title, $1 / ($2 / 1e6),
-            (after - before) / $1 * 1e6, $3 / 1000, $4 / 1000, memory, $5 }' <<<"$line"
+    figure "$setting, 64 connections: $1" "$(
+        awk -v before="$before" -v after="$after" -v memory="$(memory_of "$server_pid")" '{
+            printf "%.0f/s, %.1f µs of CPU time, p50 %.2f ms, p99 %.2f ms, %d MB, %d failed", $1 / ($2 / 1e6),
+                (after - before) / $1 * 1e6, $3 / 1000, $4 / 1000, memory, $5 }' <<<"$line")"
 }
-echo
-echo "| Ranges, 64 connections | A second | CPU a range | p50 | p99 | Memory | Failed |"
-echo "|---|---|---|---|---|---|---|"
 # Drops the file from the page cache; each request is for another range.
 dd if="$corpus" iflag=nocache count=0 status=none
 serve "from disk, any of all" 1048576 10
 # Reads the first sixteenth of the file into the cache.
-head -c "$((16777216 + $(figure bytes) / 16))" "$corpus" >/dev/null
+head -c "$((16777216 + $(reported bytes) / 16))" "$corpus" >/dev/null
 serve "from cache, any of a sixteenth" 65536 10
