@@ -1,17 +1,16 @@
 //! Determines the scheme and client address of a request behind proxies, and the service's public
 //! address.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::dev::ServiceRequest;
-use actix_web::http::Version;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::uri::Authority;
 use ipnet::IpNet;
 
 use crate::connection::Transport;
+use crate::host::{Host, host_of, names_valid_host};
 use crate::{ShellSettings, TlsMode, connection};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -160,81 +159,6 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// A host with or without a port that is safe to use in links, meaning that it contains neither `@`
-/// nor anything that needs escaping.
-struct Host<'t> {
-    /// The host and the port.
-    text: &'t str,
-    /// The host without the port. IPv6 addresses keep their brackets.
-    name: &'t str,
-}
-
-impl<'t> Host<'t> {
-    const LOCAL: Host<'static> = Host { text: "localhost", name: "localhost" };
-
-    fn parse(text: &'t str) -> Option<Self> {
-        const LONGEST: usize = 255;
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_~".contains(&byte);
-        let (name, port) = match text.strip_prefix('[') {
-            Some(rest) => {
-                let (address, _) = rest.split_once(']')?;
-                address.parse::<Ipv6Addr>().ok()?;
-                text.split_at(address.len() + 2)
-            }
-            None => text.split_at(text.find(':').unwrap_or(text.len())),
-        };
-        let named = name.starts_with('[') || !name.is_empty() && name.bytes().all(plain);
-        let port = match port.strip_prefix(':') {
-            Some(port) => {
-                port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
-            }
-            None => port.is_empty(),
-        };
-        (text.len() <= LONGEST && named && port).then_some(Self { text, name })
-    }
-}
-
-/// Returns whether a request names its host as HTTP requires (RFC 9112, section 3.2, and RFC 9113,
-/// section 8.3.1). The parser rejects HTTP/1.1 requests without `Host`.
-fn names_valid_host(request: &ServiceRequest) -> bool {
-    let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
-    let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
-    let is_missing = request.version() >= Version::HTTP_2
-        && authority.or(host).is_none_or(|bytes| bytes.is_empty());
-    !is_missing && [host, authority].into_iter().flatten().all(is_host)
-}
-
-/// Returns whether these bytes are a host with or without a port, or empty.
-fn is_host(bytes: &[u8]) -> bool {
-    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(byte);
-    let end = match bytes.first() {
-        Some(b'[') => bytes.iter().position(|byte| *byte == b']').map_or(0, |last| last + 1),
-        _ => bytes.iter().position(|byte| *byte == b':').unwrap_or(bytes.len()),
-    };
-    let (host, port) = bytes.split_at(end);
-    let is_valid = match host {
-        [b'[', address @ .., b']'] => address.iter().all(|byte| *byte == b':' || named(byte)),
-        name => name.iter().all(named),
-    };
-    is_valid
-        && match port {
-            [] => true,
-            [b':', digits @ ..] => digits.iter().all(u8::is_ascii_digit),
-            _ => false,
-        }
-}
-
-/// Returns a request's host, or `localhost` if it doesn't have one. Returns `None` if the host is
-/// invalid. The `Host` header is ignored if the target names the host (RFC 9112, section 3.2.2), as
-/// in HTTP/2.
-fn host_of<'r>(headers: &'r HeaderMap, authority: Option<&'r Authority>) -> Option<Host<'r>> {
-    match (authority, headers.get(header::HOST)) {
-        (Some(authority), _) => Host::parse(authority.as_str()),
-        (None, Some(host)) => host.to_str().ok().and_then(Host::parse),
-        (None, None) => Some(Host::LOCAL),
-    }
-}
-
 /// Returns the client's address. This is the peer's address, or the one reported by trusted
 /// proxies.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
@@ -286,6 +210,7 @@ pub fn base_path(request: &HttpRequest) -> &str {
 mod tests {
     use std::path::Path;
 
+    use actix_web::http::Version;
     use actix_web::test::TestRequest;
 
     use super::*;

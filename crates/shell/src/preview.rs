@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, server, tls};
+use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, tls};
 
 /// The parts that a server would use, in report order. Each has a description or an error.
 ///
@@ -129,7 +129,7 @@ fn distinct(settings: &ShellSettings) -> anyhow::Result<()> {
 }
 
 fn open_files(settings: &ShellSettings) -> anyhow::Result<String> {
-    let limit = server::open_files(settings.worker_count(), 0)?;
+    let limit = capacity::open_files(settings.worker_count(), 0)?;
     Ok(format!("at most {limit}, for {} workers", settings.worker_count()))
 }
 

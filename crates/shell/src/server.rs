@@ -9,11 +9,14 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::rt::task::JoinHandle;
 use actix_web::{App, HttpResponse, HttpServer, web};
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET};
 use socket2::{SockFilter, SockRef};
 
 use crate::app::{self, Context};
+use crate::capacity::{
+    DESCRIPTORS_OF_THE_RUNTIME, connections, connections_per_address, open_files,
+};
 use crate::connection::{self, Entrance, Limits, ParserFaults, Peers};
 use crate::docs::Docs;
 use crate::edge::Edge;
@@ -45,14 +48,6 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
         statement(BPF_RET | BPF_K, u32::MAX),
     ]
 };
-/// File descriptors set aside for files, databases and the admin port.
-const SPARE_DESCRIPTORS: u64 = 256;
-/// Minimum number of file descriptors left for files, databases, the admin port and connections.
-const FEWEST_DESCRIPTORS: u64 = 64;
-/// Number of file descriptors that a thread's event loop uses.
-const DESCRIPTORS_OF_A_THREAD: u64 = 4;
-/// Maximum number of file descriptors that the main thread's runtime uses.
-const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
 /// Maximum connections to the admin port. They use descriptors from the reserve.
 const ADMIN_CONNECTIONS: usize = 64;
 
@@ -361,47 +356,6 @@ fn announce<S: Service>(settings: &ShellSettings, running: &Running) {
         log::info!("{name} serves {https}; {http} redirects to it");
     }
     log::info!("health and metrics on {admin}");
-}
-
-/// Raises the open file limit as far as possible and returns it.
-///
-/// # Errors
-/// Returns an error if the limit is too low for the server's threads and `more` files.
-pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
-    let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
-        log::warn!("the limit of open files cannot be raised: {error}");
-        1024
-    });
-    let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
-    // The admin port and the two listener threads also have event loops.
-    let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
-    let needed = open + more + threads + FEWEST_DESCRIPTORS;
-    if limit < needed {
-        bail!(
-            "the limit of open files is {limit} (ulimit -n), but a server with WORKERS={workers} needs \
-             at least {needed}"
-        );
-    }
-    Ok(limit)
-}
-
-/// Returns the maximum number of connections. This is `MAX_CONNECTIONS`, or less if the open file
-/// limit requires it.
-fn connections(settings: &ShellSettings, limit: u64) -> usize {
-    let wanted = u64::from(settings.max_connections);
-    let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
-    if wanted > room {
-        log::warn!("connections are limited to {room}: only {limit} files may be open (ulimit -n)");
-    }
-    usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
-}
-
-/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. On a small server, a single address may use all
-/// connections.
-fn connections_per_address(settings: &ShellSettings) -> u32 {
-    const LEAST: u32 = 64;
-    let share = || (settings.max_connections / 8).max(LEAST);
-    settings.max_connections_per_address.unwrap_or_else(share)
 }
 
 fn admin_server<S: Service>(

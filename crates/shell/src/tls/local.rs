@@ -1,5 +1,4 @@
-//! Certificates, either supplied by the operator or issued by a local CA that is created on first
-//! start.
+//! A certificate issued by a local CA, in a folder that several servers can share.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -10,21 +9,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use arc_swap::ArcSwap;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
 };
+use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::CertifiedKey;
-use rustls::{RootCertStore, ServerConfig};
 use x509_parser::prelude::{FromDer, GeneralName, Validity, X509Certificate};
 
-use crate::{ListenAddress, RequestId, ShellSettings, metrics, require_creatable};
+use super::pair::{read_pair, validity};
+use crate::{ListenAddress, RequestId, ShellSettings};
 
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
@@ -37,146 +35,12 @@ const DAY: i64 = 86_400;
 /// has its own host name, so they would pile up otherwise.
 const MOST_NAMES: usize = 64;
 
-/// The server's certificate and key, which can be reloaded.
-pub(crate) struct Tls {
-    configuration: Arc<ServerConfig>,
-    current: Arc<Current>,
-    settings: ShellSettings,
-}
-
-/// The certificate for new connections.
-#[derive(Debug)]
-struct Current(ArcSwap<CertifiedKey>);
-
-impl ResolvesServerCert for Current {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.load_full())
-    }
-}
-
-impl Tls {
-    /// Loads the operator's certificate, or creates a local one. Enables TLS 1.2 and 1.3, HTTP/2
-    /// and HTTP/1.1.
-    ///
-    /// # Errors
-    /// Returns a message for the operator.
-    pub(crate) fn open(settings: &ShellSettings) -> anyhow::Result<Self> {
-        let (certified, end) = certified(settings)?;
-        metrics::set_certificate_end(end);
-        let current = Arc::new(Current(ArcSwap::from_pointee(certified)));
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let mut configuration = ServerConfig::builder_with_provider(provider)
-            .with_protocol_versions(&[&rustls::version::TLS12, &rustls::version::TLS13])?
-            .with_no_client_auth()
-            .with_cert_resolver(current.clone());
-        configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { configuration: Arc::new(configuration), current, settings: settings.clone() })
-    }
-
-    /// Returns the listeners' configuration.
-    pub(crate) fn configuration(&self) -> Arc<ServerConfig> {
-        Arc::clone(&self.configuration)
-    }
-
-    /// Reloads the certificate and key.
-    ///
-    /// # Errors
-    /// Returns a message for the operator. The current certificate stays in use.
-    pub(crate) fn reload(&self) -> anyhow::Result<()> {
-        let (certified, end) = certified(&self.settings)?;
-        metrics::set_certificate_end(end);
-        self.current.0.store(Arc::new(certified));
-        Ok(())
-    }
-}
-
-/// Describes the certificate in the output of `serve --check`, without creating one.
-///
-/// # Errors
-/// Returns a message for the operator.
-pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
-    let ends = |end: i64| anyhow::Ok(jiff::Timestamp::from_second(end)?.strftime("%F").to_string());
-    if let (Some(cert), Some(key)) = (&settings.tls_cert, &settings.tls_key) {
-        let (_, end) = read_pair(cert, key)?;
-        return Ok(format!("{}, valid until {}", cert.display(), ends(end)?));
-    }
-    let folder = settings.tls_folder();
-    if let Some((_, end)) = usable_pair(&folder, &names(settings)) {
-        return Ok(format!("of the local CA in {}, valid until {}", folder.display(), ends(end)?));
-    }
-    refuse_foreign(&folder)?;
-    require_creatable(&folder.join("cert.pem")).with_context(|| {
-        format!("cannot create a certificate in {} (TLS_DIR)", folder.display())
-    })?;
-    Ok(format!("`serve` creates one in {}, issued by a local CA", folder.display()))
-}
-
-/// Loads the certificate and key and makes sure that clients can use them. Also returns when the
-/// certificate expires, in Unix seconds.
-fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
-    match (&settings.tls_cert, &settings.tls_key) {
-        (Some(cert), Some(key)) => read_pair(cert, key),
-        _ => local_certificate(settings),
-    }
-}
-
-/// Reads a certificate chain and its key. Also returns when the certificate expires, in Unix
-/// seconds.
-fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
-    let chain = CertificateDer::pem_file_iter(cert)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .with_context(|| format!("cannot read the certificate {} (TLS_CERT)", cert.display()))?;
-    let Some(leaf) = chain.first() else {
-        bail!("{} (TLS_CERT) does not contain a PEM certificate", cert.display());
-    };
-    let end = check_dates(leaf, cert)?;
-    let private = private_key(key)?;
-    let provider = rustls::crypto::aws_lc_rs::default_provider();
-    let certified = CertifiedKey::from_der(chain, private, &provider)
-        .with_context(|| format!("{} and {} do not match", cert.display(), key.display()))?;
-    Ok((certified, end))
-}
-
-fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
-    let failed = || format!("cannot read the private key {} (TLS_KEY)", path.display());
-    let text = fs::read(path).with_context(failed)?;
-    if memchr::memmem::find(&text, b"ENCRYPTED").is_some() {
-        bail!(
-            "the private key {} (TLS_KEY) is encrypted: decrypt it with `openssl pkey -in FILE`",
-            path.display()
-        );
-    }
-    PrivateKeyDer::from_pem_slice(&text).with_context(failed)
-}
-
-/// Returns when a certificate expires, in Unix seconds.
-///
-/// # Errors
-/// Returns an error if the certificate is not valid now.
-fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
-    let Validity { not_before, not_after } = validity(leaf)
-        .with_context(|| format!("cannot parse the certificate {}", path.display()))?;
-    let now = jiff::Timestamp::now().as_second();
-    if not_after.timestamp() <= now {
-        bail!("the certificate {} (TLS_CERT) expired on {not_after}: renew it", path.display());
-    }
-    if not_before.timestamp() > now {
-        bail!("the certificate {} (TLS_CERT) is not valid before {not_before}", path.display());
-    }
-    Ok(not_after.timestamp())
-}
-
-fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
-    let (_, parsed) = X509Certificate::from_der(certificate)?;
-    Ok(parsed.validity().clone())
-}
-
 /// Returns the certificate in the TLS folder. Creates one if it is missing, expires soon, doesn't
 /// have all names, doesn't match its key, or wasn't signed by the folder's CA.
 ///
 /// Several servers can share the folder and start at the same time. One of them takes the lock and
 /// creates the certificate, and the others read it.
-fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
+pub(super) fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
     let names = names(settings);
     if let Some(usable) = usable_pair(&folder, &names) {
@@ -205,7 +69,7 @@ fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, 
 
 /// Returns the certificate and key in a TLS folder if they match, were signed by its CA, cover all
 /// of the names, and are valid for long enough.
-fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
+pub(super) fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
     let pair = lasts.then(|| read_pair(&cert, &key).ok()).flatten()?;
@@ -230,7 +94,7 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
 
 /// Refuses to replace a certificate or CA that we didn't create or whose CA key is lost. Clients
 /// wouldn't trust a new CA, and if the old one isn't ours, we would destroy someone else's key.
-fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     for path in [&cert, &ca] {
         let Ok(certificate) = CertificateDer::from_pem_file(path) else { continue };
@@ -403,7 +267,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
 
 /// Returns the names and addresses that clients can use for this machine, locally or over the
 /// network.
-fn names(settings: &ShellSettings) -> Vec<String> {
+pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
     for address in &settings.tls_bind {
         match address {
