@@ -158,6 +158,7 @@ impl Words {
                 Attribute::Size => self.next(10_000_000) as i64,
                 Attribute::LastModified => 1_500_000_000 + self.next(200_000_000) as i64,
             }),
+            is_changed: false,
         }
     }
 }

@@ -24,13 +24,15 @@ pub struct NewFile {
     /// Path within the bucket, exactly as listed.
     pub path: String,
     pub attributes: Attributes,
+    /// Whether the file replaces an existing one although all attributes are equal.
+    pub is_changed: bool,
 }
 
 impl NewFile {
     /// Converts a row from one index to a file that can be added to another.
     pub fn of_row(row: FileRow, kind: u64) -> Self {
         let FileRow { id: _, bucket, path, attributes } = row;
-        Self { bucket, kind, path, attributes }
+        Self { bucket, kind, path, attributes, is_changed: false }
     }
 }
 

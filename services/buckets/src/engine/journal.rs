@@ -45,7 +45,7 @@ pub(super) fn above_ids(buckets: &[NamedBucket]) -> u64 {
 pub struct PublishCounts {
     /// Files with a new path.
     pub added: u64,
-    /// Files that already existed with different attributes.
+    /// Files that already existed with different attributes, or that the run marked as changed.
     pub replaced: u64,
     /// Files that already existed with the same attributes, or that are newer than the run's listing.
     /// They keep their ids.

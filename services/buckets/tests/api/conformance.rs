@@ -77,7 +77,15 @@ fn file() -> impl Strategy<Value = NewFile> {
             Attribute::Size => size * 100,
             Attribute::LastModified => modified * 1_000,
         }),
+        is_changed: false,
     })
+}
+
+/// Returns files of which some replace equal ones.
+fn marked_files() -> impl Strategy<Value = Vec<NewFile>> {
+    let marked = (file(), prop::bool::weighted(0.3))
+        .prop_map(|(file, is_changed)| NewFile { is_changed, ..file });
+    prop::collection::vec(marked, 0..40)
 }
 
 fn matching() -> impl Strategy<Value = Matching> {
@@ -205,8 +213,8 @@ pub fn step() -> impl Strategy<Value = Step> {
     let modes = || prop::sample::select(vec![Mode::Replace, Mode::Append]);
     let (mode, limited, outdated) = (modes(), modes(), modes());
     prop_oneof![
-        6 => (mode, prop::collection::vec(files(), 1..4)).prop_map(|(mode, runs)| Step::Publish(mode, runs)),
-        3 => (outdated, newer_files(), files()).prop_map(|(mode, newer, files)| {
+        6 => (mode, prop::collection::vec(marked_files(), 1..4)).prop_map(|(mode, runs)| Step::Publish(mode, runs)),
+        3 => (outdated, newer_files(), marked_files()).prop_map(|(mode, newer, files)| {
             Step::Outdated(mode, newer, files)
         }),
         2 => (limited, 0u64..6, 0u64..100, files()).prop_map(|(mode, least, percent, files)| {

@@ -47,6 +47,7 @@ fn files() -> Vec<NewFile> {
         kind: 0,
         path,
         attributes: Attributes::from_fn(|_| 1),
+        is_changed: false,
     };
     (0..).zip(paths()).map(file).collect()
 }

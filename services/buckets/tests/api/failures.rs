@@ -343,7 +343,9 @@ async fn snapshot_follows_state_refreshed_by_search() {
     let mut writer = index.writer(64).unwrap();
     writer.begin(run.unwrap()).unwrap();
     let attributes = Attributes::from_fn(|_| 1);
-    writer.add(&[NewFile { bucket: 1, kind: 0, path: "b".to_owned(), attributes }]).unwrap();
+    writer
+        .add(&[NewFile { bucket: 1, kind: 0, path: "b".to_owned(), attributes, is_changed: false }])
+        .unwrap();
     let bucket = NamedBucket { id: 1, truncated: false, partial: false };
     writer.publish(Mode::Append, vec![bucket], 1).unwrap();
     app.refresh();

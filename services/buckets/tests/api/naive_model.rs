@@ -84,13 +84,20 @@ impl Naive {
         self.changed.clear();
         self.stayed.clear();
         let mut old_keys = std::collections::HashSet::new();
-        let attributes: HashMap<u64, Attributes> =
-            self.run.iter().map(|(id, file)| (*id, file.attributes)).collect();
+        let attributes: HashMap<u64, (Attributes, bool)> =
+            self.run.iter().map(|(id, file)| (*id, (file.attributes, file.is_changed))).collect();
         for (id, file) in std::mem::take(&mut self.files) {
             let key = (file.bucket, file.path.clone());
             let again = latest.get(&key).copied();
-            let is_equal = again.is_some_and(|new| attributes[&new] == file.attributes);
-            if is_equal || (again.is_some() && newer.contain(id)) {
+            let (is_equal, is_marked) = again.map_or((false, false), |new| {
+                let (of_run, is_marked) = attributes[&new];
+                (of_run == file.attributes, is_marked)
+            });
+            let stays = match is_equal && is_marked {
+                true => id > newer.after,
+                false => is_equal || (again.is_some() && newer.contain(id)),
+            };
+            if stays {
                 counts.unchanged += 1;
                 old_keys.insert(key.clone());
                 // Its row of the run is not published.

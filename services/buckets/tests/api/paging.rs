@@ -59,6 +59,7 @@ pub fn removed_while_read(index: &dyn FileIndex, writer_of: &dyn FileIndex) {
         kind: 0,
         path: format!("{n:03}.txt"),
         attributes: Attributes::from_fn(|_| 1),
+        is_changed: false,
     };
     writer.add(&(0..100).map(file).collect::<Vec<_>>()).unwrap();
     let named = |id| NamedBucket { id, truncated: false, partial: false };

@@ -5,6 +5,10 @@ use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
+/// Added to the run of rows that are marked as changed. Runs are numbered by their first id, which is
+/// always lower.
+pub(super) const MARK: u64 = 1 << 63;
+
 /// Encodes a file, with its fields in column order.
 pub(super) fn encode(
     file: &NewFile,
@@ -21,6 +25,7 @@ pub(super) fn encode(
     bytes.extend(id.to_le_bytes());
     bytes.extend(file.bucket.to_le_bytes());
     bytes.extend(file.kind.to_le_bytes());
+    let run = if file.is_changed { run | MARK } else { run };
     bytes.extend(run.to_le_bytes());
     text(&file.path, bytes);
     bytes.extend(place(start)?.to_le_bytes());
@@ -133,7 +138,8 @@ mod tests {
     fn rows_round_trip() {
         let path = format!("a/{}.tar.gz", "x".repeat(200));
         let attributes = Attributes::from_fn(|attribute| 4 + attribute as i64);
-        let file = NewFile { bucket: 2, kind: 3, path: path.clone(), attributes };
+        let file =
+            NewFile { bucket: 2, kind: 3, path: path.clone(), attributes, is_changed: false };
         let mut bytes = Vec::new();
         encode(&file, 1, 9, Layout::Plain, &mut bytes).unwrap();
         let plain = bytes.len();
@@ -156,6 +162,22 @@ mod tests {
         assert_eq!((rows.text().unwrap(), rows.text().unwrap()), ("gz".into(), "tar.gz".into()));
         assert!(rows.is_at_end());
         assert!(rows.u8().is_err());
+    }
+
+    #[test]
+    fn marked_row_differs_in_its_run() {
+        let attributes = Attributes::from_fn(|_| 1);
+        let file =
+            NewFile { bucket: 2, kind: 3, path: "a".to_owned(), attributes, is_changed: true };
+        let encoded = |file: &NewFile| {
+            let mut bytes = Vec::new();
+            encode(file, 1, 9, Layout::Plain, &mut bytes).unwrap();
+            bytes
+        };
+        let (marked, plain) = (encoded(&file), encoded(&NewFile { is_changed: false, ..file }));
+        assert_eq!((&marked[..24], &marked[32..]), (&plain[..24], &plain[32..]));
+        let run = |bytes: &[u8]| u64::from_le_bytes(bytes[24..32].try_into().unwrap());
+        assert_eq!((run(&marked), run(&plain)), (9 | MARK, 9));
     }
 
     #[test]

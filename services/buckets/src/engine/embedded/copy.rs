@@ -136,7 +136,8 @@ mod tests {
         let index = EmbeddedIndex::open_or_create(folder.path()).unwrap();
         let mut writer = index.writer(64).unwrap();
         let attributes = Attributes::from_fn(|_| 1);
-        let file = NewFile { bucket: 1, kind: 0, path: "a/1".to_owned(), attributes };
+        let file =
+            NewFile { bucket: 1, kind: 0, path: "a/1".to_owned(), attributes, is_changed: false };
         writer.begin(1).unwrap();
         writer.add(std::slice::from_ref(&file)).unwrap();
         writer.checkpoint("1".to_owned()).unwrap();

@@ -159,7 +159,7 @@ mod tests {
 
     fn file(&(bucket, path): &(u64, &str)) -> NewFile {
         let (path, attributes) = (path.to_owned(), Attributes::from_fn(|_| 1));
-        NewFile { bucket, kind: 0, path, attributes }
+        NewFile { bucket, kind: 0, path, attributes, is_changed: false }
     }
 
     fn publish(index: &EmbeddedIndex, files: &[(u64, &str)]) {

@@ -140,7 +140,7 @@ mod tests {
         writer.begin(1).unwrap();
         let attributes = Attributes::from_fn(|_| 1);
         let path = "dir/zyzzyvas.txt".to_owned();
-        writer.add(&[NewFile { bucket: 1, kind: 0, path, attributes }]).unwrap();
+        writer.add(&[NewFile { bucket: 1, kind: 0, path, attributes, is_changed: false }]).unwrap();
         let named = NamedBucket { id: 1, truncated: false, partial: false };
         writer.publish(Mode::Append, vec![named], 1).unwrap();
         let copy = tempfile::tempdir().unwrap();

@@ -175,6 +175,7 @@ fn all_of(files: &[(u64, &str)]) -> Vec<NewFile> {
         kind: 1,
         path: path.to_owned(),
         attributes: Attributes::from_fn(|_| 1),
+        is_changed: false,
     };
     files.iter().map(file).collect()
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::super::error::ClusterError;
-use super::super::rows::Rows;
+use super::super::rows::{MARK, Rows};
 use super::super::{sql, view};
 use super::cluster_writer::ClusterWriter;
 use crate::engine::bitmap::Bitmap;
@@ -22,7 +22,7 @@ const MOST_BUCKETS: usize = 2_000;
 const MOST_NEWER: usize = 5_000;
 
 /// SQL condition for the paths of a share that the run has unchanged.
-const UNCHANGED: &str = "notEmpty(fresh) AND is_equal";
+const UNCHANGED: &str = "notEmpty(fresh) AND is_equal AND is_same";
 
 /// The changes a publish makes.
 pub(super) struct Changes {
@@ -191,7 +191,8 @@ impl ClusterWriter {
     }
 
     /// Subquery that groups old and new ids by bucket and path. Paths whose newest old row is newer
-    /// than the run count as the same in both. Returns `None` if the share must be split.
+    /// than the run count as the same in both. Paths that the run marks as changed do not, unless that
+    /// row was added later. Returns `None` if the share must be split.
     fn groups(
         &self,
         mode: Mode,
@@ -227,8 +228,8 @@ impl ClusterWriter {
         groups: &str,
     ) -> Result<Option<Vec<u64>>, ClusterError> {
         let changes = match mode {
-            Mode::Replace => "(empty(fresh) OR NOT is_same)",
-            Mode::Append => "notEmpty(fresh) AND NOT is_same",
+            Mode::Replace => "(empty(fresh) OR NOT is_equal)",
+            Mode::Append => "notEmpty(fresh) AND NOT is_equal",
         };
         let statement = format!(
             "SELECT newest FROM ({groups}) WHERE notEmpty(old) AND {changes} AND NOT is_newer \
@@ -316,7 +317,8 @@ impl ClusterWriter {
         format!(
             "SELECT bucket, path, groupArrayIf(id, id > {cutoff}) AS fresh, \
              groupArrayIf(id, {is_old}) AS old, maxIf(id, {is_old}) AS newest, \
-             ({is_newer}) AS is_newer, ({}) AS is_equal, (is_equal OR is_newer) AS is_same \
+             ({is_newer}) AS is_newer, ({}) AS is_equal, \
+             ((is_equal AND argMaxIf(run, id, id > {cutoff}) < {MARK}) OR is_newer) AS is_same \
              FROM {} WHERE {condition} GROUP BY bucket, path",
             is_equal(cutoff),
             self.tables.files

@@ -38,6 +38,9 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     rules: PublishRules,
+    /// Rows of the open run that are marked as changed, in ascending order. They are lost if the
+    /// process is killed.
+    marked: Vec<u64>,
     /// Buckets changed by the last publish.
     changed: Bitmap,
 }
@@ -74,6 +77,7 @@ impl EmbeddedWriter {
             journal,
             memory,
             rules: PublishRules::default(),
+            marked: Vec::new(),
             changed: Bitmap::default(),
         })
     }
@@ -172,6 +176,7 @@ impl FileWriter for EmbeddedWriter {
     }
 
     fn begin(&mut self, run: u64) -> Result<(), EngineError> {
+        self.marked.clear();
         let (first_row, first_byte) = self.column.size();
         let open = OpenRun { run, first_row, first_byte, progress: String::new() };
         self.commit(self.journal.with_run(open))
@@ -183,6 +188,9 @@ impl FileWriter for EmbeddedWriter {
             let mut documents = Vec::with_capacity(batch.len());
             for file in batch {
                 let id = self.column.push(&file.path, file.bucket)?;
+                if file.is_changed {
+                    self.marked.push(id - 1);
+                }
                 documents.push(tantivy::indexer::UserOperation::Add(self.document(file, id, run)));
             }
             self.writer.run(documents)?;
@@ -210,6 +218,7 @@ impl FileWriter for EmbeddedWriter {
             mode,
             buckets: &buckets,
             newer: self.rules.newer.as_ref(),
+            marked: &self.marked,
             noted: &self.rules.noted,
         };
         let publish::Changes { mut doomed, counts, changed, confirmed, losses } =

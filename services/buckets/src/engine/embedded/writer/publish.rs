@@ -41,6 +41,8 @@ pub(super) struct Wanted<'a> {
     pub(super) buckets: &'a [NamedBucket],
     /// Files to keep, whatever the run has.
     pub(super) newer: Option<&'a NewerFiles>,
+    /// Rows of the run that are marked as changed, in ascending order.
+    pub(super) marked: &'a [u64],
     /// Buckets in which unchanged files are recorded.
     pub(super) noted: &'a HashSet<u64>,
 }
@@ -51,7 +53,7 @@ pub(super) fn compare(
     wanted: Wanted<'_>,
     memory: usize,
 ) -> Result<Changes, EngineError> {
-    let Wanted { run, mode, buckets, newer, noted } = wanted;
+    let Wanted { run, mode, buckets, newer, marked, noted } = wanted;
     let end = above_ids(buckets);
     let (mut named, mut replaced) = (Bitmap::new(end), Bitmap::new(end));
     for bucket in buckets {
@@ -66,6 +68,7 @@ pub(super) fn compare(
         first_row,
         replaced: &replaced,
         newer,
+        marked,
         noted,
         doomed: Bitmap::new(view.column.rows()),
         counts: PublishCounts::default(),
@@ -123,6 +126,7 @@ struct Comparison<'a> {
     /// Buckets whose old files are all replaced by those of the run.
     replaced: &'a Bitmap,
     newer: Option<&'a NewerFiles>,
+    marked: &'a [u64],
     noted: &'a HashSet<u64>,
     doomed: Bitmap,
     counts: PublishCounts,
@@ -182,7 +186,7 @@ impl Comparison<'_> {
                 self.counts.added += 1;
                 self.changed.insert(bucket);
             }
-            Some((kept, older)) if keeps_old || kept.1 == last.1 => {
+            Some((kept, older)) if self.stays(*kept, *last, keeps_old) => {
                 self.counts.unchanged += 1;
                 self.note(kept.0, bucket, kept.1 == last.1);
                 self.doom(older);
@@ -194,6 +198,15 @@ impl Comparison<'_> {
                 self.doom(old);
             }
         }
+    }
+
+    /// Returns `true` if an existing row stays, although the run has its path too.
+    fn stays(&self, old: (u64, u64), new: (u64, u64), is_newer: bool) -> bool {
+        let is_equal = old.1 == new.1;
+        if is_equal && self.marked.binary_search(&new.0).is_ok() {
+            return self.newer.is_some_and(|newer| old.0 + 1 > newer.after);
+        }
+        is_newer || is_equal
     }
 
     /// Records a file that stays, if its bucket is a noted one.
@@ -244,6 +257,7 @@ pub(super) fn few_survivors(
             attributes: Attributes::from_fn(|attribute| {
                 segment.attributes[attribute].get_val(document)
             }),
+            is_changed: false,
         });
     }
     Ok(Some(survivors))
