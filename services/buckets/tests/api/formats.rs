@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use buckets::jobs::{Report, export};
+use buckets::jobs::{Bad, Defaults, Item, JobError, Report, Sink, Taken, export, read};
 
 use crate::app::{Fixture, line};
 
@@ -254,6 +254,60 @@ fn rejected_entries_load_after_correction() {
     );
 }
 
+/// A sink that keeps the ETags.
+#[derive(Default)]
+struct Etags(Vec<Option<String>>);
+
+impl Sink for Etags {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        self.0.push(item.etag.map(str::to_owned));
+        Ok(Ok(()))
+    }
+
+    fn bad(&mut self, bad: Bad) -> Result<(), JobError> {
+        panic!("{bad:?}");
+    }
+
+    fn broken(&mut self, reason: String) -> Result<(), JobError> {
+        panic!("{reason}");
+    }
+}
+
+#[test]
+fn listings_of_providers_have_etags() {
+    let s3 = |etag: &str| {
+        format!(
+            "<Contents><Key>a</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>{etag}\
+             <Size>5</Size></Contents>"
+        )
+    };
+    let s3 = format!(
+        "<ListBucketResult>{}{}{}<IsTruncated>false</IsTruncated></ListBucketResult>",
+        s3("<ETag>&quot;9b2c&quot;</ETag>"),
+        s3(""),
+        s3("<ETag/>"),
+    );
+    let azure = "<EnumerationResults ContainerName=\"https://a.blob.core.windows.net/b\"><Blobs>\
+                 <Blob><Name>x</Name><Properties><Etag>0x8CB</Etag><Content-Length>7\
+                 </Content-Length></Properties></Blob></Blobs><NextMarker/></EnumerationResults>";
+    let gcs = r#"{"kind":"storage#objects","items":[
+        {"name":"x","bucket":"b","size":"7","etag":"CAE="},
+        {"name":"y","bucket":"b","size":"7"},
+        {"name":"z","bucket":"b","size":"7","etag":null},
+        {"Key":"s3api","Size":7,"ETag":8}]}"#;
+    for (listing, expected) in [
+        (s3.as_str(), &[Some("\"9b2c\""), None, None][..]),
+        (azure, &[Some("0x8CB")][..]),
+        (gcs, &[Some("\"CAE=\""), None, None, Some("8")][..]),
+    ] {
+        let mut etags = Etags::default();
+        let defaults = Defaults { bucket: Some(N.to_owned()), ..Defaults::default() };
+        read(std::path::Path::new("x"), listing.as_bytes(), &defaults, &mut etags).unwrap();
+        let found: Vec<_> = etags.0.iter().map(Option::as_deref).collect();
+        assert_eq!(found, expected, "{listing}");
+    }
+}
+
 mod hostile {
     use super::*;
     use proptest::prelude::*;
@@ -278,19 +332,13 @@ mod hostile {
             }
             bytes.truncate(end.index(bytes.len()) + 1);
             let mut sink = Ignore;
-            let defaults = buckets::jobs::Defaults {
-                bucket: Some(N.to_owned()), ..Default::default()
-            };
-            buckets::jobs::read(
-                std::path::Path::new("x"), bytes.as_slice(), &defaults, &mut sink,
-            ).unwrap_or_default();
+            let defaults = Defaults { bucket: Some(N.to_owned()), ..Default::default() };
+            let path = std::path::Path::new("x");
+            read(path, bytes.as_slice(), &defaults, &mut sink).unwrap_or_default();
         }
     }
 
     struct Ignore;
-
-    use buckets::jobs::JobError;
-    use buckets::jobs::{Bad, Item, Sink, Taken};
 
     impl Sink for Ignore {
         fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {

@@ -17,6 +17,7 @@ struct Blob {
     name: Option<String>,
     encoded: bool,
     texts: Attributes<Option<String>>,
+    etag: Option<String>,
     old: bool,
 }
 
@@ -93,6 +94,7 @@ pub(super) fn read<R: BufRead>(
                     (3, "Snapshot") => blob.old = true,
                     (3, "Deleted") => blob.old |= text.trim() == "true",
                     (3, "IsCurrentVersion") => blob.old |= text.trim() == "false",
+                    (4, element) if fields::is_etag(element) => blob.etag = Some(text),
                     (4, element) => {
                         if let Some(attribute) = fields::named(element, fields::azure_element) {
                             blob.texts[attribute] = Some(text);
@@ -125,7 +127,10 @@ fn finish(
         Ok((path, fields::read(&texts, fields::azure_element)?))
     };
     let taken = match parsed() {
-        Ok((path, attributes)) => sink.file(&Item { position, bucket, kind, path, attributes })?,
+        Ok((path, attributes)) => {
+            let etag = fields::etag(blob.etag.as_deref());
+            sink.file(&Item { position, bucket, kind, path, attributes, etag })?
+        }
         Err(reason) => Err(reason),
     };
     let Err(reason) = taken else { return Ok(()) };

@@ -271,6 +271,7 @@ fn parsed<'a>(
         kind,
         path: field(columns.path)?.ok_or_else(|| missing("fullPath"))?,
         attributes: fields::read(&texts, Attribute::member)?,
+        etag: None,
     })
 }
 

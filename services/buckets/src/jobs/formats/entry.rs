@@ -20,13 +20,15 @@ pub struct Item<'a> {
     /// Path within the bucket.
     pub path: &'a str,
     pub attributes: Attributes,
+    /// Version of the content, if the source has it. Only crawls use it.
+    pub etag: Option<&'a str>,
 }
 
 impl Item<'_> {
     /// Converts this to a file for the index.
     pub fn file(&self, bucket: u64, kind: u64) -> NewFile {
-        let Item { position: _, bucket: _, kind: _, path, attributes } = *self;
-        NewFile { bucket, kind, path: path.to_owned(), attributes }
+        let Item { path, attributes, .. } = *self;
+        NewFile { bucket, kind, path: path.to_owned(), attributes, is_changed: false }
     }
 
     /// Returns `true` for an empty object whose key ends in `/`.

@@ -55,6 +55,16 @@ pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)
 }
 
+/// Returns `true` if an element of an S3 or Azure listing is the ETag of a file.
+pub(super) fn is_etag(element: &str) -> bool {
+    element.eq_ignore_ascii_case("ETag")
+}
+
+/// Trims an ETag. Returns `None` if it is empty.
+pub(super) fn etag(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
 /// Trims all values.
 pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&str>> {
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))

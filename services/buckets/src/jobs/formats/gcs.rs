@@ -39,6 +39,9 @@ struct Object {
     size: Option<Box<RawValue>>,
     #[serde(alias = "LastModified", alias = "ModTime")]
     updated: Option<String>,
+    /// Of any type, because other programs write listings too.
+    #[serde(alias = "ETag")]
+    etag: Option<Box<RawValue>>,
     #[serde(rename = "timeDeleted")]
     deleted: Option<String>,
 }
@@ -190,6 +193,7 @@ impl<R: BufRead> State<'_, R> {
                 kind,
                 path: name.ok_or("the field name is missing")?,
                 attributes: fields::read(&texts, Attribute::member)?,
+                etag: fields::etag(object.etag.as_deref().map(RawValue::get)),
             })
         };
         let taken = match parsed() {

@@ -90,7 +90,8 @@ impl Source<'_> {
             Err(reason) => return Ok(Err(reason)),
         };
         let (position, kind) = (self.position, self.kind);
-        let taken = sink.file(&Item { position, bucket: &bucket, kind, path, attributes })?;
+        let taken =
+            sink.file(&Item { position, bucket: &bucket, kind, path, attributes, etag: None })?;
         if taken.is_ok() && !buckets.contains(&bucket) {
             buckets.insert(bucket);
         }

@@ -127,7 +127,7 @@ fn take(
             if listed.is_some() && !unended.contains(bucket) {
                 unended.insert(bucket.to_owned());
             }
-            sink.file(&Item { position, bucket, kind, path, attributes })
+            sink.file(&Item { position, bucket, kind, path, attributes, etag: None })
         }
         Err(reason) => Ok(Err(reason)),
     }

@@ -16,6 +16,7 @@ use crate::model::Attributes;
 struct Entry {
     key: Option<String>,
     texts: Attributes<Option<String>>,
+    etag: Option<String>,
 }
 
 #[derive(Default)]
@@ -94,6 +95,7 @@ pub(super) fn read<R: BufRead>(
                     (1, "IsTruncated") => listing.page.truncated = text.trim().parse().ok(),
                     (1, "EncodingType") => listing.page.encoded = text.trim() == "url",
                     (2, "Key") => entry.key = Some(text),
+                    (2, element) if fields::is_etag(element) => entry.etag = Some(text),
                     (2, element) => {
                         if let Some(attribute) = fields::named(element, fields::s3_element) {
                             entry.texts[attribute] = Some(text);
@@ -172,8 +174,8 @@ impl Listing<'_> {
             Err(reason) => Ok(Err(reason)),
             Ok(attributes) => {
                 let (bucket, kind) = (self.bucket, self.kind);
-                let position = self.position;
-                sink.file(&Item { position, bucket, kind, path, attributes })
+                let (position, etag) = (self.position, fields::etag(entry.etag.as_deref()));
+                sink.file(&Item { position, bucket, kind, path, attributes, etag })
             }
         }
     }

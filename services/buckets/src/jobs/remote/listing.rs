@@ -73,7 +73,7 @@ impl Listing {
                 Format::Azure => query.extend_pairs([("restype", "container"), ("comp", "list")]),
                 Format::Gcs => query.extend_pairs([
                     ("maxResults", "1000"),
-                    ("fields", "kind,nextPageToken,items(name,bucket,size,updated)"),
+                    ("fields", "kind,nextPageToken,items(name,bucket,size,updated,etag)"),
                 ]),
                 // XML can't represent every character that may be in a key.
                 _ => query.extend_pairs([("list-type", "2"), ("encoding-type", "url")]),
@@ -129,7 +129,7 @@ mod tests {
     )]
     #[case(
         "gs://box",
-        "https://storage.googleapis.com/storage/v1/b/box/o?maxResults=1000&fields=kind%2CnextPageToken%2Citems%28name%2Cbucket%2Csize%2Cupdated%29"
+        "https://storage.googleapis.com/storage/v1/b/box/o?maxResults=1000&fields=kind%2CnextPageToken%2Citems%28name%2Cbucket%2Csize%2Cupdated%2Cetag%29"
     )]
     fn known_providers_have_page_urls(#[case] url: &str, #[case] expected: &str) {
         let listing = Listing::of(url, &Defaults::default()).unwrap();
