@@ -14,6 +14,7 @@ use super::reject_file::RejectFile;
 use super::remote::Place;
 use crate::engine::{NamedBucket, NewFile};
 use crate::model::address::bucket_key_of;
+use crate::model::file_etag::ChangedFiles;
 use crate::store::rejected_lines::{self, Rejected};
 use crate::store::{buckets, removals};
 
@@ -30,6 +31,8 @@ pub struct Intake {
     /// Files to pass on to the index.
     pub files: Vec<NewFile>,
     pub(super) max_errors: MaxErrors,
+    /// Files that replace stored ones with the same attributes.
+    pub(super) changed: ChangedFiles,
     source: String,
     source_index: usize,
     /// The last bucket we saw in the current source.
@@ -73,6 +76,7 @@ impl Intake {
             state,
             files: Vec::new(),
             max_errors,
+            changed: ChangedFiles::default(),
             source: String::new(),
             source_index: 0,
             latest: None,
@@ -290,7 +294,8 @@ impl Intake {
         }
         self.state.tally.files += 1;
         if !self.is_dry_run {
-            self.files.push(item.file(target.id, target.kind.code()));
+            let is_changed = self.changed.contain(item.path, &item.attributes);
+            self.files.push(NewFile { is_changed, ..item.file(target.id, target.kind.code()) });
         }
         Ok(())
     }

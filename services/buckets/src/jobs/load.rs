@@ -16,6 +16,7 @@ use super::report::Report;
 use super::sources::Source;
 use super::write_session::Session;
 use crate::engine::{Mode, NewerFiles, OpenRun};
+use crate::model::file_etag::ChangedFiles;
 use crate::store::{load_runs, rejected_lines};
 
 /// Loads sources as a new run and publishes it.
@@ -28,19 +29,21 @@ pub fn load(
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a run loads files")?;
     apply_pending_removals(&mut session)?;
-    run(session, options, checkpoints)
+    run(session, options, checkpoints, ChangedFiles::default())
 }
 
 fn run(
     mut session: Session,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
+    changed: ChangedFiles,
 ) -> Result<Report, JobError> {
     let context = session.context.clone();
     judge_or_warn(&context, &*session.index, session.generation);
     // Do everything that can fail first. We shouldn't abort a stopped run unless this one can
     // start.
-    let intake = options.intake(&session, IntakeState::default())?;
+    let mut intake = options.intake(&session, IntakeState::default())?;
+    intake.changed = changed;
     let id = begin(&session, mode_name(options.mode), options, &intake)?;
     let begun = give_up_stopped(&mut session).and_then(|()| Ok(session.writer.begin(id)?));
     noted(&context, id, begun)?;
@@ -48,9 +51,10 @@ fn run(
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
-/// Loads the stored pages of a crawl as a new run and publishes them. `check` is called while the
-/// index is locked. It returns the mode of the run, and the files that are newer than the pages, if
-/// there are any, or `None` if nothing is left to load.
+/// Loads the stored pages of a crawl as a new run and publishes them. The `changed` files replace stored
+/// ones although these have the same size and date. A resumed run does not know them. `check` is called
+/// while the index is locked. It returns the mode of the run, and the files that are newer than the
+/// pages, if there are any, or `None` if nothing is left to load.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -59,6 +63,7 @@ pub(super) fn load_stored(
     context: &JobContext,
     options: &LoadOptions,
     checkpoints: CheckpointPolicy,
+    changed: &ChangedFiles,
     check: impl FnOnce() -> Result<Option<(Mode, Option<NewerFiles>)>, JobError>,
 ) -> Result<Option<Report>, JobError> {
     let mut session = Session::open(context, "a run loads the pages of a crawl")?;
@@ -71,7 +76,7 @@ pub(super) fn load_stored(
         return Err(JobError::Stopped(open.run));
     }
     apply_pending_removals(&mut session)?;
-    run(session, &options, checkpoints).map(Some)
+    run(session, &options, checkpoints, changed.clone()).map(Some)
 }
 
 /// Returns `true` if a run loads pages stored by a crawl. Such runs can be restarted from scratch.

@@ -9,6 +9,7 @@ pub(crate) mod crawl_lists;
 pub(crate) mod expression;
 pub mod extension;
 pub(crate) mod facets;
+pub(crate) mod file_etag;
 pub(crate) mod file_query;
 pub(crate) mod fold;
 pub(crate) mod id_ranges;

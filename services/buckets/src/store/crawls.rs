@@ -1,7 +1,5 @@
 //! Public buckets that are crawled at regular intervals.
 
-use std::collections::HashMap;
-
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde::Serialize;
@@ -9,7 +7,7 @@ use serde::Serialize;
 use super::alerts::{self, Mark};
 use super::crawl_turns::{self, KeyCrawl};
 use super::schema::crawl;
-use super::{buckets, crawl_confirmations, crawl_pages, generations};
+use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations};
 use crate::model::id_ranges::IdRanges;
 
 /// If this number of seconds has passed since the last page, a listing starts over, because the first
@@ -77,6 +75,9 @@ pub struct Crawl {
     pub gone_after_days: Option<i64>,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
+    /// The last listing that was published completely, or 0. ETags are compared with its ETags.
+    #[serde(skip)]
+    pub etags_listing: i64,
 }
 
 impl Crawl {
@@ -206,6 +207,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
+    crawl_etags::clear(db, id)?;
     crawl_confirmations::clear(db, id)?;
     diesel::delete(crawl::table.find(id)).execute(db)?;
     // The crawls of keys never hide a bucket, so removing one must not show it.
@@ -231,8 +233,8 @@ pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseEr
     Ok(similar.select(crawl::bucket).order(crawl::id.asc()).load(db)?)
 }
 
-/// Deletes the pages stored by all crawls of a bucket. They have to start over, and a process that
-/// is listing the bucket loses its crawl.
+/// Deletes the pages and ETags stored by all crawls of a bucket. They have to start over, and a process
+/// that is listing the bucket loses its crawl.
 pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
     let empty = (
         crawl::holder.eq(None::<String>),
@@ -245,93 +247,10 @@ pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
     diesel::update(crawl::table.filter(crawl::bucket.eq(bucket))).set(empty).execute(db)?;
     let crawls = crawl::table.filter(crawl::bucket.eq(bucket)).select(crawl::id);
     let crawls: Vec<i64> = crawls.load(db)?;
-    crawls.into_iter().try_for_each(|id| crawl_pages::clear(db, id))
-}
-
-/// A process that wants to claim a crawl, and for how long.
-#[derive(Clone, Copy, Debug)]
-pub struct Claim<'a> {
-    /// Random name of the process.
-    pub holder: &'a str,
-    /// Current Unix time.
-    pub now: i64,
-    /// Only claim crawls that are due by this Unix time, unless one is claimed by its id.
-    pub due_by: i64,
-    /// Unix time at which the lease expires.
-    pub until: i64,
-}
-
-/// Claims a due crawl, ignoring those in `except`, or returns `None` if none is due. Chooses the
-/// key whose crawls ran least recently, and then its crawl that has waited longest. The operator
-/// counts as a key. If several processes call this, each gets a different crawl.
-pub fn claim_due(
-    db: &mut Db,
-    claim: Claim<'_>,
-    except: &[i64],
-) -> Result<Option<Crawl>, DatabaseError> {
-    let Claim { now, due_by, .. } = claim;
-    let mut due: Vec<(Option<i64>, i64, i64, i64)> = crawl::table
-        .filter(diesel::dsl::not(crawl::paused))
-        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
-        .filter(crawl::due_at.le(due_by).and(crawl::not_before.le(now)))
-        .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
-        .select((crawl::key_id, crawl::due_at, crawl::not_before, crawl::id))
-        .load(db)?;
-    if due.is_empty() {
-        return Ok(None);
-    }
-    let last = last_runs(db, now)?;
-    // A postponed crawl comes after those that have been waiting since.
-    due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
-        (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
-    });
-    for (.., id) in due.into_iter().filter(|(.., id)| !except.contains(id)) {
-        if let Some(claimed) = claim_one(db, id, claim)? {
-            return Ok(Some(claimed));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns when the crawls of each key ran last, including those that were removed. `None` is the
-/// operator.
-fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
-    let last: Vec<(Option<i64>, Option<i64>)> = crawl::table
-        .group_by(crawl::key_id)
-        .select((crawl::key_id, diesel::dsl::max(crawl::last_at)))
-        .load(db)?;
-    let mut last: HashMap<Option<i64>, i64> =
-        last.into_iter().map(|(key, at)| (key, at.unwrap_or(0))).collect();
-    for (key, at) in crawl_turns::last_of_keys(db)? {
-        let known = last.entry(Some(key)).or_default();
-        *known = at.unwrap_or(0).max(*known);
-    }
-    let running = crawl::table
-        .filter(crawl::holder.is_not_null().and(crawl::lease_until.gt(now)))
-        .select(crawl::key_id);
-    last.extend(running.load::<Option<i64>>(db)?.into_iter().map(|key| (key, now)));
-    Ok(last)
-}
-
-/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist or if another
-/// process is listing it.
-pub fn claim_one(
-    db: &mut Db,
-    id: i64,
-    Claim { holder, now, until, .. }: Claim<'_>,
-) -> Result<Option<Crawl>, DatabaseError> {
-    let free = crawl::table.find(id).filter(crawl::holder.is_null().or(crawl::lease_until.le(now)));
-    let claimed = diesel::update(free)
-        .set((crawl::holder.eq(holder), crawl::lease_until.eq(until)))
-        .execute(db)?;
-    if claimed == 0 {
-        return Ok(None);
-    }
-    let found = by_id(db, id)?;
-    if let Some(Crawl { bucket, prefix, key_id: Some(key), .. }) = &found {
-        crawl_turns::note(db, KeyCrawl { key: *key, bucket, prefix }, now)?;
-    }
-    Ok(found)
+    crawls.into_iter().try_for_each(|id| {
+        crawl_pages::clear(db, id)?;
+        crawl_etags::clear(db, id)
+    })
 }
 
 /// A crawl and the process that has claimed it. Updates through this have no effect if the crawl
@@ -393,6 +312,7 @@ pub fn begin_listing(
     let begun = update_held!(db, held, empty)?;
     if begun {
         crawl_pages::clear(db, held.id)?;
+        crawl_etags::clear_others(db, held.id)?;
         crawl_confirmations::clear(db, held.id)?;
     }
     Ok(begun)
@@ -430,12 +350,23 @@ pub fn confirm(
     if held > 0 { crawl_confirmations::add(db, id, files) } else { Ok(()) }
 }
 
-/// Stores a page and where to continue. If that's empty, the listing is done.
+/// A page of a listing.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedPage<'a> {
+    /// Compressed.
+    pub body: &'a [u8],
+    /// Fingerprints of its ETags.
+    pub etags: &'a [u8],
+    /// The position to continue from, as JSON. Empty after the last page.
+    pub place: &'a str,
+}
+
+/// Stores a page and where to continue.
 pub fn add_page(
     db: &mut Db,
     held: Held<'_>,
     (listing, number): (i64, i64),
-    (body, place): (&[u8], &str),
+    ListedPage { body, etags, place }: ListedPage<'_>,
     now: i64,
 ) -> Result<bool, DatabaseError> {
     let next = (
@@ -446,7 +377,11 @@ pub fn add_page(
     );
     let stored = update_held!(db, held, next)?;
     if stored {
-        crawl_pages::add(db, (held.id, listing, number), body)?;
+        let key = (held.id, listing, number);
+        crawl_pages::add(db, key, body)?;
+        if !etags.is_empty() {
+            crawl_etags::add(db, key, etags)?;
+        }
     }
     Ok(stored)
 }
@@ -468,20 +403,28 @@ pub fn put_off(
     update_held!(db, held, later)
 }
 
+/// The end of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunEnd<'a> {
+    /// Unix time at which the run started.
+    pub started: i64,
+    /// Unix time of the next run.
+    pub due_at: i64,
+    pub outcome: &'a str,
+    /// Unix time of the first refusal since the bucket was last listed.
+    pub gone_since: Option<i64>,
+    /// Whether the ETags of later listings are compared with those of this one.
+    pub keeps_etags: bool,
+}
+
 /// Records a run and when the next one is due. Deletes the stored pages.
-pub fn record(
-    db: &mut Db,
-    held: Held<'_>,
-    (last_at, due_at): (i64, i64),
-    outcome: &str,
-    gone_since: Option<i64>,
-) -> Result<bool, DatabaseError> {
+pub fn record(db: &mut Db, held: Held<'_>, end: RunEnd<'_>) -> Result<bool, DatabaseError> {
     let done = (
-        crawl::last_at.eq(last_at),
-        crawl::due_at.eq(due_at),
+        crawl::last_at.eq(end.started),
+        crawl::due_at.eq(end.due_at),
         crawl::not_before.eq(0),
-        crawl::outcome.eq(outcome),
-        crawl::gone_since.eq(gone_since),
+        crawl::outcome.eq(end.outcome),
+        crawl::gone_since.eq(end.gone_since),
         crawl::pages.eq(0),
         crawl::place.eq(""),
         crawl::is_listed.eq(false),
@@ -490,6 +433,10 @@ pub fn record(
     let recorded = update_held!(db, held, done)?;
     if recorded {
         crawl_pages::clear(db, held.id)?;
+        if end.keeps_etags {
+            crawl_etags::keep(db, held.id)?;
+        }
+        crawl_etags::clear_others(db, held.id)?;
     }
     Ok(recorded)
 }

@@ -3,7 +3,9 @@
 pub(crate) mod alert_messages;
 pub(crate) mod alerts;
 pub(crate) mod buckets;
+pub(crate) mod crawl_claims;
 pub(crate) mod crawl_confirmations;
+pub(crate) mod crawl_etags;
 pub mod crawl_pages;
 pub(crate) mod crawl_turns;
 pub(crate) mod crawls;

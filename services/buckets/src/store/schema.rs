@@ -82,6 +82,7 @@ diesel::table! {
         broken -> Nullable<Text>,
         gone_after_days -> Nullable<BigInt>,
         gone_since -> Nullable<BigInt>,
+        etags_listing -> BigInt,
     }
 }
 
@@ -103,6 +104,15 @@ diesel::table! {
 
 diesel::table! {
     crawl_page (crawl_id, listing, number) {
+        crawl_id -> BigInt,
+        listing -> BigInt,
+        number -> BigInt,
+        body -> Binary,
+    }
+}
+
+diesel::table! {
+    crawl_etag (crawl_id, listing, number) {
         crawl_id -> BigInt,
         listing -> BigInt,
         number -> BigInt,

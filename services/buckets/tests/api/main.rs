@@ -18,6 +18,7 @@ mod crawl_api;
 mod crawls;
 mod downloads;
 mod errors;
+mod etags;
 mod expressions;
 mod facets;
 mod failing_index;

@@ -1,5 +1,6 @@
 //! A local server with a public bucket and the list APIs of three providers.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub const PAGE: usize = 100;
 pub struct Behaviour {
     /// Keys in byte order. The size of a file is the index of its key.
     pub keys: Mutex<Vec<String>>,
+    /// ETags of files in S3 listings.
+    pub etags: Mutex<BTreeMap<String, String>>,
     /// Request targets so far.
     pub requests: Mutex<Vec<String>>,
     /// Number of requests that get a 503 response.
@@ -188,12 +191,16 @@ fn s3(behaviour: &Behaviour, parameter: &dyn Fn(&str) -> Option<String>) -> Stri
     let first = after.or(token).unwrap_or(0);
     let (keys, more) = page(behaviour, first);
     let prefix = parameter("prefix").unwrap_or_default();
+    let etags = behaviour.etags.lock();
     let contents: String = keys
         .iter()
         .filter(|(key, _)| key.starts_with(&prefix))
         .map(|(key, size)| {
+            let etag = etags.get(key).map_or(String::new(), |etag| {
+                format!("<ETag>&quot;{etag}&quot;</ETag>")
+            });
             format!(
-                "<Contents><Key>{}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified><Size>{size}</Size></Contents>",
+                "<Contents><Key>{}</Key><LastModified>2022-10-25T02:57:46.000Z</LastModified>{etag}<Size>{size}</Size></Contents>",
                 encoded(key)
             )
         })

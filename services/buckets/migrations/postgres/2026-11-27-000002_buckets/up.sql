@@ -119,7 +119,9 @@ CREATE TABLE crawl (
     broken TEXT,
     -- Days of refusals after which the bucket is hidden, and the first refusal.
     gone_after_days BIGINT CHECK (gone_after_days > 0),
-    gone_since BIGINT
+    gone_since BIGINT,
+    -- The last listing that was published completely. ETags are compared with its ETags.
+    etags_listing BIGINT NOT NULL DEFAULT 0
 );
 -- Each key has its own crawls, and so has the operator.
 CREATE UNIQUE INDEX crawl_bucket ON crawl (bucket, prefix, (coalesce(key_id, 0)));
@@ -145,6 +147,14 @@ CREATE TABLE crawl_page (
     listing BIGINT NOT NULL,
     number BIGINT NOT NULL,
     -- Compressed with zstd.
+    body BYTEA NOT NULL,
+    PRIMARY KEY (crawl_id, listing, number)
+);
+-- Fingerprints of the ETags in a page. Those of the current listing and of etags_listing are stored.
+CREATE TABLE crawl_etag (
+    crawl_id BIGINT NOT NULL REFERENCES crawl (id),
+    listing BIGINT NOT NULL,
+    number BIGINT NOT NULL,
     body BYTEA NOT NULL,
     PRIMARY KEY (crawl_id, listing, number)
 );

@@ -10,7 +10,8 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::write_session::new_name;
 use crate::model::package::Capability;
-use crate::store::crawls::{self, Claim, Crawl, Held};
+use crate::store::crawl_claims::{self, Claim};
+use crate::store::crawls::{self, Crawl, Held};
 use crate::store::packages;
 
 /// Heartbeats per lease.
@@ -52,10 +53,10 @@ impl HeldCrawl {
             let until = now.saturating_add_unsigned(seconds);
             let claim = Claim { holder: &holder, now, due_by: now, until };
             match wanted {
-                Wanted::One(id) => crawls::claim_one(db, id, claim),
+                Wanted::One(id) => crawl_claims::claim_one(db, id, claim),
                 Wanted::Due(by, except) => {
                     let claim = Claim { due_by: by.unwrap_or(now), ..claim };
-                    crawls::claim_due(db, claim, except)
+                    crawl_claims::claim_due(db, claim, except)
                 }
             }
         })?;

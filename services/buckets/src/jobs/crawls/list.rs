@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use database::DatabaseError;
+
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
 use crate::jobs::context::JobContext;
@@ -10,8 +12,9 @@ use crate::jobs::formats::{Bad, Defaults, Item, Sink, Taken};
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
-use crate::store::crawl_pages;
-use crate::store::crawls::{self, Crawl, LONGEST_PAUSE};
+use crate::model::file_etag::FileEtag;
+use crate::store::crawls::{self, Crawl, LONGEST_PAUSE, ListedPage};
+use crate::store::{crawl_etags, crawl_pages};
 
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
@@ -54,11 +57,22 @@ pub(super) fn list_bucket(
     };
     let listing = Listing::of(&crawl.url, &defaults)?;
     let remote = RemoteOptions { prefix: crawl.prefix.clone(), ..remote.clone() };
-    let (kind, pages) = (crawl.kind.clone(), crawl.pages);
-    let bytes = context.pools.read_blocking(|db| crawl_pages::bytes(db, crawl.id))?;
-    let begun = Instant::now();
-    let mut pages =
-        Pages { context, held, options, pages, bytes, begun, refusal: None, broken: None };
+    let kind = crawl.kind.clone();
+    let bytes = context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
+        let etags = crawl_etags::bytes(db, crawl.id, crawl.listing)?;
+        Ok(crawl_pages::bytes(db, crawl.id)? + etags)
+    })?;
+    let mut pages = Pages {
+        context,
+        held,
+        options,
+        pages: crawl.pages,
+        etags: Vec::new(),
+        bytes,
+        begun: Instant::now(),
+        refusal: None,
+        broken: None,
+    };
     let read = read_pages(&listing, kind.as_deref(), &remote, from, &mut pages);
     let Pages { pages, refusal, broken, .. } = pages;
     held.crawl.pages = pages;
@@ -79,7 +93,9 @@ struct Pages<'a> {
     held: &'a HeldCrawl,
     options: &'a CrawlOptions,
     pages: i64,
-    /// Size of the stored pages.
+    /// Fingerprints of the ETags in the current page.
+    etags: Vec<u8>,
+    /// Size of the stored pages and ETags.
     bytes: i64,
     begun: Instant,
     refusal: Option<Refusal>,
@@ -90,7 +106,9 @@ impl Pages<'_> {
     /// Checks that the key may still crawl and hasn't used up its storage.
     fn check_key(&self, key: i64) -> Result<(), JobError> {
         self.held.check_key()?;
-        let bytes = self.context.pools.read_blocking(|db| crawl_pages::bytes_of_key(db, key))?;
+        let bytes = self.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
+            Ok(crawl_pages::bytes_of_key(db, key)? + crawl_etags::bytes_of_key(db, key)?)
+        })?;
         if bytes > self.options.of_keys.bytes {
             let why = "the stored pages of the key's crawls are too large";
             return Err(JobError::Invalid(why.to_owned()));
@@ -116,12 +134,14 @@ impl PageSink for Pages<'_> {
             self.check_key(key)?;
         }
         let (body, now) = (compressed(page)?, self.context.clock.unix());
-        self.bytes += body.len() as i64;
+        let etags = std::mem::take(&mut self.etags);
+        self.bytes += (body.len() + etags.len()) as i64;
         if key.is_none() && self.bytes > self.options.listing_bytes {
             return Err(JobError::Invalid("the listing's pages are too large".to_owned()));
         }
         let at = (self.held.crawl.listing, self.pages);
-        self.held.update(|db, held| crawls::add_page(db, held, at, (&body, &place), now))?;
+        let page = ListedPage { body: &body, etags: &etags, place: &place };
+        self.held.update(|db, held| crawls::add_page(db, held, at, page, now))?;
         self.pages += 1;
         let is_over = || self.begun.elapsed() > self.options.of_keys.turn;
         let is_long = key.is_some() && next.is_some() && is_over();
@@ -133,9 +153,12 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Skips the entries. They aren't parsed until the listing is published.
+/// Only keeps the ETags of entries. The rest is read again from the pages when they are published.
 impl Sink for Pages<'_> {
-    fn file(&mut self, _: &Item<'_>) -> Result<Taken, JobError> {
+    fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
+        if let Some(etag) = item.etag {
+            FileEtag::of(item.path, &item.attributes, etag).write(&mut self.etags);
+        }
         Ok(Ok(()))
     }
 

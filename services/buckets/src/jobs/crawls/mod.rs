@@ -4,6 +4,7 @@
 //! when the listing is complete. If it is killed, only one page is lost and another process can
 //! take over. Other loads don't get in the way of a listing.
 
+mod etags;
 mod held_crawl;
 mod list;
 mod manage;

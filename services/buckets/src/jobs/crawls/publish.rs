@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use database::{DatabaseError, Db};
 
+use super::etags::changed_files;
 use super::held_crawl::HeldCrawl;
 use super::options::CrawlOptions;
 use crate::engine::{EngineError, Mode, NewerFiles, PublishCounts};
@@ -35,17 +36,28 @@ struct Chosen {
     is_incomplete: bool,
 }
 
-/// Publishes the pages. If another command is writing, waits briefly. The flag is that of [`Chosen`].
+/// A published listing.
+pub(super) struct Published {
+    pub(super) report: Report,
+    /// The flag of [`Chosen`].
+    pub(super) is_incomplete: bool,
+    /// Whether files were published because of their ETags. If an earlier process published the listing,
+    /// this is not known, since its run may have been resumed.
+    pub(super) has_compared_etags: bool,
+}
+
+/// Publishes the pages. If another command is writing, waits briefly.
 pub(super) fn publish(
     context: &JobContext,
     held: &HeldCrawl,
     options: &CrawlOptions,
     checkpoints: CheckpointPolicy,
-) -> Result<(Report, bool), JobError> {
+) -> Result<Published, JobError> {
     let options = load_options(held, options);
+    let changed = changed_files(context, &held.crawl)?;
     let (is_incomplete, earlier) = (Cell::new(false), Cell::new(None));
-    let load = || -> Result<Report, JobError> {
-        let loaded = load_stored(context, &options, checkpoints, || {
+    let load = || -> Result<Published, JobError> {
+        let loaded = load_stored(context, &options, checkpoints, &changed, || {
             if let Some(report) = published_before(context, &held.crawl)? {
                 earlier.set(Some(report));
                 return Ok(None);
@@ -54,15 +66,17 @@ pub(super) fn publish(
             is_incomplete.set(chosen.is_incomplete);
             Ok(Some((chosen.mode, chosen.newer)))
         })?;
-        Ok(loaded.or_else(|| earlier.take()).unwrap_or_default())
+        let has_compared_etags = loaded.is_some();
+        let report = loaded.or_else(|| earlier.take()).unwrap_or_default();
+        Ok(Published { report, is_incomplete: is_incomplete.get(), has_compared_etags })
     };
     for _ in 1..ATTEMPTS {
         match load() {
             Err(JobError::Index(EngineError::Locked(_))) => std::thread::sleep(PAUSE),
-            done => return done.map(|report| (report, is_incomplete.get())),
+            done => return done,
         }
     }
-    load().map(|report| (report, is_incomplete.get()))
+    load()
 }
 
 /// Returns the report of the run that published these pages, if its process was killed before it

@@ -9,15 +9,16 @@ use super::held_crawl::{HeldCrawl, NO_KEY, Wanted};
 use super::list::{is_old, list_bucket};
 use super::manage::unknown;
 use super::options::CrawlOptions;
-use super::publish::publish;
-use crate::engine::EngineError;
+use super::publish::{Published, publish};
+use crate::engine::{EngineError, PublishCounts};
 use crate::jobs::context::JobContext;
 use crate::jobs::error::{JobError, losses_text};
 use crate::jobs::load::abort_stopped_crawl;
 use crate::jobs::options::CheckpointPolicy;
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
-use crate::store::{buckets, crawls, generations, removals};
+use crate::store::crawls::{self, RunEnd};
+use crate::store::{buckets, generations, removals};
 
 /// Seconds before we retry after a temporary failure.
 const AGAIN: i64 = 60;
@@ -36,7 +37,7 @@ pub struct CrawlOutcome {
     pub complete: bool,
     /// Files that weren't in the index.
     pub new: u64,
-    /// Files with a different size or date.
+    /// Files with a different size, date or ETag.
     pub changed: u64,
     /// Files that are no longer listed.
     pub gone: u64,
@@ -166,22 +167,8 @@ fn run_held(
         Ok(Some(refusal)) => Err(JobError::Refused { text: refusal.reason.clone(), refusal }),
         Err(error) => Err(error),
     };
-    finish(
-        context,
-        held,
-        options,
-        started,
-        done.map(|(report, is_incomplete)| {
-            let counts = &report.counts;
-            let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
-            let note = note.or(is_incomplete.then(|| OVERLAPPED.to_owned()));
-            ((counts.added, counts.replaced, counts.removed), note)
-        }),
-    )
+    finish(context, held, options, started, done)
 }
-
-/// New, changed and removed files, and the reason if the listing is incomplete.
-type Published = ((u64, u64, u64), Option<String>);
 
 /// Records the result of a run.
 fn finish(
@@ -194,11 +181,16 @@ fn finish(
     let (id, bucket) = (held.crawl.id, held.crawl.bucket.clone());
     let failed = |text: String| CrawlOutcome::failed(held, format!("failed: {text}"));
     let error = match done {
-        Ok(((new, changed, gone), note)) => {
+        Ok(Published { report, is_incomplete, has_compared_etags }) => {
+            let note = report.tally.incomplete.first().or(report.truncated.first()).cloned();
+            let note = note.or(is_incomplete.then(|| OVERLAPPED.to_owned()));
             let complete = note.is_none();
             let incomplete = note.map_or(String::new(), |note| format!("; incomplete: {note}"));
+            let PublishCounts { added: new, replaced: changed, removed: gone, .. } = report.counts;
             let outcome = format!("{new} new, {changed} changed, {gone} gone{incomplete}");
-            record(held, started, &outcome, Run::Answered)?;
+            let keeps_etags = complete && has_compared_etags;
+            let run = if keeps_etags { Run::Complete } else { Run::Answered };
+            record(held, started, &outcome, run)?;
             return Ok(CrawlOutcome { crawl: id, bucket, complete, new, changed, gone, outcome });
         }
         Err(error) => error,
@@ -290,6 +282,9 @@ fn stored(outcome: &str) -> String {
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Run {
+    /// The listing was published completely. The next one is compared with its ETags. After any other
+    /// run, it is compared with those before, so that no change is missed.
+    Complete,
     /// The bucket was listed, so it is not gone.
     Answered,
     /// The run failed, perhaps before the bucket was requested.
@@ -298,12 +293,13 @@ enum Run {
 
 /// Records a run. If the bucket was hidden and has now responded, this makes it visible again.
 fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(), JobError> {
-    let is_answered = run == Run::Answered;
+    let is_answered = run != Run::Failed;
     let gone_since = held.crawl.gone_since.filter(|_| !is_answered);
     let due_at = started.saturating_add(held.crawl.every_seconds);
-    let text = stored(outcome);
+    let (text, keeps_etags) = (stored(outcome), run == Run::Complete);
+    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags };
     held.update(|db, held_crawl| {
-        let is_held = crawls::record(db, held_crawl, (started, due_at), &text, gone_since)?;
+        let is_held = crawls::record(db, held_crawl, end)?;
         if is_held && is_answered && buckets::show(db, &held.crawl.bucket)? {
             generations::touch(db)?;
         }
@@ -329,10 +325,11 @@ fn refuse(
     } else {
         String::new()
     };
-    let (text, due_at) =
-        (stored(&format!("{outcome}{note}")), started.saturating_add(crawl.every_seconds));
+    let text = stored(&format!("{outcome}{note}"));
+    let due_at = started.saturating_add(crawl.every_seconds);
+    let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags: false };
     held.update(|db, held_crawl| -> Result<bool, DatabaseError> {
-        let is_held = crawls::record(db, held_crawl, (started, due_at), &text, gone_since)?;
+        let is_held = crawls::record(db, held_crawl, end)?;
         if is_held && hides && buckets::hide(db, &crawl.bucket, started)? {
             generations::touch(db)?;
             log::warn!("{} is hidden: it was refused for {days} days", crawl.bucket);

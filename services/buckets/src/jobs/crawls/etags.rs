@@ -1,0 +1,130 @@
+//! Compares the ETags of a listing with those of the last complete one.
+
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::model::file_etag::{ChangedFiles, FileEtag};
+use crate::store::crawl_etags;
+use crate::store::crawls::Crawl;
+
+/// The known ETags and the changed files each get this share of `LOAD_MEMORY_MB`.
+const SHARE: usize = 8;
+/// The least memory for each of them, in bytes.
+const LEAST: usize = 1 << 20;
+
+/// A function that passes on all ETags of a listing.
+type Etags<'a> = &'a dyn Fn(&mut dyn FnMut(FileEtag)) -> Result<(), JobError>;
+
+/// Returns the files of the current listing whose ETag has changed since the last complete one, although
+/// their size and date have not. The index does not have ETags, so it cannot notice them.
+///
+/// Each crawl compares its own listings. Two crawls of a bucket therefore report such a change twice.
+pub(super) fn changed_files(context: &JobContext, crawl: &Crawl) -> Result<ChangedFiles, JobError> {
+    let (id, known, listed) = (crawl.id, crawl.etags_listing, crawl.listing);
+    let bytes = context.pools.read_blocking(|db| crawl_etags::bytes(db, id, known))?;
+    let count = usize::try_from(bytes).unwrap_or(0) / FileEtag::BYTES;
+    if count == 0 {
+        return Ok(ChangedFiles::default());
+    }
+    let memory = ((context.memory_mb << 20) / SHARE).max(LEAST);
+    let passes = (count * size_of::<FileEtag>()).div_ceil(memory) as u64;
+    let most = memory / size_of::<u64>();
+    let known = |take: &mut dyn FnMut(FileEtag)| each_etag(context, (id, known), take);
+    let listed = |take: &mut dyn FnMut(FileEtag)| each_etag(context, (id, listed), take);
+    let changed = compare(&known, &listed, passes, most)?;
+    if changed.count() >= most {
+        log::warn!(
+            "crawl {id}: at least {most} files have a new ETag but the same size and date; the rest \
+             of them count as unchanged"
+        );
+    }
+    Ok(changed)
+}
+
+fn each_etag(
+    context: &JobContext,
+    (crawl, listing): (i64, i64),
+    take: &mut dyn FnMut(FileEtag),
+) -> Result<(), JobError> {
+    let pools = &context.pools;
+    for number in pools.read_blocking(|db| crawl_etags::numbers(db, crawl, listing))? {
+        let page = pools.read_blocking(|db| crawl_etags::find(db, (crawl, listing, number)))?;
+        FileEtag::read(&page.unwrap_or_default()).for_each(&mut *take);
+    }
+    Ok(())
+}
+
+/// Finds up to `most` files that both listings have with different ETags. Each pass keeps a part of the
+/// known ETags in memory.
+fn compare(
+    known: Etags<'_>,
+    listed: Etags<'_>,
+    passes: u64,
+    most: usize,
+) -> Result<ChangedFiles, JobError> {
+    let mut changed = Vec::new();
+    for pass in 0..passes {
+        let is_in_pass = |etag: &FileEtag| etag.file % passes == pass;
+        let mut before: Vec<FileEtag> = Vec::new();
+        known(&mut |etag| before.extend(Some(etag).filter(is_in_pass)))?;
+        before.sort_unstable();
+        listed(&mut |etag| {
+            if is_in_pass(&etag) && changed.len() < most && is_changed(&before, etag) {
+                changed.push(etag.file);
+            }
+        })?;
+    }
+    Ok(ChangedFiles::new(changed))
+}
+
+/// Returns `true` if the known ETags, in ascending order, include the file but not with this ETag. They
+/// may have several of a file that was overwritten between two pages.
+fn is_changed(known: &[FileEtag], etag: FileEtag) -> bool {
+    let first = known.partition_point(|one| one.file < etag.file);
+    let is_known = known.get(first).is_some_and(|one| one.file == etag.file);
+    is_known && known.binary_search(&etag).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Attributes;
+
+    const PATHS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+    fn etag(path: &str, etag: &str) -> FileEtag {
+        FileEtag::of(path, &Attributes::default(), etag)
+    }
+
+    fn changed(known: &[FileEtag], listed: &[FileEtag], passes: u64, most: usize) -> Vec<String> {
+        let known = |take: &mut dyn FnMut(FileEtag)| {
+            known.iter().copied().for_each(take);
+            Ok(())
+        };
+        let listed = |take: &mut dyn FnMut(FileEtag)| {
+            listed.iter().copied().for_each(take);
+            Ok(())
+        };
+        let changed = compare(&known, &listed, passes, most).unwrap();
+        let is_changed = |path: &&str| changed.contain(path, &Attributes::default());
+        PATHS.iter().copied().filter(is_changed).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn files_of_both_listings_with_another_etag_have_changed() {
+        let known = ["a", "b", "c", "d"].map(|path| etag(path, "1"));
+        let listed =
+            [etag("e", "1"), etag("d", "2"), etag("c", "1"), etag("b", "3"), etag("f", "2")];
+        for passes in 1..5 {
+            assert_eq!(changed(&known, &listed, passes, 10), ["b", "d"], "{passes} passes");
+        }
+        assert_eq!(changed(&known, &listed, 2, 1).len(), 1, "memory is limited");
+        assert_eq!(changed(&[], &listed, 1, 10), [""; 0]);
+    }
+
+    #[test]
+    fn etag_of_an_overlapping_page_is_known() {
+        let known = [etag("a", "1"), etag("a", "2"), etag("b", "1")];
+        assert_eq!(changed(&known, &[etag("a", "2"), etag("b", "1")], 1, 10), [""; 0]);
+        assert_eq!(changed(&known, &[etag("a", "1"), etag("a", "3")], 1, 10), ["a"]);
+    }
+}

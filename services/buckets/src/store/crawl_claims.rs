@@ -1,0 +1,96 @@
+//! Claims of crawls by processes.
+
+use std::collections::HashMap;
+
+use database::{DatabaseError, Db};
+use diesel::prelude::*;
+
+use super::crawl_turns::{self, KeyCrawl};
+use super::crawls::{Crawl, by_id};
+use super::schema::crawl;
+
+/// A process that wants to claim a crawl, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// Random name of the process.
+    pub holder: &'a str,
+    /// Current Unix time.
+    pub now: i64,
+    /// Only claim crawls that are due by this Unix time, unless one is claimed by its id.
+    pub due_by: i64,
+    /// Unix time at which the lease expires.
+    pub until: i64,
+}
+
+/// Claims a due crawl, ignoring those in `except`, or returns `None` if none is due. Chooses the
+/// key whose crawls ran least recently, and then its crawl that has waited longest. The operator
+/// counts as a key. If several processes call this, each gets a different crawl.
+pub fn claim_due(
+    db: &mut Db,
+    claim: Claim<'_>,
+    except: &[i64],
+) -> Result<Option<Crawl>, DatabaseError> {
+    let Claim { now, due_by, .. } = claim;
+    let mut due: Vec<(Option<i64>, i64, i64, i64)> = crawl::table
+        .filter(diesel::dsl::not(crawl::paused))
+        .filter(crawl::ends_at.is_null().or(crawl::ends_at.gt(now)))
+        .filter(crawl::due_at.le(due_by).and(crawl::not_before.le(now)))
+        .filter(crawl::holder.is_null().or(crawl::lease_until.le(now)))
+        .select((crawl::key_id, crawl::due_at, crawl::not_before, crawl::id))
+        .load(db)?;
+    if due.is_empty() {
+        return Ok(None);
+    }
+    let last = last_runs(db, now)?;
+    // A postponed crawl comes after those that have been waiting since.
+    due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
+        (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
+    });
+    for (.., id) in due.into_iter().filter(|(.., id)| !except.contains(id)) {
+        if let Some(claimed) = claim_one(db, id, claim)? {
+            return Ok(Some(claimed));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns when the crawls of each key ran last, including those that were removed. `None` is the
+/// operator.
+fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
+    let last: Vec<(Option<i64>, Option<i64>)> = crawl::table
+        .group_by(crawl::key_id)
+        .select((crawl::key_id, diesel::dsl::max(crawl::last_at)))
+        .load(db)?;
+    let mut last: HashMap<Option<i64>, i64> =
+        last.into_iter().map(|(key, at)| (key, at.unwrap_or(0))).collect();
+    for (key, at) in crawl_turns::last_of_keys(db)? {
+        let known = last.entry(Some(key)).or_default();
+        *known = at.unwrap_or(0).max(*known);
+    }
+    let running = crawl::table
+        .filter(crawl::holder.is_not_null().and(crawl::lease_until.gt(now)))
+        .select(crawl::key_id);
+    last.extend(running.load::<Option<i64>>(db)?.into_iter().map(|key| (key, now)));
+    Ok(last)
+}
+
+/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist or if another
+/// process is listing it.
+pub fn claim_one(
+    db: &mut Db,
+    id: i64,
+    Claim { holder, now, until, .. }: Claim<'_>,
+) -> Result<Option<Crawl>, DatabaseError> {
+    let free = crawl::table.find(id).filter(crawl::holder.is_null().or(crawl::lease_until.le(now)));
+    let claimed = diesel::update(free)
+        .set((crawl::holder.eq(holder), crawl::lease_until.eq(until)))
+        .execute(db)?;
+    if claimed == 0 {
+        return Ok(None);
+    }
+    let found = by_id(db, id)?;
+    if let Some(Crawl { bucket, prefix, key_id: Some(key), .. }) = &found {
+        crawl_turns::note(db, KeyCrawl { key: *key, bucket, prefix }, now)?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,83 @@
+//! Fingerprints of the ETags in listings, page by page.
+
+use database::{DatabaseError, Db};
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+
+use super::crawl_pages::PageKey;
+use super::schema::{crawl, crawl_etag};
+
+/// Adds the ETags of a page.
+pub fn add(
+    db: &mut Db,
+    (crawl, listing, number): PageKey,
+    body: &[u8],
+) -> Result<(), DatabaseError> {
+    diesel::insert_into(crawl_etag::table)
+        .values((
+            crawl_etag::crawl_id.eq(crawl),
+            crawl_etag::listing.eq(listing),
+            crawl_etag::number.eq(number),
+            crawl_etag::body.eq(body),
+        ))
+        .execute(db)?;
+    Ok(())
+}
+
+/// Reads the ETags of a page.
+pub fn find(db: &mut Db, key: PageKey) -> Result<Option<Vec<u8>>, DatabaseError> {
+    Ok(crawl_etag::table.find(key).select(crawl_etag::body).first(db).optional()?)
+}
+
+/// Returns the numbers of the pages of a listing that have ETags.
+pub fn numbers(db: &mut Db, crawl: i64, listing: i64) -> Result<Vec<i64>, DatabaseError> {
+    let pages = crawl_etag::table
+        .filter(crawl_etag::crawl_id.eq(crawl))
+        .filter(crawl_etag::listing.eq(listing));
+    Ok(pages.select(crawl_etag::number).order(crawl_etag::number.asc()).load(db)?)
+}
+
+/// Total size of the ETags of a listing, in bytes.
+pub fn bytes(db: &mut Db, crawl: i64, listing: i64) -> Result<i64, DatabaseError> {
+    let pages = crawl_etag::table
+        .filter(crawl_etag::crawl_id.eq(crawl))
+        .filter(crawl_etag::listing.eq(listing));
+    Ok(pages.select(sql::<BigInt>("coalesce(sum(length(body)), 0)")).first(db)?)
+}
+
+/// Total size of the ETags of all listings of a key's crawls, in bytes.
+pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
+    let own = crawl::table.filter(crawl::key_id.eq(key)).select(crawl::id);
+    let own: Vec<i64> = own.load(db)?;
+    own.into_iter().try_fold(0, |sum, crawl| {
+        let pages = crawl_etag::table.filter(crawl_etag::crawl_id.eq(crawl));
+        let all = sql::<BigInt>("coalesce(sum(length(body)), 0)");
+        Ok(sum + pages.select(all).first::<i64>(db)?)
+    })
+}
+
+/// Keeps the ETags of the current listing of a crawl, so that those of later listings are compared with
+/// them.
+pub fn keep(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    let current = crawl::etags_listing.eq(crawl::listing);
+    diesel::update(crawl::table.find(id)).set(current).execute(db)?;
+    Ok(())
+}
+
+/// Deletes the ETags of a crawl, except those that are kept for later listings.
+pub fn clear_others(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    let kept: Option<i64> =
+        crawl::table.find(id).select(crawl::etags_listing).first(db).optional()?;
+    let others = crawl_etag::table
+        .filter(crawl_etag::crawl_id.eq(id))
+        .filter(crawl_etag::listing.ne(kept.unwrap_or(0)));
+    diesel::delete(others).execute(db)?;
+    Ok(())
+}
+
+/// Deletes all ETags of a crawl.
+pub fn clear(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
+    diesel::delete(crawl_etag::table.filter(crawl_etag::crawl_id.eq(id))).execute(db)?;
+    Ok(())
+}
