@@ -228,6 +228,12 @@ impl Snapshot {
         self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
     }
 
+    /// Returns the time since which a bucket is hidden because its provider kept refusing it.
+    pub fn hidden_since(&self, address: &str) -> Option<i64> {
+        let at = *self.by_address.get(address)?;
+        self.buckets.get(at)?.hidden_at
+    }
+
     /// Returns the listed buckets in ascending id order, leaving out those that a takedown hides.
     /// With `since`, only returns buckets first indexed at that time or before.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {

@@ -1,5 +1,7 @@
 //! Crawls added by API keys.
 
+use std::collections::HashMap;
+
 use auth::Key;
 use database::DatabaseError;
 use outbound::web_url;
@@ -8,7 +10,7 @@ use shell::Fault;
 use crate::error::Error;
 use crate::model::address::{Address, AddressError, provider_of};
 use crate::model::package::{Capability, Package};
-use crate::state::State;
+use crate::state::{Snapshot, State};
 use crate::store::crawl_turns::{self, KeyCrawl};
 use crate::store::crawls::{self, Crawl, NewCrawl};
 use crate::wire::crawls::{
@@ -27,10 +29,15 @@ pub enum CrawlChange {
     Remove,
 }
 
+/// Returns the key's package.
+fn package_of(snapshot: &Snapshot, key: &Key) -> Package {
+    snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()))
+}
+
 /// Returns the key's package, or an error if it doesn't include crawls.
 fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     let snapshot = state.snapshot();
-    let package = snapshot.package(key.plan.as_ref().map(|plan| plan.code.as_str()));
+    let package = package_of(&snapshot, key);
     if package.allows(Capability::Crawls) {
         return Ok(package);
     }
@@ -39,10 +46,12 @@ fn permitted(state: &State, key: &Key) -> Result<Package, Error> {
     Err(Error::Package { name: "crawls", package })
 }
 
-/// Converts a crawl to its wire format.
-fn record(crawl: Crawl, now: i64) -> CrawlRecord {
+/// Converts a crawl to its wire format. `owner` is the account of the key that added it.
+fn record(state: &State, crawl: Crawl, owner: Option<&str>) -> CrawlRecord {
     CrawlRecord {
-        running: crawl.is_running(now),
+        running: crawl.is_running(state.clock().unix()),
+        hidden_since: state.snapshot().hidden_since(&crawl.bucket),
+        owner: owner.map(str::to_owned),
         id: crawl.id,
         url: crawl.url,
         bucket: crawl.bucket,
@@ -58,12 +67,28 @@ fn record(crawl: Crawl, now: i64) -> CrawlRecord {
     }
 }
 
-/// Lists the key's crawls.
+/// Lists the key's crawls, or all crawls if its package includes that.
 pub async fn list_crawls(state: &State, key: &Key) -> Result<CrawlsAnswer, Error> {
-    let package = permitted(state, key)?;
-    let (id, now) = (key.id, state.clock().unix());
-    let own = state.pools().read(move |db| crawls::of_key(db, id)).await?;
-    let crawls: Vec<CrawlRecord> = own.into_iter().map(|crawl| record(crawl, now)).collect();
+    let package = package_of(&state.snapshot(), key);
+    let sees_all = package.all_crawls;
+    if !sees_all {
+        permitted(state, key)?;
+    }
+    let own = (key.id, key.owner.clone());
+    let read = state.pools().read(move |db| -> Result<_, DatabaseError> {
+        if !sees_all {
+            return Ok((crawls::of_key(db, own.0)?, HashMap::from([own])));
+        }
+        let keys = auth::list_keys(db)?.into_iter().map(|key| (key.id, key.owner));
+        let owners: HashMap<i64, String> = keys.collect();
+        Ok((crawls::all(db)?, owners))
+    });
+    let (found, owners) = read.await?;
+    let with_owner = |crawl: Crawl| {
+        let owner = crawl.key_id.and_then(|key| owners.get(&key));
+        record(state, crawl, owner.map(String::as_str))
+    };
+    let crawls: Vec<CrawlRecord> = found.into_iter().map(with_owner).collect();
     Ok(CrawlsAnswer {
         meta: CrawlsMeta { results: crawls.len() as u64, limit: package.crawls },
         crawls,
@@ -75,7 +100,7 @@ pub async fn get_crawl(state: &State, key: &Key, id: i64) -> Result<CrawlRecord,
     permitted(state, key)?;
     let found = state.pools().read(move |db| crawls::by_id(db, id)).await?;
     let own = own(found, key.id)?;
-    Ok(record(own, state.clock().unix()))
+    Ok(record(state, own, Some(&key.owner)))
 }
 
 /// Returns the crawl if it belongs to this key. Other keys' crawls are reported as not found.
@@ -115,7 +140,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
         })?;
         own(crawls::by_id(db, id)?, key_id)
     });
-    Ok(record(added.await?, now))
+    Ok(record(state, added.await?, Some(&key.owner)))
 }
 
 /// Validates a new crawl. The bucket address is always derived from the URL. Otherwise a key could
@@ -218,5 +243,5 @@ pub async fn change_crawl(
         };
         Ok(crawls::by_id(db, id)?)
     });
-    Ok(changed.await?.map(|crawl| record(crawl, now)))
+    Ok(changed.await?.map(|crawl| record(state, crawl, Some(&key.owner))))
 }

@@ -37,6 +37,9 @@ pub struct PackageFlags {
     /// Maximum number of alerts per key, 0 to 10000; 0 disables alerts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=10_000))]
     alerts: Option<u64>,
+    /// Let keys see the crawls of the operator and of all keys
+    #[arg(long, value_name = "BOOLEAN")]
+    all_crawls: Option<bool>,
 }
 
 /// Reads and writes the package that belongs to a plan.
@@ -55,6 +58,7 @@ impl PlanColumns<PackageFlags> for Packages {
             download_files: flags.download_files.unwrap_or(old.download_files),
             crawls: flags.crawls.unwrap_or(old.crawls),
             alerts: flags.alerts.unwrap_or(old.alerts),
+            all_crawls: flags.all_crawls.unwrap_or(old.all_crawls),
             code: old.code,
         };
         packages::put(db, &new)?;
@@ -73,6 +77,7 @@ impl PlanColumns<PackageFlags> for Packages {
             ("download_files", json!(package.download_files)),
             ("crawls", json!(package.crawls)),
             ("alerts", json!(package.alerts)),
+            ("all_crawls", json!(package.all_crawls)),
         ])
     }
 }

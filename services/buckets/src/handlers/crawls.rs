@@ -22,7 +22,8 @@ struct OneCrawl(CrawlRecord);
 /// List crawls
 ///
 /// Returns all crawls of the API key, sorted by ID. A crawl lists a public bucket at regular
-/// intervals.
+/// intervals. If the package shows all crawls, those of the operator and of other keys are included. The
+/// key cannot change them.
 #[utoipa::path(
     operation_id = "listCrawls",
     tag = "crawls",

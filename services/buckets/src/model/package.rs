@@ -37,6 +37,8 @@ pub struct Package {
     pub crawls: u64,
     /// Maximum number of alerts per key. 0 if alerts aren't allowed.
     pub alerts: u64,
+    /// Whether its keys see the crawls of the operator and of other keys.
+    pub all_crawls: bool,
 }
 
 /// A capability that isn't in every package.
@@ -72,6 +74,7 @@ impl Package {
             download_files: DOWNLOAD_FILES,
             crawls: if scrolling { CRAWLS } else { 0 },
             alerts,
+            all_crawls: false,
         };
         [
             package("free", 2_000, false, false, 5),

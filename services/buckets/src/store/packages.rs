@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::schema::package;
 use crate::model::package::Package;
 
-type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64, i64);
+type Row = (String, i64, bool, bool, bool, bool, i64, i64, i64, i64, bool);
 
 /// Returns the packages for plans, in the same order. A plan without a package gets the limits of
 /// `free`.
@@ -37,6 +37,7 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
         package::delay_days.eq(new.delay_days),
         package::alerts.eq(i64::try_from(new.alerts).unwrap_or(i64::MAX)),
         package::crawls.eq(i64::try_from(new.crawls).unwrap_or(i64::MAX)),
+        package::all_crawls.eq(new.all_crawls),
     );
     on_backend!(db, conn => diesel::insert_into(package::table)
         .values(values)
@@ -48,8 +49,8 @@ pub fn put(db: &mut Db, new: &Package) -> Result<(), DatabaseError> {
 }
 
 fn from_row(row: Row) -> Package {
-    let (code, depth, scrolling, sorting, regexp, filters, delay_days, downloads, crawls, alerts) =
-        row;
+    let (code, depth, scrolling, sorting, regexp, filters, delay_days, ..) = row;
+    let (.., downloads, crawls, alerts, all_crawls) = row;
     let number = |value| u64::try_from(value).unwrap_or(0);
     Package {
         code,
@@ -62,6 +63,7 @@ fn from_row(row: Row) -> Package {
         download_files: number(downloads),
         crawls: number(crawls),
         alerts: number(alerts),
+        all_crawls,
     }
 }
 

@@ -12,6 +12,7 @@ diesel::table! {
         download_files -> BigInt,
         crawls -> BigInt,
         alerts -> BigInt,
+        all_crawls -> Bool,
     }
 }
 

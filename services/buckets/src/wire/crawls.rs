@@ -75,7 +75,7 @@ impl ListingApi {
 /// A crawl of a public bucket.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null}))]
+#[schema(example = json!({"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null, "hiddenSince": null, "owner": "acme"}))]
 pub struct CrawlRecord {
     /// ID of the crawl.
     pub id: i64,
@@ -104,22 +104,27 @@ pub struct CrawlRecord {
     /// Time since which the bucket has been private or missing, in Unix seconds. `null` if it is
     /// available.
     pub refused_since: Option<i64>,
+    /// Time since which the bucket has been hidden from searches because it was private or missing for
+    /// too long, in Unix seconds. `null` if it is visible.
+    pub hidden_since: Option<i64>,
+    /// Account that added the crawl with its API key. `null` if the operator of the service added it.
+    pub owner: Option<String>,
 }
 
 /// Metadata of a list of crawls.
 #[derive(Serialize, ToSchema)]
 pub struct CrawlsMeta {
-    /// Number of crawls of the API key.
+    /// Number of crawls in the list.
     pub results: u64,
-    /// Maximum number of crawls that the package allows.
+    /// Maximum number of crawls of the API key that the package allows.
     pub limit: u64,
 }
 
-/// All crawls of the API key, sorted by ID.
+/// Crawls, sorted by ID.
 #[derive(Serialize, ToSchema)]
 #[schema(example = json!({
     "meta": {"results": 1, "limit": 100},
-    "crawls": [{"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null}],
+    "crawls": [{"id": 7, "url": "https://photos.s3.eu-west-1.amazonaws.com/", "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/", "everySeconds": 86400, "until": null, "paused": false, "running": false, "pagesListed": 0, "dueAt": 1795219200, "lastAt": 1795132800, "outcome": "12 new, 0 changed, 3 gone", "refusedSince": null, "hiddenSince": null, "owner": "acme"}],
 }))]
 pub struct CrawlsAnswer {
     /// Metadata of the list.

@@ -63,6 +63,7 @@ async fn crawls_are_added_read_changed_and_removed() {
         "id": 1, "url": URL, "bucket": "photos.s3.eu-west-1.amazonaws.com", "prefix": "backup/",
         "everySeconds": 86_400, "until": null, "paused": false, "running": false,
         "pagesListed": 0, "dueAt": NOW, "lastAt": null, "outcome": "", "refusedSince": null,
+        "hiddenSince": null, "owner": "tester",
     });
     assert_eq!(crawl, expected);
     assert_eq!(app.get("/api/v2/crawls/1").await, (200, expected.clone()));
@@ -130,6 +131,35 @@ async fn crawls_belong_to_live_keys_with_a_package() {
         (wrong.0, &wrong.1["error"]),
         (405, &json!("only GET, HEAD and DELETE are allowed"))
     );
+}
+
+#[actix_web::test]
+async fn package_for_operators_shows_all_crawls_but_does_not_change_them() {
+    let fixture = Fixture::new();
+    let show = |db: &mut database::Db| {
+        let package = packages::of_plan(db, "premium")?;
+        packages::put(db, &Package { all_crawls: true, ..package })
+    };
+    fixture.context.pools.write_blocking(show).unwrap();
+    let app = fixture.serve("enterprise").await;
+    let operator = fixture.key("operator", "premium");
+    assert_eq!(app.add(json!({"url": URL})).await.0, 201);
+    let url = "s3://reports".to_owned();
+    let of_operator = CrawlRequest { url, every_seconds: 60, ..CrawlRequest::default() };
+    add_crawls(&fixture.context, vec![of_operator]).unwrap();
+    let all = app.send(Method::GET, "/api/v2/crawls", &operator, Value::Null).await.1;
+    assert_eq!(all["meta"], json!({"results": 2, "limit": 0}));
+    let owners = [&all["crawls"][0]["owner"], &all["crawls"][1]["owner"]];
+    assert_eq!(owners, [&json!("tester"), &Value::Null]);
+    assert_eq!(app.get("/api/v2/crawls").await.1["meta"]["results"], 1, "only its own");
+    for (method, path) in [
+        (Method::GET, "/api/v2/crawls/1"),
+        (Method::DELETE, "/api/v2/crawls/1"),
+        (Method::POST, "/api/v2/crawls/2/pause"),
+    ] {
+        let refused = app.send(method, path, &operator, Value::Null).await;
+        assert_eq!((refused.0, &refused.1["code"]), (403, &json!("package_required")), "{path}");
+    }
 }
 
 #[actix_web::test]

@@ -341,6 +341,8 @@ async fn removing_a_crawl_of_a_key_does_not_show_a_hidden_bucket() {
     hide(&fixture, &app, &bucket).await;
     pause_crawl(&fixture.context, 2, true).unwrap();
     add_same_crawl(&app, &bucket).await;
+    let added = app.get("/api/v2/crawls/3").await.1;
+    assert_eq!(added["hiddenSince"], NOW + 3_600 + 2 * 86_400);
     // The key's crawl was refused, too.
     assert!(run_one(&fixture, Some(3), &options)[0].outcome.contains("403"));
     let removed = app.send(Method::DELETE, "/api/v2/crawls/3", &app.key, Value::Null).await;

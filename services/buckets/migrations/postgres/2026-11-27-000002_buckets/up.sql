@@ -12,7 +12,9 @@ CREATE TABLE package (
     -- Crawls of a key; 0 allows none.
     crawls BIGINT NOT NULL DEFAULT 0 CHECK (crawls >= 0),
     -- Alerts of a key; 0 allows none.
-    alerts BIGINT NOT NULL DEFAULT 0 CHECK (alerts >= 0)
+    alerts BIGINT NOT NULL DEFAULT 0 CHECK (alerts >= 0),
+    -- Whether a key sees the crawls of the operator and of other keys.
+    all_crawls BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- Buckets. A bucket without first_indexed is not listed.
