@@ -1,8 +1,9 @@
-"""The search page in a real browser: buckets_browser.py BASE_URL KEY CHROMEDRIVER CHROMIUM PICTURES
+"""The pages in a real browser: buckets_browser.py BASE_URL KEY CHROMEDRIVER CHROMIUM PICTURES
 
 On the samples, at two widths and in both themes: totals and examples without a key, the request for a key, a search
-by a click, order, filters, pages, the link that repeats a search, both downloads, alerts. The page must fit its width,
-satisfy its policy, and request only its own files and the interface. A picture of each state is kept.
+by a click, order, filters, pages, the link that repeats a search, both downloads, alerts; the page of crawls. Pages
+must fit their width, satisfy their policy, and request only their own files and the interface. A picture of each state
+is kept.
 """
 
 import csv
@@ -115,6 +116,7 @@ def look(page, name, width, height, scheme):
     assert not foreign, foreign
     page.assert_fits(scheme)
     # The browser logs every 4xx answer.
+    crawls(page, name, scheme)
     log = [entry for entry in page.log() if "the server responded with a status of 4" not in entry["message"]]
     assert not log, log
 
@@ -137,6 +139,22 @@ def alerts(page, name):
     await_that(lambda: "0 of 100 alerts" in page.text("#alert-message"), "no alert")
     page.run("document.getElementById('alerts').open = false")
     page.type("#keywords", "")
+
+
+def crawls(page, name, scheme):
+    """Shows the crawl of the operator to the key of the tab. Without a key, asks for it."""
+    page.open(f"{base}/crawls")
+    await_that(lambda: page.text("#message").startswith("1 crawl,"), "the crawl")
+    row = page.text("#crawls")
+    for text in ("photos.s3.amazonaws.com", "crawl 1 of the operator", "due", "1 d", "none"):
+        assert text in row, (text, row)
+    picture(page, f"{name}-crawls")
+    page.assert_fits(scheme)
+    page.run("sessionStorage.clear()")
+    page.open(f"{base}/crawls")
+    click(page, "#show-crawls button")
+    await_that(lambda: "need a key" in page.text("#key-error"), "the request for a key")
+    assert page.run("return document.querySelector('#result').hidden")
 
 
 STUB = """

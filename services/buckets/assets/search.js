@@ -20,8 +20,6 @@ let running = null;
 let downloading = null;
 
 const asked = () => new URLSearchParams(location.hash.slice(1));
-const key = () => field("key").value.trim();
-const show = (id, shown) => { field(id).hidden = !shown; };
 
 function go(parameters) {
   const before = location.hash;
@@ -56,37 +54,6 @@ function toForm(parameters) {
   field("order").value = value("order") ? `${value("order")} ${value("direction") || "asc"}` : "";
   field("limit").value = value("limit") || "50";
   if (!field("limit").value) field("limit").value = "50";
-}
-
-const ask = async (path, signal) => parsed(await (await respond(path, signal, "application/json")).text());
-
-async function respond(path, signal, accept) {
-  const response = await fetch(path, { headers: { authorization: `Bearer ${key()}`, accept }, signal });
-  if (response.ok) return response;
-  const body = parsed(await response.text());
-  const error = new Error(body.error || `status ${response.status}`);
-  error.code = body.code;
-  throw error;
-}
-
-function say(text, bad) {
-  field("message").textContent = text;
-  field("message").className = bad ? "bad" : "";
-}
-
-function complainAboutKey(text) {
-  field("key-error").textContent = text;
-  show("key-error", Boolean(text));
-  if (text) field("key").setAttribute("aria-invalid", "true");
-  else field("key").removeAttribute("aria-invalid");
-  if (text) field("key").focus();
-}
-
-function element(name, text, kind) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (kind) made.className = kind;
-  return made;
 }
 
 function button(text, title, act) {
@@ -131,14 +98,6 @@ function showOrder(parameters) {
     const direction = parameters.get("direction") === "desc" ? "descending" : "ascending";
     sort.parentElement.setAttribute("aria-sort", chosen ? direction : "none");
   }
-}
-
-function cell(row, label, content, kind) {
-  const made = row.insertCell();
-  made.dataset.label = label;
-  made.append(content);
-  if (kind) made.className = kind;
-  return made;
 }
 
 function showFile(file) {

@@ -1,7 +1,48 @@
 "use strict";
-// Formats sizes and dates, copies text, and saves downloads.
+// Sends requests with the key, makes elements, formats sizes and dates, copies text, and saves downloads.
 const field = (id) => document.getElementById(id);
+const key = () => field("key").value.trim();
+const show = (id, shown) => { field(id).hidden = !shown; };
 const UNITS = ["", "K", "M", "G", "T"];
+
+const ask = async (path, signal) => parsed(await (await respond(path, signal, "application/json")).text());
+
+async function respond(path, signal, accept) {
+  const response = await fetch(path, { headers: { authorization: `Bearer ${key()}`, accept }, signal });
+  if (response.ok) return response;
+  const body = parsed(await response.text());
+  const error = new Error(body.error || `status ${response.status}`);
+  error.code = body.code;
+  throw error;
+}
+
+function say(text, bad) {
+  field("message").textContent = text;
+  field("message").className = bad ? "bad" : "";
+}
+
+function complainAboutKey(text) {
+  field("key-error").textContent = text;
+  show("key-error", Boolean(text));
+  if (text) field("key").setAttribute("aria-invalid", "true");
+  else field("key").removeAttribute("aria-invalid");
+  if (text) field("key").focus();
+}
+
+function element(name, text, kind) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+
+function cell(row, label, content, kind) {
+  const made = row.insertCell();
+  made.dataset.label = label;
+  made.append(content);
+  if (kind) made.className = kind;
+  return made;
+}
 
 /** Parses a size: "10 MB", "1.5 GiB", "2000". */
 function bytes(text) {

@@ -6,8 +6,9 @@ use crate::handlers::{account, alerts, buckets, crawls, facets, files, page, sta
 
 /// Registers all operations.
 pub fn register(routes: &mut Routes<'_>) {
-    // The search page isn't part of the OpenAPI document.
+    // The pages aren't part of the OpenAPI document.
     routes.page("/", actix_web::web::get().to(page::search_page));
+    routes.get_page("/crawls", page::crawls_page);
     routes.assets(&page::SITE);
     routes.add(files::search_files);
     routes.add(facets::get_facets);

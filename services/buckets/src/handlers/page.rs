@@ -1,12 +1,12 @@
-//! The search page at `/`.
+//! The search page at `/`, and the page of crawls.
 
 use std::sync::LazyLock;
 
-use actix_web::HttpResponse;
 use actix_web::web::Data;
+use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use jiff::Timestamp;
-use shell::pages::{Accent, Page, Site};
+use shell::pages::{Accent, FixedPage, Page, Site};
 
 use crate::app;
 use crate::state::State;
@@ -14,7 +14,7 @@ use crate::state::State;
 const BUCKET: &str =
     "M3 5h18v3h-1.2L18 20a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1L4.2 8H3V5Zm4.2 5 1.3 8h7l1.3-8H7.2Z";
 
-/// The page and its static files.
+/// The pages and their static files.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Bucket search",
@@ -22,11 +22,13 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
         Accent::Green,
     )
     .icon(BUCKET)
+    .link("Crawls", "crawls")
     .style("search.css", include_bytes!("../../assets/search.css"))
     .script("tools.js", include_bytes!("../../assets/tools.js"))
     .script("facets.js", include_bytes!("../../assets/facets.js"))
     .script("alerts.js", include_bytes!("../../assets/alerts.js"))
     .script("search.js", include_bytes!("../../assets/search.js"))
+    .script("crawls.js", include_bytes!("../../assets/crawls.js"))
 });
 
 #[derive(Template)]
@@ -79,6 +81,24 @@ pub async fn search_page(state: Data<State>) -> HttpResponse {
         .script("alerts.js")
         .script("search.js");
     SITE.respond(&page, &SearchPage { indexed: Indexed::of(&state) })
+}
+
+#[derive(Template)]
+#[template(path = "crawls.html")]
+struct CrawlsPage;
+
+/// Serves the page of crawls. Its script requests them with the key that the user enters.
+pub async fn crawls_page(request: HttpRequest) -> HttpResponse {
+    static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
+        let page = Page::home("Crawls")
+            .description("Shows the public buckets that are listed at regular intervals.")
+            .current("crawls")
+            .wide()
+            .script("tools.js")
+            .script("crawls.js");
+        SITE.fixed(&page, &CrawlsPage)
+    });
+    PAGE.respond(&request)
 }
 
 #[cfg(test)]

@@ -35,3 +35,26 @@ async fn page_shows_totals_without_key() {
     let body = app.server.get("/").send().await.unwrap().text().await.unwrap();
     assert!(body.contains("105 files in 6 buckets, published 2026-11-20 00:00 UTC"), "{body}");
 }
+
+#[actix_web::test]
+async fn page_of_crawls_needs_no_key_and_only_own_assets() {
+    let app = Fixture::new().serve("free").await;
+    let response = app.server.get("/crawls").send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(policy.starts_with("default-src 'none'; style-src 'self';"), "{policy}");
+    let body = response.text().await.unwrap();
+    assert!(!body.contains("http://") && !body.contains("https://"), "nothing is fetched");
+    assert!(body.contains("href=\"./crawls\" aria-current=\"page\""), "{body}");
+    let assets: Vec<_> =
+        body.split('"').filter_map(|part| part.strip_prefix("./assets/")).collect();
+    assert_eq!(assets.len(), 5, "{assets:?}");
+    for file in assets {
+        let response = app.server.get(&format!("/assets/{file}")).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{file}");
+    }
+    for part in ["show-crawls", "key", "message", "result", "crawls"] {
+        assert!(body.contains(&format!("id=\"{part}\"")), "{part}: {body}");
+    }
+    assert_eq!(app.server.post("/crawls").send().await.unwrap().status(), 405);
+}
