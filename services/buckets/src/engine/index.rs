@@ -100,7 +100,8 @@ pub struct PublishRules {
     /// Limits the number of files that a publish may remove.
     pub removal_limit: Option<RemovalLimit>,
     /// Files that publishes neither remove nor replace. They count as unchanged if the run has their
-    /// paths.
+    /// paths. A file that the run marks as changed still replaces a confirmed one with equal
+    /// attributes, because the other run may not have known of the change.
     pub newer: Option<NewerFiles>,
     /// Buckets for which publishes record in the journal which files the run lists unchanged.
     pub noted: HashSet<u64>,
