@@ -220,7 +220,7 @@ fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
 /// Marks the fields in which an event differs from its series after a file changed the event, if
 /// the file does not contain the series.
 pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
-    if entry.is_series || entry.replaces.is_some() {
+    if entry.is_series {
         return Ok(());
     }
     let Some(InSeries { series, mut membership }) = stored::of_event(db, event)? else {

@@ -9,13 +9,13 @@ use crate::series::{course, events, patch};
 use crate::subscribing::{Subscribing, counts as run_counts};
 
 /// Returns the events of a file, each with its unfolded lines.
-fn entries(feed: &str) -> Vec<String> {
+pub fn entries(feed: &str) -> Vec<String> {
     let unfolded = feed.replace("\r\n ", "");
     unfolded.split("BEGIN:VEVENT").skip(1).map(str::to_owned).collect()
 }
 
 /// Returns the value of a property of an entry, or an empty text.
-fn value<'e>(entry: &'e str, name: &str) -> &'e str {
+pub fn value<'e>(entry: &'e str, name: &str) -> &'e str {
     let mut values = entry.lines().filter_map(|line| line.strip_prefix(name));
     let found = values.find(|rest| rest.starts_with([':', ';']));
     found.and_then(|rest| rest.split_once(':')).map_or("", |(_, value)| value)

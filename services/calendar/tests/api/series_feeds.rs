@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::app::{App, Dice};
-use crate::imports::post;
+use crate::filtered_feeds::{entries, value};
+use crate::imports::{self, post};
 use crate::pages::page;
 use crate::series::{course, events, patch};
 use crate::subscribing::{Subscribing, counts};
@@ -288,4 +289,32 @@ fn seeds() -> std::ops::Range<u64> {
     let range = std::env::var("SEEDS").unwrap_or_else(|_| "1..3".to_owned());
     let (from, to) = range.split_once("..").unwrap();
     from.parse().unwrap()..to.parse().unwrap()
+}
+
+#[actix_web::test]
+async fn override_that_was_added_to_an_own_file_is_in_feeds() {
+    let app = App::new().await;
+    let id = course(&app, json!({})).await;
+    let feed = app.get("/ical").await.expect(200).text;
+    let uid = value(&entries(&feed)[0], "UID").to_owned();
+    let guest = format!(
+        "BEGIN:VEVENT\r\nUID:{uid}\r\nRECURRENCE-ID;TZID=Europe/Vienna:20270323T180000\r\n\
+         DTSTART;TZID=Europe/Vienna:20270323T180000\r\n\
+         DTEND;TZID=Europe/Vienna:20270323T193000\r\nSUMMARY:Guest\r\nEND:VEVENT\r\n"
+    );
+    let end = "END:VCALENDAR";
+    let edited = feed.replace(end, &format!("{guest}{end}"));
+    for expected in [[0, 1, 3, 0, 0], [0, 0, 4, 0, 0]] {
+        assert_eq!(imports::counts(&app, &edited).await, expected, "{edited}");
+        let second = events(&app, id).await.remove(1);
+        assert_eq!(second["series"]["changed"], json!(["title"]));
+        let feed = app.get("/ical").await.expect(200).text;
+        let values = ["RECURRENCE-ID", "SUMMARY"];
+        let shown: Vec<[String; 2]> = entries(&feed)
+            .iter()
+            .map(|one| values.map(|name| value(one, name).to_owned()))
+            .collect();
+        let expected = [["", "Yoga"], ["20270323T180000", "Guest"]];
+        assert_eq!(shown, expected.map(|values| values.map(str::to_owned)));
+    }
 }
