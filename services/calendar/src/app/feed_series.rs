@@ -1,7 +1,7 @@
 //! Series in feeds. Each series becomes one entry with a rule, plus one entry for each event that
 //! differs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::{DatabaseError, Db};
 
@@ -15,13 +15,14 @@ use crate::model::list::{EventFilter, Paging};
 use crate::model::recurrence::with_until;
 use crate::model::series::{DATES, Series};
 use crate::model::window::Window;
+use crate::model::zone::Zone;
 use crate::store::event_index::IndexAccess;
 use crate::store::event_list;
 use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
 use crate::store::series::Dated;
-use crate::store::series_revisions;
+use crate::store::{series_origins, series_revisions};
 use crate::wire::params::Params;
 
 /// Number of events to read at once.
@@ -62,13 +63,58 @@ pub struct SeriesForms {
 
 impl SeriesForms {
     /// Returns the form of an event that is not part of a rule.
-    pub fn of_event(&self, event: &Event, included: &Included) -> Form<'static> {
-        let is_single = match (&self.single, included.series.get(&event.id)) {
+    pub fn of_event<'a>(
+        &self,
+        event: &Event,
+        included: &Included,
+        earlier: &'a EarlierEvents,
+    ) -> Form<'a> {
+        let place = included.series.get(&event.id);
+        let is_single = match (&self.single, place) {
             (None, _) => true,
             (Some(single), Some(one)) => single.contains(&one.series.id),
             (Some(_), None) => false,
         };
-        if event.status.is_trashed() && !is_single { Form::Withdrawn } else { Form::Single }
+        match (place, earlier.0.get(&event.id)) {
+            (Some(one), Some(series)) if is_single => {
+                Form::Override(series, one.membership.occurrence)
+            }
+            _ if event.status.is_trashed() && !is_single => Form::Withdrawn,
+            _ => Form::Single,
+        }
+    }
+}
+
+/// The series of events that existed before their series, by event. Such an event keeps its UID,
+/// which the series has too, in files without the rule.
+pub struct EarlierEvents(HashMap<i64, Series>);
+
+impl EarlierEvents {
+    /// Finds these events among those of a feed.
+    pub fn among(
+        db: &mut Db,
+        events: &[Event],
+        included: &Included,
+    ) -> Result<EarlierEvents, DatabaseError> {
+        let has_uid = |event: &&Event| {
+            included.series.get(&event.id).is_some_and(|one| {
+                event.external_id.as_ref() == Some(&one.series.uid) && !one.series.has_new_uid()
+            })
+        };
+        let ids: Vec<i64> = events.iter().filter(has_uid).map(|event| event.id).collect();
+        let begun = series_origins::begun_with(db, &ids)?;
+        let mut found = HashMap::new();
+        for event in events.iter().filter(|event| begun.contains(&event.id)) {
+            let Some(one) = included.series.get(&event.id) else { continue };
+            let mut series = series_revisions::revised(db, &one.series)?;
+            if !series.plan.all_day {
+                // The file has the rules of the event's zone, but maybe not of that of the series.
+                let zone = &event.schedule.zone;
+                series.plan.zone = if event.schedule.all_day { Zone::utc() } else { zone.clone() };
+            }
+            found.insert(event.id, series);
+        }
+        Ok(EarlierEvents(found))
     }
 }
 

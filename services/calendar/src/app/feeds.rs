@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use database::DatabaseError;
 use sha2::{Digest, Sha256};
 use shell::EntityTag;
 
 use super::context::RequestContext;
-use super::feed_series::{self, SeriesForms};
+use super::feed_series::{self, EarlierEvents, SeriesForms};
 use super::list_permit::ListPermit;
 use super::request::Request;
 use super::transactions::{read, read_list};
@@ -395,11 +396,13 @@ fn written(
 ) -> Result<Piece, Error> {
     let rest = &listed.ids[rest];
     let mut ids = &rest[..rest.len().min(PIECE)];
-    let (rows, included) = read_transaction(db, |db| {
+    let (rows, included, earlier) = read_transaction(db, |db| {
         while ids.len() > 1 && text_lengths::of_events(db, ids)? > LONGEST_PIECE {
             ids = &ids[..ids.len() / 2];
         }
-        included::of_events(db, EventSelector::Ids(ids))
+        let (rows, included) = included::of_events(db, EventSelector::Ids(ids))?;
+        let earlier = EarlierEvents::among(db, &rows, &included)?;
+        Ok::<_, DatabaseError>((rows, included, earlier))
     })?;
     let included = included.readable_by(&None);
     let mut text = String::new();
@@ -409,7 +412,7 @@ fn written(
         None => event.is_public() || event.status.is_trashed(),
     });
     for event in shown.clone() {
-        let form = listed.forms.of_event(event, &included);
+        let form = listed.forms.of_event(event, &included, &earlier);
         ical::write_event(&mut text, event, &included, listed.context(), form);
     }
     let linked = included.venues.values().chain(included.organizers.values());

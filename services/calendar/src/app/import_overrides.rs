@@ -8,9 +8,11 @@ use database::Db;
 
 use super::import_progress::Series;
 use crate::error::Error;
-use crate::ical::{Component, Entry, Occurrence};
+use crate::ical::{Component, Entry, Moment, Occurrence};
 use crate::model::event::Event;
 use crate::model::revision::Revision;
+use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
+use crate::store::series as stored;
 use crate::store::{events, imported};
 
 /// Finds the overrides from earlier files that are newer than the series itself. Returns their ids.
@@ -56,10 +58,10 @@ pub fn tell_apart<'e>(
 
 /// Returns the name under which an overridden event is stored. The first event of a series is
 /// stored under the plain UID. `series` is the state from the first pass, if the file contains the
-/// series.
+/// series. `is_author` is true for our own files.
 pub fn stored_name(
     db: &mut Db,
-    series: Option<&Series>,
+    (series, is_author): (Option<&Series>, bool),
     uid: &str,
     name: &str,
 ) -> Result<String, Error> {
@@ -77,14 +79,29 @@ pub fn stored_name(
         Some(series) => series.first.as_deref() == Some(name),
         // The file has overrides only.
         None => match events::find_by_external_id(db, uid)? {
-            Some(first) => {
-                let moment = imported::find(db, first.id)?.moment;
-                moment.is_some_and(|moment| Entry::occurrence_id(uid, &moment) == name)
-            }
+            Some(first) => Entry::occurrence_id(uid, &first_key(db, &first, is_author)?) == name,
             None => false,
         },
     };
     Ok(if is_first { uid.to_owned() } else { name.to_owned() })
+}
+
+/// Returns the key that the first event of a series has in files. If users moved the series, other
+/// files keep the key, while ours have that of its new start. Without a series, it is the event's
+/// start.
+fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Error> {
+    let noted = imported::find(db, first.id)?.moment;
+    let place = stored::of_event(db, first.id)?;
+    let planned = place.map(|one| one.series.plan.key(one.membership.occurrence));
+    let known = if is_author { planned.or(noted) } else { noted.or(planned) };
+    Ok(known.unwrap_or_else(|| {
+        let schedule = &first.schedule;
+        let moment = match schedule.all_day {
+            true => Moment::Day(wall_from_seconds(schedule.start_local).date()),
+            false => Moment::Time(instant_from_seconds(schedule.start_utc), schedule.zone.clone()),
+        };
+        moment.key()
+    }))
 }
 
 /// Returns the stored name of a timed series' occurrence on the day given by an override. Returns
@@ -140,7 +157,8 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
 }
 
 /// Records the original start of a series' first event. Returns true if the entry was a series
-/// before and no longer repeats. A partial file may lack the rule.
+/// before and no longer repeats. A partial file may lack the rule, and does not show that the series
+/// came from a file.
 pub fn note_first(
     db: &mut Db,
     is_partial: bool,
@@ -152,6 +170,8 @@ pub fn note_first(
         return Ok(false);
     }
     let moment = match &entry.replaces {
+        // Our own files have single dates of series that users made.
+        Some(_) if is_partial && stored::of_event(db, id)?.is_some() => return Ok(false),
         Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
         None if entry.is_series => Some(occurrence.original.key()),
         None if is_partial => return Ok(false),

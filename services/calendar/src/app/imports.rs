@@ -264,8 +264,7 @@ impl Import {
                     let listed = &self.overview.listed;
                     import_moves::rename(db, (entry, listed), self.subscriber.as_mut(), now)?;
                 }
-                let known = (&self.series, &self.so_far.parents);
-                let parent = known_parent(db, entry, known)?;
+                let parent = known_parent(db, entry, (&self.series, &self.so_far.parents))?;
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
@@ -292,8 +291,9 @@ impl Import {
             }
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
+        let source = (self.series.get(&entry.uid), self.is_author);
         let replacement = match &entry.replaces {
-            Some(name) => Some(stored_name(db, self.series.get(&entry.uid), &entry.uid, name)?),
+            Some(name) => Some(stored_name(db, source, &entry.uid, name)?),
             None => None,
         };
         for occurrence in &entry.occurrences {

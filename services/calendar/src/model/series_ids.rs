@@ -2,8 +2,8 @@
 //!
 //! In a file that has a date of a series but not the series, the UID is that of the event, so that
 //! it stays the same when the date moves. The UID of the series is only for the entry with the
-//! rule. If an event became a series and passed its UID on, its first date gets another UID in
-//! files of a day or month. Otherwise, such a file would replace the whole series.
+//! rule. If an event became a series and passed its UID on, its first date keeps that UID in such
+//! files too. It has a RECURRENCE-ID there. Otherwise, the file would replace the whole series.
 //!
 //! A series takes its UID from the external id of its first event. If the dates before that event
 //! were removed, this is an occurrence id, and the other events may still have ids with the shorter
@@ -13,7 +13,17 @@ use jiff::civil::{Date, DateTime};
 
 use super::series::Series;
 
+/// Length of the UIDs of series that no event had before, in characters.
+const NEW_UID: usize = 32;
+
 impl Series {
+    /// Returns whether the UID was chosen for the series. Otherwise, an event had it before, or it
+    /// is from a file.
+    pub fn has_new_uid(&self) -> bool {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        self.uid.len() == NEW_UID && self.uid.bytes().all(is_digit)
+    }
+
     /// Returns the external id that an occurrence's event had before the start of its series was
     /// moved to a later date. Returns `None` if the start was never moved.
     pub fn former_id(&self, occurrence: i64) -> Option<String> {

@@ -20,6 +20,7 @@ mod errors;
 mod event_lists;
 mod event_status;
 mod events;
+mod feed_uids;
 mod file_rules;
 mod filtered_feeds;
 mod filters;
