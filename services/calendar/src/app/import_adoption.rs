@@ -3,7 +3,7 @@
 
 use database::Db;
 
-use super::import_writes::{OwnEvents, find};
+use super::own_events::{OwnEvents, find};
 use super::series;
 use super::subscriber::Subscriber;
 use crate::error::Error;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use database::Db;
 
 use super::import_edits::SeriesEdits;
+use super::own_events::{self, OwnEvents};
 use super::series;
 use super::series_creation::name_of;
 use super::series_dates::span_of;
@@ -22,7 +23,7 @@ use crate::model::subscription::Part;
 use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::{events, imported, series_due, subscribed_events};
+use crate::store::{events, imported, series_due, series_origins, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
@@ -48,10 +49,10 @@ pub fn of_entry(
     state: &State,
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
-    (is_author, is_partial, subscriber): (bool, bool, Option<&Subscriber>),
+    (own, is_partial, subscriber): (OwnEvents<'_>, bool, Option<&Subscriber>),
 ) -> Result<Option<Written>, Error> {
     if entry.has_unknown_occurrences
-        || (is_author && stored::find_by_uid(db, &entry.uid)?.is_some())
+        || (own.is_author && stored::find_by_uid(db, &entry.uid)?.is_some())
     {
         return Ok(None);
     }
@@ -64,7 +65,8 @@ pub fn of_entry(
             let most = state.site.settings.imported_series().most;
             let now = state.clock.unix();
             let due = (!is_partial).then_some(now + CUT_OFF_AFTER);
-            keep(db, (entry, ended_at), (subscriber.map(Subscriber::id), most), (due, now))
+            let subscription = subscriber.map(Subscriber::id);
+            keep(db, (entry, ended_at), (own, subscription, most), (due, now))
         }
         (None, false) if is_partial => Ok(None),
         (None, false) => forget(db, entry).map(|()| None),
@@ -77,7 +79,7 @@ pub fn of_entry(
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
-    (subscription, most): (Option<i64>, usize),
+    (own, subscription, most): (OwnEvents<'_>, Option<i64>, usize),
     (due, now): (Option<i64>, i64),
 ) -> Result<Option<Written>, Error> {
     let known = stored::find_by_uid(db, &entry.uid)?;
@@ -99,7 +101,9 @@ fn keep(
         None => (*made_until, *due_utc),
     };
     let Some(known) = known else {
-        let own = events::find_by_external_id(db, &entry.uid)?;
+        let own = own_events::find(db, own, &entry.uid)?;
+        // A single date of another series has another external id.
+        let own = own.filter(|event| event.external_id.as_ref().is_none_or(|id| *id == entry.uid));
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = own.as_ref().map(name_of).or(title).filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| "event".to_owned());
@@ -115,8 +119,8 @@ fn keep(
             modified_utc: 0,
         };
         let new = stored::insert(db, &new)?;
-        if let Some(own) = &own {
-            name_as_date(db, &new, (entry, own), now)?;
+        if let Some(own) = own {
+            begin_with(db, &new, (entry, own), now)?;
         }
         return Ok(Some(Written { id: new.id, is_new: true }));
     };
@@ -130,20 +134,25 @@ fn keep(
     Ok(Some(Written { id: known.id, is_new: false }))
 }
 
-/// Gives a known event that becomes the first date of a series the slug of its date, if the series
-/// takes its name. Its address is then that of the series.
-fn name_as_date(
+/// Begins a series with a known event, which passes its UID on to the series. If the series takes the
+/// event's name, the event gets the slug of its date. Its former address is then that of the series.
+fn begin_with(
     db: &mut Db,
     series: &Series,
-    (entry, own): (&Entry, &Event),
+    (entry, mut own): (&Entry, Event),
     now: i64,
 ) -> Result<(), Error> {
+    series_origins::begin(db, series.id, own.id)?;
+    if own.external_id.is_none() {
+        events::rename(db, own.id, &series.uid)?;
+        own.external_id = Some(series.uid.clone());
+    }
     let stem = own.slug.strip_suffix(slug::TRASHED).unwrap_or(&own.slug);
     let first = entry.occurrences.iter().find(|one| one.external_id == entry.uid);
     let Some(first) = first.filter(|_| stem == series.slug) else { return Ok(()) };
     let wanted = series.slug_of(first.original.seconds());
     // Pages do not have a series of unlisted events.
-    Ok(give_slug(db, own, (&wanted, !own.listed), now)?)
+    Ok(give_slug(db, &own, (&wanted, !own.listed), now)?)
 }
 
 /// Records that all events of an imported series have been created, or that they can't be.
@@ -279,15 +288,6 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
 fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence) -> Option<i64> {
     let key = Entry::moment_of(uid, &occurrence.external_id);
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
-}
-
-/// Returns the slug for a date of a series that is a separate entry in its file. Without the date,
-/// the slug would be the series' name.
-pub fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
-    let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
-    let name = slug::name_of_series(&occurrence.details.title);
-    let date = occurrence.start.wall().date();
-    (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
 }
 
 /// The place of a new event of a series.

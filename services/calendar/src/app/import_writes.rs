@@ -10,6 +10,7 @@ use super::import_links::{self, has_categories, has_venue, organizer, terms, ven
 use super::import_series::{self, Placed};
 use super::import_statuses::{is_cancelled, occurring_after, status_after};
 use super::loading::Undone;
+use super::own_events::{OwnEvents, find};
 use super::subscriber::Subscriber;
 use super::write_context::WriteContext;
 use crate::error::Error;
@@ -20,11 +21,10 @@ use crate::model::event_status::Occurring;
 use crate::model::included::Included;
 use crate::model::role::User;
 use crate::model::schedule::wall_seconds;
-use crate::model::series_ids::{event_of_single, key_of};
+use crate::model::series_ids::key_of;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::{Part, Parts};
-use crate::model::urls::Urls;
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::{events, imported, links, subscribed_events};
@@ -62,20 +62,6 @@ pub struct Source<'a> {
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
-}
-
-/// Recognises our own events in a file.
-#[derive(Clone, Copy)]
-pub struct OwnEvents<'a> {
-    /// The UIDs that we generate end with this site's host.
-    pub urls: &'a Urls,
-    /// This calendar's own id, with which the UIDs of single dates of series end.
-    pub calendar: &'a str,
-    /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
-    pub is_author: bool,
-    /// The entry's CREATED property. If the host differs, it must match the stored event, because a
-    /// copy of this calendar may use the same ids for other events.
-    pub created: Option<i64>,
 }
 
 /// A stored event, and how a feed would show it.
@@ -266,24 +252,6 @@ pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     Ok(subscribed_events::note_vanished(db, event.id)?)
 }
 
-/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our own
-/// UIDs of single dates are public in our feeds, so they are only accepted in files of this
-/// calendar. Otherwise, another site could change any event.
-pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
-    if let Some(event) = events::find_by_external_id(db, uid)? {
-        return Ok(Some(event));
-    }
-    if let Some(id) = event_of_single(uid, own.calendar).filter(|_| own.is_author) {
-        let is_same = |event: &Event| own.created == Some(event.created_utc());
-        return Ok(events::find(db, id)?.filter(is_same));
-    }
-    let Some((id, host)) = uid.split_once('@') else { return Ok(None) };
-    let is_host = !host.is_empty() && host == own.urls.host();
-    let Some(id) = id.parse().ok().filter(|_| is_host || own.is_author) else { return Ok(None) };
-    let is_own = |event: &Event| is_host || own.created == Some(event.created_utc());
-    Ok(events::find(db, id)?.filter(|event| event.external_id.is_none() && is_own(event)))
-}
-
 fn create(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -316,7 +284,7 @@ fn create(
     };
     let (date_slug, schedule) = match placed {
         Some(Placed { slug, schedule }) => (Some(slug), schedule),
-        None => (import_series::slug_of_date(source.parent, occurrence), None),
+        None => (slug_of_date(source.parent, occurrence), None),
     };
     let categories = import_links::categories(context.db, source.subscriber, details)?;
     let has_image = details.image.is_some();
@@ -341,6 +309,15 @@ fn create(
     };
     imported::replace(context.db, event.id, noted)?;
     Ok((Some(event.id), Outcome::Created))
+}
+
+/// Returns the slug for a date of a series that is a separate entry in its file. Without the date,
+/// the slug would be the series' name.
+fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
+    let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
+    let name = slug::name_of_series(&occurrence.details.title);
+    let date = occurrence.start.wall().date();
+    (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
 }
 
 /// Updates the fields that differ from what a feed would show. If `is_removed` is set, the status

@@ -22,8 +22,9 @@ use super::import_progress::{
 use super::import_series::{self, Written};
 use super::import_steps::Reading;
 use super::import_surplus::Surplus;
-use super::import_writes::{self, Outcome, OwnEvents, Source, find};
+use super::import_writes::{self, Outcome, Source};
 use super::loading::Undone;
+use super::own_events::{OwnEvents, find};
 use super::subscribed_series::{ENDED, ended_at, goes_beyond};
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
@@ -268,7 +269,7 @@ impl Import {
                 let is_withdrawn = entry.is_cancelled && entry.replaces.is_none();
                 let repeated = is_withdrawn || (entry.is_series && parent.is_some());
                 let overridden = later_overrides(db, entry, self.revision(entry))?;
-                let origin = (self.is_author, is_partial, self.subscriber.as_ref());
+                let origin = (self.own(), is_partial, self.subscriber.as_ref());
                 let has_new = match &entry.replaces {
                     Some(name) => events::find_by_external_id(db, name)?.is_none(),
                     None => entry.is_series,
@@ -292,10 +293,8 @@ impl Import {
         };
         self.so_far.series = so_far.series.filter(|_| entry.replaces.is_none());
         let source = (self.series.get(&entry.uid), self.is_author);
-        let replacement = match &entry.replaces {
-            Some(name) => Some(stored_name(db, source, &entry.uid, name)?),
-            None => None,
-        };
+        let stored = |name: &String| stored_name(db, source, &entry.uid, name);
+        let replacement = entry.replaces.as_ref().map(stored).transpose()?;
         for occurrence in &entry.occurrences {
             if let Some(name) = entry.overridden_as(occurrence, &self.overview.replaced) {
                 let series = self.series.entry(entry.uid.clone()).or_default();

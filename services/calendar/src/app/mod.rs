@@ -32,6 +32,7 @@ mod loading;
 mod lookup;
 pub(crate) mod media;
 mod new_events;
+mod own_events;
 pub(crate) mod pages;
 mod passwords;
 mod request;

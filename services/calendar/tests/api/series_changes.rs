@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::imports::post;
+use crate::imports::{counts, post};
 use crate::pages::page;
 use crate::series::{course, events, patch, starts, texts};
 use crate::subscribing::{calendar, event};
@@ -254,6 +254,28 @@ async fn event_of_which_a_file_makes_a_series_is_its_first_date() {
     for name in ["spring", "market"] {
         let next = target(&app, &format!("/event/{name}/")).await;
         assert_eq!(next, "/event/market/2027-05-01/", "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn own_event_of_which_a_file_makes_a_series_is_its_first_date() {
+    // Other programs do not keep the mark of this calendar.
+    for mark in ["X-QUINTET-CALENDAR", "X-OTHER"] {
+        let app = App::new().await;
+        let id = app.event(json!({"title": "Fair"})).await;
+        let file = app.get(&format!("/ical?include={id}")).await.expect(200).text;
+        let uid = file.lines().find(|line| line.starts_with("UID:")).unwrap();
+        let file = file.replace("X-QUINTET-CALENDAR", mark);
+        let file = file.replace("SUMMARY:", "RRULE:FREQ=DAILY;COUNT=2\r\nSUMMARY:");
+        assert_eq!(counts(&app, &file).await[0], 1, "{file}");
+        assert_eq!(counts(&app, &file).await, [0, 0, 2, 0, 0], "{file}");
+        let days = ["fair--2027-04-01", "fair--2027-04-02"];
+        assert_eq!(texts(&app, id, "slug").await, days, "{mark}");
+        assert_eq!(target(&app, "/event/fair/").await, "/event/fair/2027-04-01/");
+        for path in ["/event/fair/?ical=1", "/event/fair/2027-04-01/?ical=1"] {
+            let shown = page(&app, path).await.expect(200).text;
+            assert!(shown.lines().any(|line| line == uid), "{uid} {shown}");
+        }
     }
 }
 
