@@ -293,7 +293,8 @@ async fn listed(
             let (mut ids, total) = event_list::page(context.db, access, &list.filter, paging)?;
             let events = ids.len();
             if paging.page == 1 {
-                ids.extend(feeds::withdrawn(context.db, &list.filter, cancelled_since)?);
+                let limits = (cancelled_since, context.site.settings.ical_items_max);
+                ids.extend(feeds::withdrawn(context.db, &list.filter, limits)?);
             }
             let mut zones = events::zones_of(context.db, &ids)?;
             let mut forms = SeriesForms::default();

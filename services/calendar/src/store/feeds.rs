@@ -9,9 +9,6 @@ use super::schema::content_version;
 use super::sql::Sql;
 use crate::model::list::EventFilter;
 
-/// Maximum number of cancelled events in a feed.
-const MOST: i64 = 1000;
-
 /// Selects formerly public events `e` that were trashed, by their tombstones `w`. A time follows.
 const WITHDRAWN: &str = "w.was_public and e.status = 'trash' and e.prev_status = 'publish' \
      and e.listed and w.withdrawn_utc >= ";
@@ -22,8 +19,13 @@ pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
 }
 
 /// Returns the ids of formerly public events that have been trashed since the given time and would
-/// otherwise be in the list. Always empty for lists with search words or a location filter.
-pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i64>, DatabaseError> {
+/// otherwise be in the list, but not more than `most`. Always empty for lists with search words or a
+/// location filter.
+pub fn withdrawn(
+    db: &mut Db,
+    filter: &EventFilter,
+    (since, most): (i64, i64),
+) -> Result<Vec<i64>, DatabaseError> {
     let is_simple = filter.words.count() == 0 && filter.geo.is_none() && !filter.matches_nothing;
     if !is_simple || !filter.scope.published {
         return Ok(Vec::new());
@@ -55,7 +57,7 @@ pub fn withdrawn(db: &mut Db, filter: &EventFilter, since: i64) -> Result<Vec<i6
         sql.push(" and m.series_id = ").value(series).push(")");
     }
     append_columns(&mut sql, filter);
-    sql.push(" order by e.start_local, e.id limit ").value(MOST);
+    sql.push(" order by e.start_local, e.id limit ").value(most);
     sql.load_ids(db)
 }
 

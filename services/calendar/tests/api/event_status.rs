@@ -1,8 +1,10 @@
 //! Cancelled, postponed and rescheduled events.
 
+use calendar::{Links, Stage, Status};
+use database::{DatabaseError, Db};
 use serde_json::{Value, json};
 
-use crate::app::{App, send};
+use crate::app::{App, plant, send};
 use crate::imports::counts;
 
 const DATES: [(&str, &str); 2] =
@@ -167,6 +169,35 @@ async fn subscribers_see_cancelled_events_and_those_in_the_trash() {
     app.clock.advance(31 * 24 * 3600);
     let later = feed().await;
     assert!(!later.contains("STATUS"), "{later}");
+}
+
+#[actix_web::test]
+async fn feed_cancels_all_events_of_a_large_trash() {
+    let app = App::new().await;
+    let (author, now) = (app.user("editor"), app.clock.unix());
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..1_001).try_for_each(|_| {
+            let trashed = plant(db, author, (now, now + 60), &Links::default(), |event| {
+                event.set_status(Status::of(Stage::Trash));
+            });
+            trashed.map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    app.execute(&format!(
+        "insert into event_tombstones (event_id, withdrawn_utc, was_public, author_id) \
+         select id, {now}, true, author_id from events where true \
+         on conflict (event_id) do update set was_public = true, withdrawn_utc = {now}"
+    ));
+    let feed = app.get("/ical").await.expect(200).text;
+    assert_eq!(feed.matches("STATUS:CANCELLED\r\n").count(), 1_001);
+    let limited = App::with(&["--ical-items-max=2"]).await;
+    for status in ["scheduled", "postponed", "cancelled"] {
+        let id = event(&limited, status).await;
+        limited.delete(&format!("/events/{id}")).await.expect(200);
+    }
+    let feed = limited.get("/ical").await.expect(200).text;
+    assert_eq!(feed.matches("STATUS:CANCELLED\r\n").count(), 2, "{feed}");
 }
 
 #[actix_web::test]
