@@ -9,6 +9,7 @@ mod items;
 mod parents;
 mod protected;
 mod report;
+mod rows;
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,6 +23,7 @@ use self::client::{Failure, Reply, SiteClient};
 use self::items::{ItemKind, id_of, image_url, number, objects, parent_of, source};
 use self::parents::{Parent, parents_first};
 use self::report::TakenOver;
+use self::rows::{exists, is_removed};
 use super::load::first_user;
 use super::writer_queue::writer_queue;
 use crate::app::{self, SiteWrite, SiteWritten, Undone};
@@ -32,7 +34,7 @@ use crate::model::role::User;
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::remote_images::ImageFetcher;
-use crate::store::{images, linked_posts, site_items, sql, terms, users};
+use crate::store::{images, site_items, sql, users};
 use crate::wire::params::Params;
 
 /// Items per page. The Events Calendar does not allow more.
@@ -267,6 +269,13 @@ impl Site<'_> {
             self.report.unchanged += 1;
             return Ok(exists.then_some(known.our_id));
         }
+        if let Some(known) = &known
+            && self.state.pools.read_blocking(|db| is_removed(db, kind, known.our_id))?
+        {
+            // Its image may have been erased, and would be fetched again.
+            self.report.skipped += 1;
+            return Ok(None);
+        }
         if let ItemKind::Event | ItemKind::Linked(_) = kind
             && let Some(author) = item.get("author").and_then(number)
             && known.is_none()
@@ -479,13 +488,4 @@ impl Site<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns whether we still have a row for the item.
-fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
-    Ok(match kind {
-        ItemKind::Term(taxonomy) => terms::find(db, taxonomy, id)?.is_some(),
-        ItemKind::Linked(kind) => linked_posts::label(db, kind, id)?.is_some(),
-        ItemKind::Event => true,
-    })
 }
