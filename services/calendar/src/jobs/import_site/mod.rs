@@ -246,7 +246,7 @@ impl Site<'_> {
         let mut fields = kind.copied(item);
         self.add_links(kind, item, &mut fields)?;
         let source = source(self.client.root(), kind);
-        let digest = kind.digest(item, &fields);
+        let digest = protected::marked(kind.digest(item, &fields), &fields);
         let (known, exists, above) = self.state.pools.read_blocking(|db| {
             let known = site_items::find(db, &source, id)?;
             let exists = match &known {
@@ -269,12 +269,13 @@ impl Site<'_> {
             self.report.unchanged += 1;
             return Ok(exists.then_some(known.our_id));
         }
-        if let Some(known) = &known
-            && self.state.pools.read_blocking(|db| is_removed(db, kind, known.our_id))?
-        {
-            // Its image may have been erased, and would be fetched again.
-            self.report.skipped += 1;
-            return Ok(None);
+        if let Some(known) = &known {
+            if self.state.pools.read_blocking(|db| is_removed(db, kind, known.our_id))? {
+                // Its image may have been erased, and would be fetched again.
+                self.report.skipped += 1;
+                return Ok(None);
+            }
+            protected::open(&mut fields, &known.digest);
         }
         if let ItemKind::Event | ItemKind::Linked(_) = kind
             && let Some(author) = item.get("author").and_then(number)

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::client::{Reply, SiteClient};
 use super::items::{ItemKind, id_of};
@@ -11,6 +11,9 @@ use super::items::{ItemKind, id_of};
 pub const HIDDEN: &str = "is protected by a password; the site shows its details and its password \
     only to users who may edit it, so it was not imported, and an earlier copy was left unchanged. \
     Import it with --user";
+
+/// Ends the digests of items that have a password at the other site.
+const MARK: &str = " protected";
 
 /// Returns an item with its details, and with its password if it is protected. Returns `None` if
 /// the site does not show these to our user.
@@ -39,6 +42,19 @@ pub fn unlocked<'i>(
     }
     event["password"] = password.into();
     Ok(Some(Cow::Owned(event)))
+}
+
+/// Adds to the digest of an item whether it has a password.
+pub fn marked(digest: String, fields: &Map<String, Value>) -> String {
+    if fields.contains_key("password") { digest + MARK } else { digest }
+}
+
+/// Removes the password of an item that had one at the other site and no longer has. Passwords that
+/// were set here stay.
+pub fn open(fields: &mut Map<String, Value>, digest_before: &str) {
+    if digest_before.ends_with(MARK) && !fields.contains_key("password") {
+        fields.insert("password".to_owned(), "".into());
+    }
 }
 
 /// Returns whether an event lacks its details. Its flags are null then.
