@@ -12,8 +12,11 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{self, events, linked_posts, sql, transfer};
 
-/// Number of resources of each kind to remove per transaction.
+/// Number of resources to remove per transaction.
 const BATCH: usize = 20;
+
+/// Number of resources of each kind to search for at a time. Each search reads the whole trash.
+const FOUND: i64 = 10_000;
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -86,9 +89,12 @@ pub fn purge(state: &State, options: &PurgeOptions) -> Result<Purged, Error> {
     }
     if let Some(before) = before {
         loop {
-            let removed = queue.write(|db| remove_trashed(db, before, now))?;
-            purged.add(removed);
-            if removed == Purged::default() {
+            let found = state.pools.read_blocking(|db| expired(db, before))?;
+            let counted = purged;
+            for some in found.chunks(BATCH) {
+                purged.add(queue.write(|db| remove_expired(db, some, (before, now)))?);
+            }
+            if purged == counted {
                 break;
             }
         }
@@ -149,20 +155,58 @@ fn remove_events(db: &mut Db, ids: &[i64], now: i64) -> Result<Purged, Error> {
     Ok(removed)
 }
 
-fn remove_trashed(db: &mut Db, before: i64, now: i64) -> Result<Purged, Error> {
-    sql::one_writer(db)?;
+/// A resource in the trash.
+#[derive(Clone, Copy)]
+enum Trashed {
+    Event(i64),
+    Linked(Kind, i64),
+}
+
+/// Finds resources that were trashed before a time, outside the transactions that remove them. Other
+/// writers would wait for the search.
+fn expired(db: &mut Db, before: i64) -> Result<Vec<Trashed>, Error> {
     // While an export is being loaded, row counts must not change. They are compared at the end.
     if transfer::unfinished(db)?.is_some() {
-        return Ok(Purged::default());
+        return Ok(Vec::new());
     }
-    let most = i64::try_from(BATCH).unwrap_or(i64::MAX);
-    let ids = store::erasure::trashed(db, "events", before, most)?;
-    let mut removed = remove_events(db, &ids, now)?;
+    let events = store::erasure::trashed(db, "events", before, FOUND)?;
+    let mut found: Vec<Trashed> = events.into_iter().map(Trashed::Event).collect();
     for kind in Kind::ALL {
-        for id in store::erasure::trashed(db, kind.collection(), before, most)? {
-            if let Some(row) = linked_posts::find(db, kind, id)? {
-                *removed.count(kind) += 1;
-                removed.images += i64::from(erasure::linked(db, row, now)?);
+        let ids = store::erasure::trashed(db, kind.collection(), before, FOUND)?;
+        found.extend(ids.into_iter().map(|id| Trashed::Linked(kind, id)));
+    }
+    Ok(found)
+}
+
+/// Removes those of these resources that are still in the trash.
+fn remove_expired(
+    db: &mut Db,
+    found: &[Trashed],
+    (before, now): (i64, i64),
+) -> Result<Purged, Error> {
+    sql::one_writer(db)?;
+    let mut removed = Purged::default();
+    // Loading an export may have begun after the search.
+    if transfer::unfinished(db)?.is_some() {
+        return Ok(removed);
+    }
+    for one in found {
+        match *one {
+            Trashed::Event(id) => {
+                let event = events::find(db, id)?
+                    .filter(|row| row.status.is_trashed() && row.modified_utc < before);
+                if let Some(event) = event {
+                    removed.events += 1;
+                    removed.images += i64::from(erasure::event(db, event, now)?);
+                }
+            }
+            Trashed::Linked(kind, id) => {
+                let row = linked_posts::find(db, kind, id)?
+                    .filter(|row| row.status.is_trashed() && row.modified_utc < before);
+                if let Some(row) = row {
+                    *removed.count(kind) += 1;
+                    removed.images += i64::from(erasure::linked(db, row, now)?);
+                }
             }
         }
     }
@@ -187,17 +231,29 @@ pub async fn empty_trash(state: &State) {
 
 async fn remove_old_trash(state: &State, days: i64) -> Purged {
     let now = state.clock.unix();
-    let before = now - days * DAY_SECONDS;
     let mut purged = Purged::default();
+    let times = (now - days * DAY_SECONDS, now);
+    if let Err(error) = remove_all_expired(state, times, &mut purged).await {
+        log::warn!("cannot empty the trash: {error}");
+    }
+    purged
+}
+
+async fn remove_all_expired(
+    state: &State,
+    (before, now): (i64, i64),
+    purged: &mut Purged,
+) -> Result<(), Error> {
     loop {
-        let remove = move |db: &mut Db| remove_trashed(db, before, now);
-        match state.pools.write_with_retries(Error::is_busy, remove).await {
-            Ok(removed) if removed == Purged::default() => return purged,
-            Ok(removed) => purged.add(removed),
-            Err(error) => {
-                log::warn!("cannot empty the trash: {error}");
-                return purged;
-            }
+        let found = state.pools.read(move |db| expired(db, before)).await?;
+        let counted = *purged;
+        for some in found.chunks(BATCH) {
+            let some = some.to_vec();
+            let remove = move |db: &mut Db| remove_expired(db, &some, (before, now));
+            purged.add(state.pools.write_with_retries(Error::is_busy, remove).await?);
+        }
+        if *purged == counted {
+            return Ok(());
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use calendar::{Calendar, PurgeOptions, Purged, State, empty_trash, purge};
+use calendar::{Calendar, Links, PurgeOptions, Purged, Stage, State, Status, empty_trash, purge};
+use database::{DatabaseError, Db};
 use diesel::connection::SimpleConnection;
 use domain::Clock;
 use serde_json::{Value, json};
 use testkit::{Program, TestServer, until};
 
-use crate::app::{App, NS, send, settings};
+use crate::app::{App, NS, plant, send, settings};
 use crate::images::PNG;
 
 const DAY: i64 = 86_400;
@@ -231,6 +233,30 @@ async fn trash_empties_itself_after_its_days_on_any_replica() {
     never.clock.advance(5000 * DAY);
     empty_trash(&never.state).await;
     assert_eq!(rows(&never, "events"), 1);
+}
+
+#[actix_web::test]
+async fn large_trash_is_searched_only_twice() {
+    // The server of the test leaves the trash to the state below.
+    let app = App::with(&["--trash-days=0"]).await;
+    let author = app.user("editor");
+    let planting = |db: &mut Db| -> Result<(), DatabaseError> {
+        (0..120).try_for_each(|_| {
+            let trashed = plant(db, author, (0, 60), &Links::default(), |event| {
+                event.set_status(Status::of(Stage::Trash));
+            });
+            trashed.map(drop)
+        })
+    };
+    app.state.pools.write_blocking(planting).unwrap();
+    let is_search = |text: &str| text.contains("status = 'trash' and modified_utc <");
+    let (pools, searched) = app.counted(is_search).await;
+    let state = State::new(pools, app.clock.shared(), settings(&[]), app.state.media.clone());
+    // A search has a statement each for events, venues and organizers.
+    for expected in [6, 9] {
+        empty_trash(&state).await;
+        assert_eq!((rows(&app, "events"), searched.load(Ordering::Relaxed)), (0, expected));
+    }
 }
 
 #[actix_web::test]
