@@ -54,7 +54,9 @@ pub use model::urls::Urls;
 pub use model::when::{PointInTime, When};
 pub use model::window::{Bounds, Limits, Window};
 pub use model::zone::Zone;
-pub use store::event_index::{Deadline, EventIndex, IndexAccess, ListError};
+pub use store::event_index::{
+    Deadline, EventIndex, IndexAccess, ListError, forget_texts_statement,
+};
 pub use store::event_list::{
     page as list_events, page_by_statement as list_by_statement, page_statement as list_statement,
     page_with_included as list_with_included,
@@ -77,6 +79,8 @@ pub use store::remote_images::{ImageFetcher, MAX_BYTES as MAX_IMAGE_BYTES};
 pub use store::series_revisions::{
     keep_statements as kept_revision_statements, latest_statement as latest_revision_statement,
 };
+pub use store::site_items::forget_statement as forget_items_statement;
+pub use store::slugs::forget_statement as forget_slugs_statement;
 pub use store::sql::{Sql, one_writer};
 pub use store::statistics::gather as gather_statistics;
 pub use store::subscribed_events::dates_statement as subscribed_dates_statement;

@@ -88,10 +88,14 @@ pub fn forget_former_ones(
 
 /// Removes all redirects to a row.
 pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), DatabaseError> {
-    let own = former_slugs::table
-        .filter(former_slugs::collection.eq(collection).and(former_slugs::item_id.eq(id)));
-    diesel::delete(own).execute(db)?;
-    Ok(())
+    forget_statement(db, collection, id).execute(db).map(drop)
+}
+
+/// Deletes the former slugs of a row.
+pub fn forget_statement(db: &Db, collection: &str, id: i64) -> Sql {
+    let mut sql = Sql::new(db, "delete from former_slugs where item_id = ");
+    sql.value(id).push(" and collection = ").bind(collection);
+    sql
 }
 
 /// Returns the id of the row that most recently used this slug, if any.

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use calendar::{
     EventFilter, EventIndex, Limits, MonthEntry, Paging, Scope, Slice, Sql, Unpublished, Window,
     count_overnight, days_of_month, first_of_days, first_of_days_statements,
+    forget_items_statement, forget_slugs_statement, forget_texts_statement,
     kept_revision_statements, latest_revision_statement, list_statement, overnight_statement,
     read_transaction, subscribed_dates_statement,
 };
@@ -151,6 +152,19 @@ fn fill_series(db: &mut Db, subscription: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Returns the plan of a statement, which must not read all rows of one of these tables.
+fn plan_without_scans(db: &mut Db, statement: Sql, tables: &[&str]) -> String {
+    let plan = plan(db, statement).unwrap();
+    for line in plan.lines() {
+        let is_scan = |table: &&str| {
+            line.trim() == format!("SCAN {table}")
+                || line.contains(&format!("Seq Scan on {table} "))
+        };
+        assert!(!tables.iter().any(is_scan), "{plan}");
+    }
+    plan
+}
+
 #[actix_web::test]
 async fn statements_about_one_series_do_not_read_whole_tables() {
     let club = Subscribing::new().await;
@@ -175,16 +189,40 @@ async fn statements_about_one_series_do_not_read_whole_tables() {
     ];
     cases.extend(kept.into_iter().map(|statement| (statement, &["series"] as &[&str])));
     for (statement, tables) in cases {
-        let plan = plan(&mut db, statement).unwrap();
-        for line in plan.lines() {
-            let is_scan = |table: &&str| {
-                line.trim() == format!("SCAN {table}")
-                    || line.contains(&format!("Seq Scan on {table} "))
-            };
-            assert!(!tables.iter().any(is_scan), "{plan}");
-        }
+        let plan = plan_without_scans(&mut db, statement, tables);
         let is_dates = tables.contains(&"subscribed_events") && matches!(db, Db::Pg(_));
         assert!(!is_dates || plan.contains("subscribed_events_names"), "{plan}");
+    }
+}
+
+#[actix_web::test]
+async fn erasure_of_one_event_does_not_read_whole_tables() {
+    let app = App::new().await;
+    let fill_all = |db: &mut Db| -> Result<(), DatabaseError> {
+        let numbers =
+            "with recursive n (i) as (select 1 union all select i + 1 from n where i < 24000)";
+        for text in [
+            "site_items (source, their_id, our_id, digest) NUMBERS select 'x events', i, i, ''",
+            "former_slugs (collection, slug, item_id) NUMBERS select 'events', 's' || i, i",
+            "event_changes (event_id, bytes, was) NUMBERS select i, 0, 'x'",
+        ] {
+            let text = format!("insert into {text} from n").replace("NUMBERS", numbers);
+            Sql::new(db, &text).execute(db)?;
+        }
+        Ok(())
+    };
+    app.state.pools.write_blocking(fill_all).unwrap();
+    let mut db = app.state.pools.connect().unwrap();
+    if let Db::Pg(conn) = &mut db {
+        diesel::sql_query("vacuum analyze").execute(conn).unwrap();
+    }
+    for (statement, table, index) in [
+        (forget_items_statement(&db, "events", 7), "site_items", "site_items_ours"),
+        (forget_slugs_statement(&db, "events", 7), "former_slugs", "former_slugs_item"),
+        (forget_texts_statement(&db, 7), "event_changes", "event_changes_texts"),
+    ] {
+        let plan = plan_without_scans(&mut db, statement, &[table]);
+        assert!(plan.contains(index), "{plan}");
     }
 }
 

@@ -124,6 +124,8 @@ CREATE TABLE former_slugs (
     item_id BIGINT NOT NULL,
     PRIMARY KEY (collection, slug)
 );
+-- Of a row that is erased.
+CREATE INDEX former_slugs_item ON former_slugs (item_id, collection);
 
 -- The identity of this calendar. Its feeds contain it, so that an import recognises its own events.
 CREATE TABLE calendar_identity (
@@ -247,6 +249,8 @@ CREATE TABLE event_changes (
     -- The searched text before the change; null if it did not change.
     was TEXT
 );
+-- The texts of an event that is erased.
+CREATE INDEX event_changes_texts ON event_changes (event_id) WHERE was IS NOT NULL;
 
 -- Lists of changes, for mirrors.
 CREATE INDEX events_modified ON events (modified_utc, id, pub);
@@ -374,6 +378,8 @@ CREATE TABLE site_items (
     digest TEXT NOT NULL,
     PRIMARY KEY (source, their_id)
 );
+-- Of a row that is erased.
+CREATE INDEX site_items_ours ON site_items (our_id);
 
 -- Subscriptions to calendars at other addresses.
 CREATE TABLE subscriptions (

@@ -88,9 +88,14 @@ pub fn log_new(db: &mut Db, events: &[i64]) -> Result<(), DatabaseError> {
 /// Removes an event's old search text from the log when the event is erased. Indexes that haven't
 /// caught up keep these words, but only for a position that no longer appears in any list.
 pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
+    forget_texts_statement(db, event).execute(db).map(drop)
+}
+
+/// Updates the logged changes of an event that have a text.
+pub fn forget_texts_statement(db: &Db, event: i64) -> Sql {
     let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
     sql.value(event).push(" and was is not null");
-    sql.execute(db).map(drop)
+    sql
 }
 
 /// Deletes all but the most recent changes.

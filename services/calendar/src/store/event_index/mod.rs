@@ -20,6 +20,9 @@ mod titles;
 mod vocabulary;
 mod words;
 
-pub use change_log::{LINKS_REMOVED, forget_texts, log_change, log_new, prune, rebuild_everywhere};
+pub use change_log::{
+    LINKS_REMOVED, forget_texts, forget_texts_statement, log_change, log_new, prune,
+    rebuild_everywhere,
+};
 pub use deadline::{Deadline, ListError};
 pub use live_index::{EventIndex, IndexAccess, Peeked};
