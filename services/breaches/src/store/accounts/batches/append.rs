@@ -40,9 +40,9 @@ fn append_unlinked(
     run: &mut RunWriter,
     linked: &mut Linked,
 ) -> Result<(), DatabaseError> {
-    let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
     let stored = sqlite::with_keys(conn, group)?;
-    let run_rows = runs::between(conn, None, first.k, last.k)?;
+    let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
+    let run_rows = runs::with_keys(conn, &keys)?;
     for account in group {
         let is_own =
             |domain_id: i32, local: &str| domain_id == account.domain_id && local == account.local;

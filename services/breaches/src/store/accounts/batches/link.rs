@@ -17,9 +17,9 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
         Db::Sqlite(conn) => {
             let has_runs = runs::any(conn)?;
             groups(new, sqlite::GROUP).try_for_each(|group| {
-                if let (true, Some(first), Some(last)) = (has_runs, group.first(), group.last()) {
-                    let has = |k| group.binary_search_by_key(&k, |account| account.k).is_ok();
-                    let taken = runs::take(conn, first.k, last.k, has)?;
+                if has_runs {
+                    let keys: Vec<i64> = group.iter().map(|account| account.k).collect();
+                    let taken = runs::take_keys(conn, &keys)?;
                     put_back(conn, &taken, linked)?;
                 }
                 sqlite::link(conn, group, linked)
@@ -42,7 +42,7 @@ pub fn merge(
     linked: &mut Linked,
 ) -> Result<usize, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };
-    let taken = runs::take(conn, low, high, |_| true)?;
+    let taken = runs::take(conn, low, high)?;
     put_back(conn, &taken, linked)?;
     Ok(taken.len())
 }

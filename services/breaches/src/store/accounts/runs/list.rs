@@ -5,6 +5,7 @@ use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
+use super::block::SIZE;
 use super::stored;
 use crate::model::id_list;
 use crate::store::schema::{account_block, account_run, domain_block, run_filter};
@@ -20,6 +21,17 @@ pub struct Run {
     pub low: i64,
     /// Highest key.
     pub high: i64,
+}
+
+impl Run {
+    /// Estimates how many blocks have keys from `low` to `high`, inclusive. Keys are hashes, so
+    /// they're evenly distributed.
+    pub fn blocks_between(&self, low: i64, high: i64) -> usize {
+        let width = |low: i64, high: i64| i128::from(high) - i128::from(low);
+        let wanted = width(low.max(self.low), high.min(self.high)).max(0);
+        let accounts = i128::from(self.accounts) * wanted / width(self.low, self.high).max(1);
+        usize::try_from(accounts * i128::from(IN_RUN)).unwrap_or(usize::MAX) / SIZE
+    }
 }
 
 /// Lists runs whose keys overlap the range from `low` to `high`, inclusive.
@@ -123,4 +135,20 @@ pub fn weights(conn: &mut SqliteConnection) -> Result<Weights, DatabaseError> {
     )
     .get_result(conn)?;
     Ok(Weights { runs, table: (size.bytes - runs * IN_RUN).max(0) / IN_TABLE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_between_two_keys_are_estimated_from_their_share_of_the_run() {
+        let run = Run { id: 1, accounts: 48_000, low: i64::MIN, high: i64::MAX };
+        assert_eq!(run.blocks_between(i64::MIN, i64::MAX), 984);
+        assert_eq!(run.blocks_between(0, i64::MAX), 492);
+        assert_eq!(run.blocks_between(7, 7), 0);
+        let half = Run { low: 0, ..run };
+        assert_eq!(half.blocks_between(i64::MIN, i64::MAX / 2), 492);
+        assert_eq!(Run { high: 0, ..half }.blocks_between(i64::MIN, i64::MAX), 0);
+    }
 }

@@ -37,6 +37,30 @@ pub fn between(
     Ok(found)
 }
 
+/// Reads accounts with these keys, which must be sorted, from all runs. May return others between
+/// them. Call this in a transaction.
+///
+/// If there are many blocks between the keys, each key is looked up instead. Otherwise a load of a
+/// few addresses would read all runs into memory.
+pub fn with_keys(
+    conn: &mut SqliteConnection,
+    keys: &[i64],
+) -> Result<Vec<RunAccount>, DatabaseError> {
+    let mut found = Vec::new();
+    let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(found) };
+    for run in list::overlapping(conn, low, high)? {
+        if run.blocks_between(low, high) > keys.len() {
+            for key in keys {
+                of_run(conn, run.id, *key, *key, &mut found)?;
+            }
+        } else {
+            of_run(conn, run.id, low, high, &mut found)?;
+        }
+    }
+    merge_duplicates(&mut found);
+    Ok(found)
+}
+
 /// Reads all runs and returns the domains of their accounts.
 pub fn domains(conn: &mut SqliteConnection) -> Result<RoaringBitmap, DatabaseError> {
     let mut found = RoaringBitmap::new();

@@ -11,33 +11,67 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run};
 
-/// Removes the wanted accounts with keys from `low` to `high` from all runs and returns them. Call
-/// this in a write transaction.
+/// Removes the accounts with keys from `low` to `high` from all runs and returns them. Call this in
+/// a write transaction.
 ///
 /// Their entries remain in the by-domain index but no longer match anything.
 pub fn take(
     conn: &mut SqliteConnection,
     low: i64,
     high: i64,
-    wanted: impl Fn(i64) -> bool,
 ) -> Result<Vec<RunAccount>, DatabaseError> {
     let mut taken = Vec::new();
     for run in list::overlapping(conn, low, high)? {
-        let before = taken.len();
+        take_ranges(conn, run.id, &[(low, high)], |_| true, &mut taken)?;
+    }
+    merge_duplicates(&mut taken);
+    Ok(taken)
+}
+
+/// Like [`take`], but for the given keys, which must be sorted and unique. If there are many blocks
+/// between them, each key is looked up.
+pub fn take_keys(
+    conn: &mut SqliteConnection,
+    keys: &[i64],
+) -> Result<Vec<RunAccount>, DatabaseError> {
+    let mut taken = Vec::new();
+    let (Some(&low), Some(&high)) = (keys.first(), keys.last()) else { return Ok(taken) };
+    let each: Vec<(i64, i64)> = keys.iter().map(|key| (*key, *key)).collect();
+    let wanted = |k: i64| keys.binary_search(&k).is_ok();
+    for run in list::overlapping(conn, low, high)? {
+        if run.blocks_between(low, high) > keys.len() {
+            take_ranges(conn, run.id, &each, wanted, &mut taken)?;
+        } else {
+            take_ranges(conn, run.id, &[(low, high)], wanted, &mut taken)?;
+        }
+    }
+    merge_duplicates(&mut taken);
+    Ok(taken)
+}
+
+/// Takes the wanted accounts with keys in these ranges from a run.
+fn take_ranges(
+    conn: &mut SqliteConnection,
+    run: i64,
+    ranges: &[(i64, i64)],
+    wanted: impl Fn(i64) -> bool,
+    taken: &mut Vec<RunAccount>,
+) -> Result<(), DatabaseError> {
+    let before = taken.len();
+    for &(low, high) in ranges {
         let affected = |data: &[u8]| has_wanted(data, (low, high), &wanted);
-        each_block(conn, run.id, (low, high), affected, |account, kept| {
+        each_block(conn, run, (low, high), affected, |account, kept| {
             match (low..=high).contains(&account.k) && wanted(account.k) {
                 true => taken.push(RunAccount::from(account)),
                 false => kept.push(RunAccount::from(account)),
             }
         })?;
-        if taken.len() > before {
-            list::note_taken(conn, run.id, taken.len() - before)?;
-            tighten(conn, run.id)?;
-        }
     }
-    merge_duplicates(&mut taken);
-    Ok(taken)
+    if taken.len() > before {
+        list::note_taken(conn, run, taken.len() - before)?;
+        tighten(conn, run)?;
+    }
+    Ok(())
 }
 
 /// Number of blocks to change per transaction. They hold tens of thousands of accounts.
