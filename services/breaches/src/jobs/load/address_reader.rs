@@ -91,7 +91,10 @@ fn read_csv(
 ) -> io::Result<()> {
     let find = |first: &Record| {
         let Column { place, header } = csv_columns::find_addresses(first, wanted)?;
-        let width = if header { Width::of(first, place) } else { Width::default() };
+        let width = match header {
+            true => Width::of(first, place),
+            false => Width::without_header(first, &[place]),
+        };
         Ok(((place, width), header))
     };
     csv_columns::each_row(input, delimiter, find, &mut |line, row| {
@@ -345,6 +348,23 @@ mod tests {
         // The secret comes after the address, so it cannot get into its column.
         let text = b"email,password\na@b.example,x,y@word.example\n";
         assert_eq!(all(text, &Format::Csv(None)), [(2, Ok("a@b.example".to_owned()))]);
+    }
+
+    #[test]
+    fn rows_with_more_cells_than_the_first_are_skipped_without_a_header() {
+        let text = b"1,x,a@b.example\n2,x,y@word.example,c@d.example\n3,x\n4,x,e@f.example\n";
+        let found: Vec<_> = all(text, &Format::Csv(None)).into_iter().map(|row| row.1).collect();
+        let [first, last] = ["a@b.example", "e@f.example"].map(|text| Ok(text.to_owned()));
+        let skipped = || Err(SkipReason::Column);
+        assert_eq!(found, [first.clone(), skipped(), skipped(), last.clone()]);
+        let text = b"x;a@b.example;\nx;y@word.example;c@d.example;\nx;e@f.example;Rome; Italy\n";
+        let found = separated(text, &Format::Csv(Some("2".to_owned())), Some(";"));
+        let found: Vec<_> = found.into_iter().map(|row| row.1).collect();
+        assert_eq!(found, [first.clone(), skipped(), last.clone()]);
+        // Nothing precedes the address.
+        let text = b"a@b.example,x\ne@f.example,x,y@word.example\n";
+        let found: Vec<_> = all(text, &Format::Csv(None)).into_iter().map(|row| row.1).collect();
+        assert_eq!(found, [first, last]);
     }
 
     #[test]

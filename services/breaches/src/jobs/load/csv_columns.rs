@@ -102,8 +102,8 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Limits the number of cells in a row if a column of secrets precedes the column that we read. An
-/// unquoted delimiter within a secret moves the rest of the secret into the next column.
+/// Limits the number of cells in a row if a column of secrets may precede the column that we read.
+/// An unquoted delimiter within a secret moves the rest of the secret into the next column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Width {
     /// Number of columns, and number of columns up to and including the one that we read. `None` if
@@ -119,6 +119,15 @@ impl Width {
         let has_secrets = |title: &[u8]| is_secret(&String::from_utf8_lossy(title));
         let is_limited = header.iter().take(place).any(has_secrets);
         let limit = is_limited.then(|| (header.iter().count(), place + 1));
+        Self { limit, ..Self::default() }
+    }
+
+    /// Returns the limit for a file without a header, given its first row and the columns that we
+    /// read. Any other column before them may have secrets.
+    pub fn without_header(first: &Record, read: &[usize]) -> Self {
+        let columns = read.iter().max().map_or(0, |place| place + 1);
+        let is_limited = (0..columns).any(|place| !read.contains(&place));
+        let limit = is_limited.then(|| (first.iter().count(), columns));
         Self { limit, ..Self::default() }
     }
 

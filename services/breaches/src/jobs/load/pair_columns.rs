@@ -50,7 +50,7 @@ pub struct PairColumns {
     /// Number of cells required in each row. Set if we had to infer the website column from its
     /// cells.
     cells: Option<usize>,
-    /// Limit on the number of cells under a header.
+    /// Limit on the number of cells in each row.
     width: Width,
 }
 
@@ -75,11 +75,12 @@ impl PairColumns {
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
-        let mut width = Width::default();
-        if header {
+        let width = if header {
             csv_columns::refuse_secrets(first, website)?;
-            width = Width::of(first, email.max(website));
-        }
+            Width::of(first, email.max(website))
+        } else {
+            Width::without_header(first, &[email, website])
+        };
         Ok(Some((Self { email, website, cells: None, width }, header)))
     }
 

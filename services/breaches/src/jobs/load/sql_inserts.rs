@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::each::Each;
 use super::skip_reason::SkipReason;
 use super::sql_columns::Columns;
-use super::sql_reader::{Dump, incomplete};
+use super::sql_reader::{Dump, fits, incomplete};
 use super::sql_tokens::{MAX_VALUE, Token};
 
 impl<R: BufRead> Dump<R> {
@@ -21,7 +21,7 @@ impl<R: BufRead> Dump<R> {
             return self.assignments(&table, each);
         }
         let place = self.place(&table, &columns)?;
-        let width = is_listed.then_some(columns.len());
+        let fits = |values: usize| fits(values, &columns, is_listed);
         // The rows come after VALUES and stop at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
@@ -29,7 +29,7 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
                 // OVERRIDING SYSTEM VALUE
                 Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
-                Some(Token::Symbol(b'(')) if is_values => self.row(place, width, each)?,
+                Some(Token::Symbol(b'(')) if is_values => self.row(place, fits, each)?,
                 Some(Token::Symbol(b',')) if is_values => {}
                 None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
                 Some(Token::Word(word)) if !is_values && word != "default" => {
@@ -86,7 +86,12 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value
     /// per column: a missing quote or an extra comma may have shifted the values.
-    fn row(&mut self, place: usize, width: Option<usize>, each: Each<'_>) -> io::Result<()> {
+    fn row(
+        &mut self,
+        place: usize,
+        fits: impl Fn(usize) -> bool,
+        each: Each<'_>,
+    ) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
         // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
@@ -108,7 +113,7 @@ impl<R: BufRead> Dump<R> {
                 break;
             }
         }
-        if width.is_some_and(|width| width != current + 1) {
+        if !fits(current + 1) {
             return each(line, Err(SkipReason::Column));
         }
         pass(value, line, each)

@@ -221,7 +221,7 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads the rows of `COPY table (columns) FROM stdin;`.
     fn copy(&mut self, each: Each<'_>) -> io::Result<()> {
-        let (table, columns, _, mut next) = self.table_and_columns()?;
+        let (table, columns, is_listed, mut next) = self.table_and_columns()?;
         let mut is_input = false;
         loop {
             match next {
@@ -251,6 +251,12 @@ impl<R: BufRead> Dump<R> {
                 each(line, Err(SkipReason::TooLong))?;
                 continue;
             }
+            // A tab that isn't escaped may have shifted the values.
+            let values = memchr::memchr_iter(b'\t', &row).count() + 1;
+            if !fits(values, &columns, is_listed) {
+                each(line, Err(SkipReason::Column))?;
+                continue;
+            }
             let cell = row.split(|byte| *byte == b'\t').nth(place);
             match cell.map(std::str::from_utf8) {
                 None => each(line, Err(SkipReason::Column))?,
@@ -260,6 +266,12 @@ impl<R: BufRead> Dump<R> {
             }
         }
     }
+}
+
+/// Returns `false` if a row's values may be shifted. Rows without a list of columns may omit the
+/// last ones.
+pub(super) fn fits(values: usize, columns: &[String], is_listed: bool) -> bool {
+    if is_listed { values == columns.len() } else { values <= columns.len() }
 }
 
 pub(super) fn incomplete(what: &str) -> io::Error {
@@ -308,9 +320,11 @@ mod tests {
     #[test]
     fn row_with_more_or_fewer_values_than_columns_is_skipped() {
         let dump = "INSERT INTO t (id, email) VALUES (1,'x','a@b.example'),\n(2,'a@b.example','x'),\n\
-            (3),\n(4,NULL,'x'),\n(concat(5,''),'c@d.example');\n";
+            (3),\n(4,NULL,'x'),\n(concat(5,''),'c@d.example');\n\
+            CREATE TABLE u (id int, email text); INSERT INTO u VALUES (6,'x','a@b.example');\n";
         let skipped = (1..5).map(|line| (line, Err(SkipReason::Column)));
-        let expected: Found = skipped.chain([address(5, "c@d.example")]).collect();
+        let others = [address(5, "c@d.example"), (6, Err(SkipReason::Column))];
+        let expected: Found = skipped.chain(others).collect();
         assert_eq!(all(dump, None).unwrap(), expected);
     }
 
@@ -324,6 +338,15 @@ mod tests {
         for column in [None, Some("e-mail"), Some("users.e-mail")] {
             assert_eq!(all(dump, column).unwrap(), expected, "{column:?}");
         }
+    }
+
+    #[test]
+    fn row_of_copy_with_a_tab_in_a_password_is_skipped() {
+        let dump = "COPY users (id, password, email) FROM stdin;\n1\tx\ta@b.example\n\
+            2\tx\ty@word.example\tc@d.example\n3\tx\\ty\te@f.example\n\\.\n";
+        let expected =
+            [address(2, "a@b.example"), (3, Err(SkipReason::Column)), address(4, "e@f.example")];
+        assert_eq!(all(dump, None).unwrap(), expected);
     }
 
     #[test]
