@@ -21,7 +21,8 @@ use crate::store::{
 };
 
 /// Hides an address or removes its data, in one transaction. An earlier [`OptOut::Breaches`] still
-/// prevents later loads of the address, whatever the new choice is.
+/// prevents later loads of the address, whatever the new choice is. Unfinished loads skip a removed
+/// address.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -34,6 +35,9 @@ pub fn opt_out(
         _ => choice,
     };
     opt_outs::set(db, &address.sha1(), Some(kept), now)?;
+    if kept == OptOut::Delete {
+        jobs::exclude(db, &address.sha1())?;
+    }
     if choice != OptOut::Public {
         remove_all(db, address)?;
         forget_owner(db, address, choice)?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde_json::json;
 
@@ -12,7 +11,7 @@ use super::output::Output;
 use crate::app;
 use crate::jobs::{self, JobContext, Remains};
 use crate::model::OptOut;
-use crate::store::{breaches, jobs as job_rows, opt_outs, traces};
+use crate::store::{breaches, opt_outs, traces};
 
 /// An owner's choice.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -21,8 +20,8 @@ pub enum Kind {
     Public,
     /// Remove all data about the address and never load it again
     Breaches,
-    /// Remove all data about the address and keep no record of it. Later loads can add the address
-    /// again
+    /// Remove all data about the address and keep no record of it. Unfinished loads skip the address
+    /// and keep its hash until they are finished or cancelled. Later loads can add it again
     Delete,
 }
 
@@ -134,31 +133,17 @@ fn opt_out(
     output: Output,
 ) -> anyhow::Result<ExitCode> {
     let now = context.clock.unix();
-    let (kept, is_loading) =
-        context.pools.write_blocking(|db| -> anyhow::Result<(Option<OptOut>, bool)> {
-            app::opt_out(db, email, choice, now)?;
-            Ok((opt_outs::get(db, &email.sha1())?, is_loading(db, now)?))
-        })?;
+    let kept = context.pools.write_blocking(|db| -> anyhow::Result<Option<OptOut>> {
+        app::opt_out(db, email, choice, now)?;
+        Ok(opt_outs::get(db, &email.sha1())?)
+    })?;
     clear_log(context)?;
-    if kept.is_none() && is_loading {
-        log::warn!(
-            target: "notice",
-            "a load is running and may add the address again; repeat this command when it has \
-             finished"
-        );
-    }
     let kept = kept.unwrap_or(choice);
     let text = match kept == choice {
         true => "done",
         false => "done; an earlier opt-out still prevents later loads of the address",
     };
     output.print(&json!({ "kind": kept.kind() }), text)
-}
-
-/// Returns whether a load is running that may not have come to a removed address yet.
-fn is_loading(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
-    let mut all = job_rows::all(db)?.into_iter().map(|job| job.seen_at(now));
-    Ok(all.any(|job| job.kind != "purge" && job.state == "running"))
 }
 
 /// Empties SQLite's write-ahead log, which may still contain removed data.

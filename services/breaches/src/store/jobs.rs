@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
+use domain::Sha1Digest;
 
 use super::schema::job;
+use crate::model::{OptOut, OptOutSet};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Job {
@@ -38,6 +40,9 @@ pub struct Job {
     pub skips: String,
     /// Error message if the job failed.
     pub error: Option<String>,
+    /// Digests of addresses that were removed during an unfinished load, in sequence.
+    #[serde(skip)]
+    pub removed: Option<Vec<u8>>,
 }
 
 /// After this many seconds without a heartbeat, we call a running job interrupted.
@@ -204,6 +209,7 @@ pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
             job::state.eq("done"),
             job::cursor.eq(None::<Vec<u8>>),
             job::error.eq(None::<String>),
+            job::removed.eq(None::<Vec<u8>>),
             job::updated_at.eq(now),
         ))
         .execute(db)?;
@@ -223,7 +229,12 @@ pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseE
 pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
-        .set((job::state.eq("cancelled"), job::cursor.eq(None::<Vec<u8>>), job::updated_at.eq(now)))
+        .set((
+            job::state.eq("cancelled"),
+            job::cursor.eq(None::<Vec<u8>>),
+            job::removed.eq(None::<Vec<u8>>),
+            job::updated_at.eq(now),
+        ))
         .execute(db)?;
     if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
 }
@@ -250,6 +261,39 @@ pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
     let jobs = job::table.filter(job::cursor.eq(&key[..])).filter(job::kind.ne("pastes"));
     diesel::update(jobs).set(job::cursor.eq(&earlier.to_le_bytes()[..])).execute(db)?;
     Ok(())
+}
+
+/// Makes all unfinished loads skip an address that has just been removed. Their input may contain
+/// it. Call this while accounts are locked.
+pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
+    let is_open = || job::state.eq_any(["running", "failed"]).and(job::kind.ne("purge"));
+    let open = job::table.filter(is_open()).select((job::id, job::removed));
+    for (id, removed) in open.load::<(i64, Option<Vec<u8>>)>(db)? {
+        let mut removed = removed.unwrap_or_default();
+        if !removed.as_chunks::<20>().0.contains(&digest.0) {
+            removed.extend(digest.0);
+            // The job may have been cancelled.
+            let row = job::table.filter(job::id.eq(id).and(is_open()));
+            diesel::update(row).set(job::removed.eq(Some(removed))).execute(db)?;
+        }
+    }
+    Ok(())
+}
+
+/// The addresses that were removed since a load began.
+pub fn excluded(db: &mut Db, id: i64) -> Result<OptOutSet, DatabaseError> {
+    let kind = u8::try_from(OptOut::Delete.kind()).map_err(DatabaseError::broken)?;
+    let removed: Option<Vec<u8>> = job::table.find(id).select(job::removed).first(db)?;
+    let removed = removed.unwrap_or_default();
+    let digests = removed.as_chunks::<20>().0.iter();
+    Ok(OptOutSet::new(digests.map(|digest| (*digest, kind)).collect()))
+}
+
+/// Returns whether an unfinished load keeps the digest of a removed address.
+pub fn keep_digest(db: &mut Db, digest: &Sha1Digest) -> Result<bool, DatabaseError> {
+    let removed = job::table.filter(job::removed.is_not_null()).select(job::removed);
+    let removed: Vec<Option<Vec<u8>>> = removed.load(db)?;
+    Ok(removed.iter().flatten().any(|digests| digests.as_chunks::<20>().0.contains(&digest.0)))
 }
 
 /// Number of jobs whose checkpoint is an account key. Those of paste loads are line numbers.

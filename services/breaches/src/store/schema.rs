@@ -339,6 +339,7 @@ diesel::table! {
         updated_at -> BigInt,
         skips -> Text,
         error -> Nullable<Text>,
+        removed -> Nullable<Binary>,
     }
 }
 

@@ -153,6 +153,62 @@ fn load_respects_a_state_change_of_its_job_while_reading() {
 }
 
 #[test]
+fn load_adds_no_address_that_was_removed_while_it_ran() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    let accounts: Line = |email| format!("{email}\n");
+    let pastes: Line = |email| {
+        let id = email.trim_end_matches("@load.example");
+        json!({"Source": "Slexy", "Id": id, "Emails": [email]}).to_string() + "\n"
+    };
+    let verify = || operator.json(&["address", "verify-removed", "gone@load.example"]);
+    for (arguments, line) in [
+        (&["accounts", "load", "--breach", "Inkwell", "-"][..], accounts),
+        (&["pastes", "load", "-"], pastes),
+    ] {
+        let mut load = start(&operator, arguments);
+        feed(&mut load, &line("gone@load.example"));
+        until_blocking("the job runs", || newest(&pools).is_some_and(|job| job.state == "running"));
+        operator.run(&["address", "opt-out", "gone@load.example", "--kind", "delete"]);
+        assert_eq!(verify()["kept_digest"], true);
+        feed(&mut load, &line("kept@load.example"));
+        let (code, output) = end(load);
+        assert_eq!(code, Some(0), "{output}");
+        assert_eq!(newest(&pools).unwrap().added, 1, "{arguments:?}");
+        assert_eq!(verify()["kept_digest"], false);
+        // A later load adds the address. Then there is no load that has to skip it.
+        let file = operator.folder.write("later", line("gone@load.example"));
+        let (_, later) = arguments.split_last().unwrap();
+        operator.run(&[later, &[file.to_str().unwrap()]].concat());
+        operator.run(&["address", "opt-out", "gone@load.example", "--kind", "delete"]);
+        assert_eq!(verify()["kept_digest"], false);
+    }
+}
+
+#[test]
+fn removed_address_is_forgotten_when_its_load_is_cancelled() {
+    let operator = Operator::new();
+    let pools = pools(&operator);
+    let id = pools.write_blocking(|db| {
+        jobs::begin(db, "purge", "", "Inkwell", 1)?;
+        let id = jobs::begin(db, "accounts", "", "{}", 1)?;
+        jobs::fail(db, id, "no room", 1)?;
+        Ok::<_, database::DatabaseError>(id)
+    });
+    let id = id.unwrap();
+    for _ in 0..2 {
+        operator.run(&["address", "opt-out", "gone@load.example", "--kind", "delete"]);
+    }
+    let kept = || -> Vec<usize> {
+        let all = pools.read_blocking(jobs::all).unwrap();
+        all.into_iter().map(|job| job.removed.map_or(0, |digests| digests.len())).collect()
+    };
+    assert_eq!(kept(), [20, 0], "the newest job is a load");
+    operator.run(&["job", "cancel", &id.to_string()]);
+    assert_eq!(kept(), [0, 0]);
+}
+
+#[test]
 fn cancelled_job_is_not_finished() {
     let operator = Operator::new();
     let pools = pools(&operator);

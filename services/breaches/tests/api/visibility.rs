@@ -208,7 +208,7 @@ async fn retired_breach_accepts_no_accounts_and_stays_retired() {
 async fn load_fails_if_its_breach_is_retired_meanwhile() {
     let (app, _) = app().await;
     let alpha = app.change(|db| breaches::store::breaches::by_name(db, "Alpha")).await.unwrap();
-    let mut linker = breaches::jobs::Linker::new(&app.context, &[alpha]);
+    let mut linker = breaches::jobs::Linker::new(&app.context, 1, &[alpha]);
     app.set_breach("Alpha", |breach| breach.flags.retired = true).await;
     let linked = app.context.pools.write_blocking(|db| linker.link(db, &[]));
     assert_eq!(linked.unwrap_err().to_string(), "the breach Alpha is retired or gone");

@@ -222,7 +222,8 @@ CREATE TABLE job (
     started_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     skips TEXT NOT NULL,
-    error TEXT
+    error TEXT,
+    removed BYTEA
 );
 
 CREATE TABLE block (

@@ -171,7 +171,8 @@ CREATE TABLE job (
     started_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     skips TEXT NOT NULL,
-    error TEXT
+    error TEXT,
+    removed BLOB
 );
 
 CREATE TABLE block (

@@ -132,7 +132,7 @@ fn link(
 ) -> Result<i64, JobError> {
     let loaded = tally.counts.accepted;
     let placement = context.pools.read_blocking(|db| accounts::placement(db, loaded))?;
-    let mut linker = Linker::new(context, breaches).placed(placement);
+    let mut linker = Linker::new(context, running.id, breaches).placed(placement);
     linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;
     compaction::compact(context, loaded)?;

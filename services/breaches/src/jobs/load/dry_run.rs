@@ -69,7 +69,7 @@ pub fn forecast(context: &JobContext, options: &AccountsOptions) -> Result<Forec
     let sources = options.sources(context)?;
     let mut tally = Tally::default();
     let mut sorted = read_accounts::sort(context, &sources, &options.reading(), None, &mut tally)?;
-    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    let mut excluded = Excluded::new(context.settings.optout_memory_max, None);
     let mut found = Forecast::of(&tally);
     let mut db = context.pools.connect()?;
     excluded.refresh(&mut db)?;
@@ -194,7 +194,7 @@ fn count_links(
     places: impl Fn(&mut Db, (i64, i16)) -> Result<HashSet<String>, JobError>,
 ) -> Result<(), JobError> {
     let mut db = context.pools.connect()?;
-    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    let mut excluded = Excluded::new(context.settings.optout_memory_max, None);
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
     let (mut current, mut stored) = (String::new(), Stored::Nothing);

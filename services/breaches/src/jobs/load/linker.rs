@@ -34,14 +34,14 @@ pub struct Linker {
 }
 
 impl Linker {
-    /// Creates a linker with empty caches. If there is more than one breach, the address in each
-    /// record must be followed by the index of its breach.
-    pub fn new(context: &JobContext, breaches: &[Breach]) -> Self {
+    /// Creates a job's linker with empty caches. If there is more than one breach, the address in
+    /// each record must be followed by the index of its breach.
+    pub fn new(context: &JobContext, job: i64, breaches: &[Breach]) -> Self {
         Self {
             breaches: breaches.to_vec(),
             ids: breaches.iter().map(|breach| breach.id).collect(),
             domains: DomainIds::default(),
-            excluded: Excluded::new(context.settings.optout_memory_max),
+            excluded: Excluded::new(context.settings.optout_memory_max, Some(job)),
             placement: Placement::Table,
             own_links: Some(BTreeMap::new()),
             suppress_notices: None,

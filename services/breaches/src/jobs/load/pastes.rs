@@ -177,7 +177,7 @@ fn run(
     let mut lines = BoundedLines::new(BufReader::with_capacity(1 << 20, input), longest);
     let mut tally = Tally::default();
     let mut invalid = 0;
-    let mut excluded = Excluded::new(context.settings.optout_memory_max);
+    let mut excluded = Excluded::new(context.settings.optout_memory_max, Some(running.id));
     let mut db = RetryingConnection::open(&context.pools)?;
     let is_staged = accounts::placement_in_table(db.db())? == Placement::Staged;
     let mut batch = Batch { notifies: !options.no_notify, is_staged, ..Batch::default() };

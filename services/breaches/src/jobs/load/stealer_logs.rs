@@ -131,7 +131,7 @@ fn run(
         job::sorted(context, running.id, |tally| sort(context, options, Some(heartbeat), tally))?;
     let placement = context.pools.read_blocking(accounts::placement_in_table)?;
     let mut linker = PairLinker {
-        linker: Linker::new(context, std::slice::from_ref(breach))
+        linker: Linker::new(context, running.id, std::slice::from_ref(breach))
             .placed(placement)
             .suppress_notices(options.no_notify),
         websites: DomainIds::default(),

@@ -18,7 +18,8 @@ pub struct Remains {
     pub found: Vec<(String, u64)>,
     /// Whether the address's domain is still stored even though no account uses it.
     pub unused_domain: bool,
-    /// Whether the digest is deliberately kept to avoid loading the address again.
+    /// Whether the digest is deliberately kept to avoid loading the address again, possibly only
+    /// until a load ends.
     pub kept_digest: bool,
     /// Files we looked at.
     pub files: Vec<PathBuf>,
@@ -55,7 +56,9 @@ pub fn find_remains(
         Some(id) => !unused_domains::is_used(&mut db, id)?,
         None => false,
     };
-    remains.kept_digest = opt_outs::get(&mut db, &address.sha1())? == Some(OptOut::Breaches);
+    let digest = address.sha1();
+    remains.kept_digest = opt_outs::get(&mut db, &digest)? == Some(OptOut::Breaches)
+        || jobs::keep_digest(&mut db, &digest)?;
     traces::clear_log_or_warn(&mut db)?;
     let database = traces::file(&mut db)?;
     drop(db);
