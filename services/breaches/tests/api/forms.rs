@@ -75,6 +75,21 @@ async fn undeliverable_address_is_refused_as_invalid() {
 }
 
 #[actix_web::test]
+async fn field_with_a_nul_is_refused_on_both_databases() {
+    let app = start().await;
+    let browser = Browser::new(&app);
+    browser.sign_in(OWNER).await;
+    for (page, form, field) in [
+        ("/account/notifications", "/account/notifications", "domain"),
+        ("/account/webhooks", "/account/webhooks/remove", "url"),
+    ] {
+        browser.post(page, form, &[(field, "x\0")]).await.must(400);
+        browser.post(page, form, &[(field, "unknown")]).await.must(303);
+    }
+    browser.get("/sign-in/confirm?token=%00").await.must(400);
+}
+
+#[actix_web::test]
 async fn form_of_a_mail_link_needs_the_csrf_token_of_its_page() {
     let app = start().await;
     let asking = Browser::new(&app);

@@ -17,8 +17,13 @@ const LIMIT: usize = 16 * 1024;
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    fn parse(bytes: &[u8]) -> Self {
-        Self(url::form_urlencoded::parse(bytes).into_owned().collect())
+    /// Parses fields. They must not contain NUL, because PostgreSQL rejects it even in a comparison.
+    fn parse(bytes: &[u8]) -> Result<Self, PageError> {
+        let fields: Vec<_> = url::form_urlencoded::parse(bytes).into_owned().collect();
+        match fields.iter().any(|(_, value): &(String, String)| value.contains('\0')) {
+            true => Err(PageError::Api(Error::Unreadable)),
+            false => Ok(Self(fields)),
+        }
     }
 
     /// Value of a field. Empty if it's missing.
@@ -49,11 +54,11 @@ impl FromRequest for Fields {
         let (request, mut payload) = (request.clone(), payload.take());
         Box::pin(async move {
             if request.method() != Method::POST {
-                return Ok(Self::parse(request.query_string().as_bytes()));
+                return Self::parse(request.query_string().as_bytes());
             }
             let bytes = shell::read_body(&request, &mut payload, LIMIT).await;
             let bytes = bytes.map_err(|_| PageError::Api(Error::Unreadable))?;
-            Ok(Self::parse(&bytes))
+            Self::parse(&bytes)
         })
     }
 }
@@ -120,8 +125,8 @@ impl FromRequest for Unsubscribe {
         Box::pin(async move {
             let bytes = shell::read_body(&request, &mut payload, LIMIT).await;
             let bytes = bytes.map_err(|_| PageError::Api(Error::Unreadable))?;
-            let (sender, fields) = (sender.await?, Fields::parse(&bytes));
-            let query = Fields::parse(request.query_string().as_bytes());
+            let (sender, fields) = (sender.await?, Fields::parse(&bytes)?);
+            let query = Fields::parse(request.query_string().as_bytes())?;
             if query.has("token") && is_one_click(&fields, &bytes) {
                 return Ok(Self::OneClick { sender, token: query.text("token").to_owned() });
             }
