@@ -170,14 +170,34 @@ fn looked_up(row: Option<Row>, now: i64) -> Result<KeyLookup, DatabaseError> {
     Ok(KeyLookup::Live(Arc::new(Holder { key: row.key, expires_at, subscriber, subscription })))
 }
 
+#[derive(Queryable)]
+struct OwnedKey {
+    id: i64,
+    hint: String,
+    created_at: i64,
+    expires_at: Option<i64>,
+    revoked_at: Option<i64>,
+}
+
+/// Query for all keys of an owner.
+#[auto_type]
+pub fn by_owner<'a>(owner: &'a str) -> _ {
+    api_key::table.filter(api_key::owner.eq(owner)).select((
+        api_key::id,
+        api_key::hint,
+        api_key::created_at,
+        api_key::expires_at,
+        api_key::revoked_at,
+    ))
+}
+
 /// Hint and creation time of an owner's live key, if any.
 pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
-    let keys = auth::list_keys(db)?.into_iter().rev();
-    let mut own = keys.filter(|key| {
-        let over = key.expires_at.is_some_and(|end| end <= now);
-        key.owner == owner && key.revoked_at.is_none() && !over
-    });
-    Ok(own.next().map(|key| (key.hint, key.created_at)))
+    let keys: Vec<OwnedKey> = on_backend!(db, conn => by_owner(owner).load(conn))?;
+    let live = keys
+        .into_iter()
+        .filter(|key| key.revoked_at.is_none() && key.expires_at.is_none_or(|end| end > now));
+    Ok(live.max_by_key(|key| key.id).map(|key| (key.hint, key.created_at)))
 }
 
 /// Maximum number of keys cached per connection. If you have more, you should be on PostgreSQL.

@@ -384,7 +384,9 @@ diesel::table! {
     api_key (id) {
         id -> BigInt,
         digest -> Binary,
+        hint -> Text,
         owner -> Text,
+        created_at -> BigInt,
         expires_at -> Nullable<BigInt>,
         revoked_at -> Nullable<BigInt>,
     }

@@ -115,6 +115,8 @@ async fn every_lookup_uses_the_intended_index() {
     assert_uses(&point, &["SEARCH account USING PRIMARY KEY (k=?)"], &["_pkey", "k = "]);
     let both = plan!(&mut db, key_holders::with_account(&[0], 7), "7, '\\x00'");
     assert_uses(&both, &["SEARCH account USING PRIMARY KEY (k=?)"], &["k = ", "digest = "]);
+    let own = plan!(&mut db, key_holders::by_owner("x"), "'x'");
+    assert_uses(&own, &["api_key_owner (owner=?)"], &["api_key_owner"]);
     let range = match db {
         Db::Sqlite(_) => plan!(&mut db, accounts::by_range(7, 9), ""),
         // The first value is the `LIMIT` of the domain subquery.
