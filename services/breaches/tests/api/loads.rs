@@ -237,11 +237,12 @@ async fn pastes_are_updated_by_source_and_id_and_sorted_newest_first() {
         line("OptOut", "mark", Value::Null),
         line("Bad source", "x", Value::Null),
         line("Pastebin", "a\0b", Value::Null),
+        line("Pastebin", "a.\r\nCall this number", Value::Null),
         line("Pastebin", &"a".repeat(1_025), Value::Null),
         "not json".to_owned(),
     ];
     let outcome = app.load_pastes(&text.join("\n")).await;
-    assert_eq!((outcome.accepted, outcome.skipped, outcome.added), (4, 4, 8));
+    assert_eq!((outcome.accepted, outcome.skipped, outcome.added), (4, 5, 8));
     let again = app.load_pastes(&text[0].replace("null", "\"Named\"")).await;
     assert_eq!(again.added, 0);
     let key = app.subscriber("owner@example.org", "core1").await;

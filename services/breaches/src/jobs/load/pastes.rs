@@ -25,7 +25,7 @@ use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::jobs::retry::RetryingConnection;
-use crate::model::{AccountKey, address_text, instant, loaded_address, paste as rules};
+use crate::model::{AccountKey, address_text, entry, instant, loaded_address, paste as rules};
 use crate::store::accounts::{self, Linked, NewAccount, PasteLink, Placement, StagedRow};
 use crate::store::jobs::Counts;
 use crate::store::notices::{self, PASTE};
@@ -221,9 +221,11 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         None => None,
         Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
-    // PostgreSQL can't store NUL and can't index a long id.
-    let stored = !row.id.contains('\0') && !row.title.as_deref().unwrap_or("").contains('\0');
-    if !rules::is_source(&row.source) || !(1..=MAX_ID).contains(&row.id.len()) || !stored {
+    // PostgreSQL can't store NUL and can't index a long id. A line break in an id would add lines to
+    // mails.
+    let has_nul = row.title.as_deref().is_some_and(|title| title.contains('\0'));
+    let is_id = (1..=MAX_ID).contains(&row.id.len()) && !row.id.contains(entry::is_unprintable);
+    if !rules::is_source(&row.source) || !is_id || has_nul {
         return Err(SkipReason::Json);
     }
     let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;
