@@ -372,12 +372,19 @@ mod tests {
 
     /// Reads a file and returns its pairs, each with a blank between address and website.
     fn pairs(input: impl Read) -> Vec<(u64, Result<String, SkipReason>)> {
+        pairs_with(input, &StealerLogsOptions::default())
+    }
+
+    fn pairs_with(
+        input: impl Read,
+        options: &StealerLogsOptions,
+    ) -> Vec<(u64, Result<String, SkipReason>)> {
         let mut found = Vec::new();
         let mut note = |line, row: Result<(&str, &str), SkipReason>| {
             found.push((line, row.map(|(email, site)| format!("{email} {site}"))));
             Ok(())
         };
-        read(input, &StealerLogsOptions::default(), &mut note).unwrap();
+        read(input, options, &mut note).unwrap();
         found
     }
 
@@ -407,6 +414,12 @@ mod tests {
         // Passwords after both columns may contain delimiters.
         let last = pairs(&b"url,email,password\nc.example,a@b.example,x,y\n"[..]);
         assert_eq!(last, [(2, Ok("a@b.example c.example".to_owned()))]);
+        // Without a header, the first row has the right number of cells.
+        let text = b"a@b.example,x,c.example\na@b.example,x,word.example,c.example\n";
+        let options =
+            StealerLogsOptions { website_column: Some("3".to_owned()), ..Default::default() };
+        let expected = [(1, Ok("a@b.example c.example".to_owned())), (2, Err(SkipReason::Column))];
+        assert_eq!(pairs_with(&text[..], &options), expected);
     }
 
     #[test]
