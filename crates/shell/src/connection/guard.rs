@@ -143,6 +143,8 @@ impl Guard {
             return Some(StatusCode::BAD_REQUEST);
         }
         let line = line.and_then(|length| match memchr(b'\n', bytes) {
+            // The parser skips blank lines before the request line (RFC 9112, section 2.2).
+            Some(end) if length + end <= 1 => Some(0),
             Some(end) if length + end <= LONGEST_REQUEST_LINE => None,
             Some(end) => Some(length + end),
             None => Some(length + bytes.len()),

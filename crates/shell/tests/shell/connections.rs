@@ -193,6 +193,7 @@ async fn unreadable_requests_get_the_body_of_the_service() {
             400,
         ),
         (&long, 414),
+        (&format!("\r\n{long}"), 414),
         (&wide, 431),
     ] {
         let mut stream = connect(&started).await;

@@ -90,9 +90,13 @@ async fn a_malformed_head_ends_the_connection() {
         "GET \\count HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /ü HTTP/1.1\r\nhost: a\r\n\r\n",
         "GET /count?count=1#x HTTP/1.1\r\nhost: a\r\n\r\n",
+        "\r\nGET /count?count=1#x HTTP/1.1\r\nhost: a\r\n\r\n",
+        "\n\r\nGET /count?count=1#x HTTP/1.1\r\nhost: a\r\n\r\n",
     ] {
         assert_eq!(statuses(&started, head).await, [400], "{head:?}");
     }
+    let blank = "\r\nGET /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n";
+    assert_eq!(statuses(&started, blank).await, [200, 200], "blank lines are skipped");
 }
 
 #[actix_web::test]
