@@ -91,6 +91,25 @@ pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
     root.join(format!("generation-{generation}"))
 }
 
+/// Removes a generation's folder. Returns `false` if another process is reading it, or removing it
+/// at the same time.
+fn remove_unused(folder: &Path) -> Result<bool, EngineError> {
+    let remove = || -> Result<bool, EngineError> {
+        let Some(_unused) = FolderLock::unused(folder)? else { return Ok(false) };
+        std::fs::remove_dir_all(folder)?;
+        Ok(true)
+    };
+    match remove() {
+        // A process that comes later may put a new lock file into the folder.
+        Err(EngineError::Io(error))
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) =>
+        {
+            Ok(false)
+        }
+        removed => removed,
+    }
+}
+
 impl Generations for Folders {
     fn folder(&self) -> Option<&Path> {
         Some(&self.root)
@@ -132,10 +151,7 @@ impl Generations for Folders {
             if !folder.exists() {
                 continue;
             }
-            match FolderLock::unused(&folder)? {
-                Some(_unused) => std::fs::remove_dir_all(&folder)?,
-                None => all = false,
-            }
+            all &= remove_unused(&folder)?;
         }
         Ok(all)
     }

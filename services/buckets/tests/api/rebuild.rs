@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 use buckets::Settings;
 use buckets::engine::{
@@ -11,6 +11,7 @@ use buckets::jobs::{
     rebuild, remove, status, verify,
 };
 use buckets::model::{Facets, FileQuery, Found};
+use testkit::Folder;
 
 use crate::app::{Fixture, line, samples};
 use crate::program::{Program, holds, text};
@@ -293,6 +294,30 @@ fn server_discards_unfinished_generation() {
     writer.publish(Mode::Replace, Vec::new(), 1).unwrap();
     drop((writer, whole));
     assert_eq!(left_by_a_start(), ["generation-1", "generation-2"], "it may be in use");
+}
+
+#[test]
+fn several_servers_drop_an_old_generation_at_once() {
+    const SERVERS: usize = 4;
+    let folder = Folder::new();
+    let index = folder.join("index");
+    let start = Barrier::new(SERVERS);
+    for _ in 0..200 {
+        for name in ["readers.lock", "column/paths", "words/meta.json"] {
+            folder.write(format!("index/generation-1/{name}"), "");
+        }
+        std::thread::scope(|scope| {
+            let sweep = || {
+                start.wait();
+                let generations = Folders::new(index.clone());
+                while !generations.sweep(2).unwrap() {}
+            };
+            for _ in 0..SERVERS {
+                scope.spawn(sweep);
+            }
+        });
+        assert!(!index.join("generation-1").exists());
+    }
 }
 
 #[test]
