@@ -212,6 +212,11 @@ impl Snapshot {
         self.buckets.get(at)
     }
 
+    /// Looks up a bucket by address.
+    pub fn bucket_at(&self, address: &str) -> Option<&Bucket> {
+        self.by_address.get(address).map(|&at| &self.buckets[at])
+    }
+
     /// Resolves the items of a bucket filter to ids and sorts them. Ignores unknown items.
     pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
         let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
@@ -225,7 +230,7 @@ impl Snapshot {
             return part.parse().ok();
         }
         let address = Address::parse(part).ok()?;
-        self.by_address.get(address.as_str()).map(|&at| self.buckets[at].id)
+        self.bucket_at(address.as_str()).map(|bucket| bucket.id)
     }
 
     /// Returns the time since which a bucket is hidden because its provider kept refusing it.

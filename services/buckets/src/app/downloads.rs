@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use database::off_worker;
+use database::{Db, off_worker};
 use futures_util::stream::{once, try_unfold};
 use futures_util::{Stream, StreamExt};
 
 use super::files::{Extent, record, run_prepared};
 use super::search::{limits, list};
+use super::takedowns::takedowns_in_force;
 use crate::engine::FileList;
 use crate::error::Error;
 use crate::metrics;
+use crate::model::takedowns::Takedowns;
 use crate::state::{Snapshot, State};
 use crate::wire::download::DownloadFormat;
 use crate::wire::files::FileSearch;
@@ -68,7 +70,7 @@ impl Reading {
         let (limits, _guard) = limits(&self.state);
         let reading = off_worker(move || -> Result<_, Error> {
             let Some(rows) = self.list.next(PART, &limits)? else { return Ok(None) };
-            let takedowns = &self.state.snapshot().takedowns;
+            let takedowns = self.takedowns()?;
             let mut part = Vec::new();
             for row in rows.into_iter().filter(|row| !takedowns.hides(row.bucket, &row.path)) {
                 if let Some(file) = record(&self.snapshot, row) {
@@ -78,6 +80,18 @@ impl Reading {
             Ok(Some((part, self)))
         });
         reading.await.map_err(|error| Error::Internal(error.to_string()))?
+    }
+
+    /// Returns the removals that hide files from the rest of the download. Once a rebuild has
+    /// replaced our index, completed removals don't erase files from it anymore.
+    fn takedowns(&self) -> Result<Takedowns, Error> {
+        let now = self.state.snapshot();
+        let mut takedowns = now.takedowns.clone();
+        if now.generation != self.snapshot.generation {
+            let in_force = |db: &mut Db| takedowns_in_force(db, &self.snapshot);
+            takedowns.add_all(&self.state.pools().read_blocking(in_force)?);
+        }
+        Ok(takedowns)
     }
 }
 

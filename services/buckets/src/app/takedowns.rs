@@ -7,6 +7,7 @@ use database::{DatabaseError, Db};
 use crate::engine::{EngineError, FileIndex, Limits};
 use crate::model::file_query::FileQuery;
 use crate::model::takedowns::{HiddenPaths, Takedowns};
+use crate::state::Snapshot;
 use crate::store::{buckets, removals};
 
 /// Reads the pending removals. Skips those for buckets we don't know.
@@ -14,6 +15,18 @@ pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::pending(db)? {
         if let Some(bucket) = buckets::by_address(db, &removal.address)? {
+            takedowns.add(bucket.id, &removal.prefix);
+        }
+    }
+    Ok(takedowns)
+}
+
+/// Reads all removals in force, pending or completed, of the buckets in a snapshot. Use this for an
+/// index from before a rebuild, because removals are only carried out in the current one.
+pub fn takedowns_in_force(db: &mut Db, snapshot: &Snapshot) -> Result<Takedowns, DatabaseError> {
+    let mut takedowns = Takedowns::default();
+    for removal in removals::in_force(db)? {
+        if let Some(bucket) = snapshot.bucket_at(&removal.address) {
             takedowns.add(bucket.id, &removal.prefix);
         }
     }

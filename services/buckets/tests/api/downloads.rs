@@ -1,6 +1,10 @@
 //! Search results as CSV and NDJSON.
 
 use buckets::Settings;
+use database::{DatabaseError, Db};
+use diesel::RunQueryDsl;
+use diesel::dsl::sql;
+use diesel::sql_types::BigInt;
 use reqwest::header::{ACCEPT, HeaderMap};
 use rstest::rstest;
 use serde_json::Value;
@@ -97,7 +101,7 @@ async fn csv_is_loaded_again_and_has_no_formulas() {
 async fn downloads_end_at_the_limit_of_the_package() {
     let fixture = Fixture::with_samples();
     let set = |files| {
-        let write = |db: &mut database::Db| -> Result<(), database::DatabaseError> {
+        let write = |db: &mut Db| -> Result<(), DatabaseError> {
             let mut package = buckets::store::packages::of_plan(db, "premium")?;
             package.download_files = files;
             buckets::store::packages::put(db, &package)
@@ -187,6 +191,39 @@ async fn removed_files_are_left_out_of_running_downloads() {
     let body = response.text().await.unwrap();
     assert_eq!((body.lines().count(), body.contains("secret.txt")), (8_001, false));
     assert!(body.lines().last().unwrap().contains("last.txt"));
+}
+
+#[actix_web::test]
+async fn files_removed_after_a_rebuild_are_left_out_of_running_downloads() {
+    let fixture = Fixture::new();
+    let mut lines: Vec<String> = long_names(8_000).map(|name| line(A, &name, 1, 1)).collect();
+    lines.push(line(B, "secret.txt", 1, 1));
+    lines.push(line(A, "private/secret.txt", 1, 1));
+    lines.push(line(A, "last.txt", 1, 1));
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let app = fixture.serve("premium").await;
+    let response = app.begin("", NDJSON).await;
+    buckets::jobs::rebuild(&fixture.context).unwrap();
+    // The commands wait for the download, which is the last reader of the old generation.
+    let removing = [(B, ""), (A, "private/")].map(|(address, prefix)| {
+        let context = fixture.context.clone();
+        let remove = move || buckets::jobs::remove(&context, address, prefix, "", "test");
+        std::thread::spawn(remove)
+    });
+    let completed = |db: &mut Db| -> Result<i64, DatabaseError> {
+        let number = sql::<BigInt>("(SELECT count(*) FROM removal WHERE applied_at IS NOT NULL)");
+        Ok(diesel::select(number).get_result(db)?)
+    };
+    testkit::until_blocking("the removals are completed", || {
+        fixture.context.pools.read_blocking(completed).unwrap() == 2
+    });
+    app.refresh();
+    let body = response.text().await.unwrap();
+    assert_eq!((body.lines().count(), body.contains("secret")), (8_001, false));
+    assert!(body.lines().last().unwrap().contains("last.txt"));
+    for removing in removing {
+        removing.join().unwrap().unwrap();
+    }
 }
 
 #[actix_web::test]
