@@ -17,6 +17,7 @@ use crate::engine::{AwaitedIndex, EngineError, FileIndex, Generations, IndexSumm
 use crate::error::Error;
 use crate::metrics::{self, IndexFigures};
 use crate::model::progress::Progress;
+use crate::model::takedowns::Takedowns;
 use crate::state::{Snapshot, State};
 use crate::store::generations::IndexState;
 use crate::store::{buckets, crawls, generations, load_runs};
@@ -169,7 +170,6 @@ pub fn refresh(state: &State) -> Result<(), SnapshotError> {
 
 /// Checks for a newer snapshot. Returns `true` if the hidden files need to be counted again.
 fn look(state: &State) -> Result<bool, SnapshotError> {
-    let seen = state.snapshot();
     let pools = state.pools();
     let second = state.clock().unix();
     let (mut now, own, packages, run, crawls, pending) =
@@ -181,6 +181,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         })?;
     metrics::loading(run.map_or(0.0, |(_, progress)| Progress::current_rate(&progress, second)));
     metrics::crawling(crawls.active, crawls.paused, crawls.running, crawls.overdue_seconds);
+    let seen = hide(state, &pending);
     let mut index = Arc::clone(&seen.index);
     let mut switched = now.generation != seen.generation;
     if state.fault().is_some() {
@@ -226,6 +227,19 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         publish(state, snapshot);
     }
     Ok(false)
+}
+
+/// Hides files in the current snapshot and returns it. Refreshing the index may take long or fail,
+/// and removed files must not be found in the meantime.
+fn hide(state: &State, pending: &Takedowns) -> Arc<Snapshot> {
+    let seen = state.snapshot();
+    let mut snapshot = (*seen).clone();
+    snapshot.takedowns.add_all(pending);
+    if snapshot.takedowns == seen.takedowns {
+        return seen;
+    }
+    publish(state, snapshot);
+    state.snapshot()
 }
 
 /// Counts the hidden files in the published snapshot. Keeps the previous counts if that fails.

@@ -44,6 +44,11 @@ impl FailingSearches {
         Self::with(inner, Call::Search, search, None)
     }
 
+    /// Makes a refresh fail, counted from 1.
+    pub fn refresh(inner: &Arc<dyn Generations>, refresh: usize) -> Arc<Self> {
+        Self::with(inner, Call::Refresh, refresh, None)
+    }
+
     /// Does some work during a search, counted from 1.
     pub fn during(
         inner: &Arc<dyn Generations>,
