@@ -173,6 +173,9 @@ pub struct Snapshot {
     pub takedowns: Takedowns,
     /// Number of hidden files, for buckets that are only partly hidden.
     pub hidden: BTreeMap<u64, u64>,
+    /// Number of visible files and buckets. Counted before the snapshot is published, so that
+    /// requests don't have to.
+    pub totals: Counts,
     /// All buckets, ordered by id.
     buckets: Arc<Vec<Bucket>>,
     /// Indexes into `buckets`, by address.
@@ -192,7 +195,7 @@ impl Snapshot {
         let addresses = buckets.iter().enumerate();
         let by_address = addresses.map(|(at, bucket)| (bucket.address.clone(), at)).collect();
         let (buckets, by_address) = (Arc::new(buckets), Arc::new(by_address));
-        let hidden = BTreeMap::new();
+        let (hidden, totals) = (BTreeMap::new(), Counts::default());
         Self {
             index,
             summary,
@@ -201,6 +204,7 @@ impl Snapshot {
             packages,
             takedowns,
             hidden,
+            totals,
             buckets,
             by_address,
         }
@@ -271,7 +275,7 @@ impl Snapshot {
     }
 
     /// Counts the listed buckets and their files. With `since`, only counts buckets first indexed
-    /// at that time or before.
+    /// at that time or before. This looks at every bucket.
     pub fn counts(&self, since: Option<i64>) -> Counts {
         let mut counts = Counts::default();
         for bucket in self.listed(since) {

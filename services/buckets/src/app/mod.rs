@@ -35,5 +35,5 @@ pub use pairing::is_paired;
 pub use reconcile::reconcile;
 pub use search::{CancelOnDrop, search};
 pub use snapshot::{copy_index, follow, lost, open, open_index, refresh};
-pub use stats::get_stats;
+pub use stats::{get_stats, get_totals};
 pub use takedowns::pending_takedowns;

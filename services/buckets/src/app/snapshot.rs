@@ -55,8 +55,7 @@ pub fn open(
     if fault.is_none() {
         snapshot.hidden = count_hidden(&*snapshot.index, &snapshot.takedowns)?;
     }
-    measure(&snapshot);
-    let state = State::new(pools, clock, generations, settings, snapshot);
+    let state = State::new(pools, clock, generations, settings, with_totals(snapshot));
     state.set_fault(fault);
     Ok(state)
 }
@@ -295,8 +294,7 @@ pub async fn follow(state: State) {
 }
 
 fn publish(state: &State, snapshot: Snapshot) {
-    measure(&snapshot);
-    state.publish(snapshot);
+    state.publish(with_totals(snapshot));
 }
 
 fn read(
@@ -325,14 +323,16 @@ fn read(
     Ok(Snapshot::new(index, summary, versions, packages, buckets, takedowns))
 }
 
-fn measure(snapshot: &Snapshot) {
-    let counts = snapshot.counts(None);
+/// Counts the files and buckets of a snapshot, also for the metrics.
+fn with_totals(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.totals = snapshot.counts(None);
     metrics::published(&IndexFigures {
         generation: u64::from(snapshot.generation),
-        files: counts.files,
-        buckets: counts.buckets.iter().sum(),
+        files: snapshot.totals.files,
+        buckets: snapshot.totals.buckets.iter().sum(),
         bytes: snapshot.summary.disk_bytes,
         dead_rows: snapshot.summary.dead_rows,
         published_at: snapshot.published_at(),
     });
+    snapshot
 }

@@ -1,20 +1,35 @@
 //! Index statistics.
 
+use std::sync::Arc;
+
+use database::off_worker;
+
+use crate::error::Error;
+use crate::model::counts::Counts;
 use crate::state::State;
 use crate::wire::stats::{StatsAnswer, StatsMeta};
 
-/// Counts the files and buckets in the index. If the caller's package shows new buckets with a
-/// delay, there's a second count without them.
-pub fn get_stats(state: &State, plan: Option<&str>) -> StatsAnswer {
+/// Returns the number of files and buckets in the index, and the time of the last publish, which is
+/// 0 before the first one.
+pub fn get_totals(state: &State) -> (Counts, i64) {
+    let snapshot = state.snapshot();
+    (snapshot.totals, snapshot.published_at())
+}
+
+/// Returns the number of files and buckets in the index. If the caller's package shows new buckets
+/// with a delay, there's a second count without them.
+pub async fn get_stats(state: &State, plan: Option<&str>) -> Result<StatsAnswer, Error> {
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     let now = state.clock().unix();
-    let meta = match package.hidden_since(now) {
-        None => StatsMeta::default(),
-        Some(since) => StatsMeta {
-            notice: package.delay_notice(now),
-            restricted_stats: Some(snapshot.counts(Some(since)).into()),
-        },
-    };
-    StatsAnswer { meta, stats: snapshot.counts(None).into(), last_updated: snapshot.published_at() }
+    let mut meta = StatsMeta::default();
+    if let Some(since) = package.hidden_since(now) {
+        // There can be hundreds of thousands of buckets, so keep this off the async workers.
+        let old = Arc::clone(&snapshot);
+        let counts = off_worker(move || old.counts(Some(since))).await;
+        let counts = counts.map_err(|error| Error::Internal(error.to_string()))?;
+        meta.notice = package.delay_notice(now);
+        meta.restricted_stats = Some(counts.into());
+    }
+    Ok(StatsAnswer { meta, stats: snapshot.totals.into(), last_updated: snapshot.published_at() })
 }

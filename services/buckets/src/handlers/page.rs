@@ -47,12 +47,12 @@ struct Indexed {
 
 impl Indexed {
     fn of(state: &State) -> Option<Self> {
-        let answer = app::get_stats(state, None);
-        let published = Timestamp::from_second(answer.last_updated).ok();
-        let published = published.filter(|_| answer.last_updated > 0)?;
+        let (totals, published_at) = app::get_totals(state);
+        let published = Timestamp::from_second(published_at).ok();
+        let published = published.filter(|_| published_at > 0)?;
         Some(Self {
-            files: grouped(answer.stats.files_count),
-            buckets: grouped(answer.stats.buckets()),
+            files: grouped(totals.files),
+            buckets: grouped(totals.buckets.iter().sum()),
             published: published.strftime("%Y-%m-%d %H:%M").to_string(),
         })
     }

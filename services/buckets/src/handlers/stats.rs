@@ -28,5 +28,5 @@ pub async fn get_stats(
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     check_query(&request)?;
-    json(&app::get_stats(&state, plan_of(&caller)))
+    json(&app::get_stats(&state, plan_of(&caller)).await?)
 }

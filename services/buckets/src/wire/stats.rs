@@ -23,13 +23,6 @@ pub struct Stats {
     pub ali_count: u64,
 }
 
-impl Stats {
-    /// Total number of buckets.
-    pub fn buckets(&self) -> u64 {
-        self.aws_count + self.azure_count + self.dos_count + self.gcp_count + self.ali_count
-    }
-}
-
 impl From<Counts> for Stats {
     fn from(Counts { files, buckets: [aws, azure, dos, gcp, ali] }: Counts) -> Self {
         Self {

@@ -1,3 +1,5 @@
+use buckets::Settings;
+
 use crate::app::Fixture;
 
 #[actix_web::test]
@@ -57,4 +59,17 @@ async fn page_of_crawls_needs_no_key_and_only_own_assets() {
         assert!(body.contains(&format!("id=\"{part}\"")), "{part}: {body}");
     }
     assert_eq!(app.server.post("/crawls").send().await.unwrap().status(), 405);
+}
+
+#[actix_web::test]
+async fn pages_and_stats_do_not_count_all_buckets() {
+    let settings = Settings { reload_ms: 3_600_000, ..Settings::for_tests() };
+    let app = Fixture::with_samples().serve_with("free", settings).await;
+    let mut snapshot = (*app.state.snapshot()).clone();
+    assert_eq!(snapshot.totals.files, 105);
+    snapshot.totals.files = 12_345;
+    app.state.publish(snapshot);
+    let body = app.server.get("/").send().await.unwrap().text().await.unwrap();
+    assert!(body.contains("12,345 files in 6 buckets"), "{body}");
+    assert_eq!(app.get("/api/v2/stats").await.1["stats"]["filesCount"], 12_345);
 }

@@ -25,7 +25,7 @@ fn site(is_changed: &Arc<AtomicBool>) -> HttpPeer {
         };
         match asked(&request.target) {
             (name, _) if name == "events" => {
-                let list = json!({"events": [70, 71, 72].map(event), "total_pages": 1});
+                let list = json!({"events": ([70, 71, 72].map(event)), "total_pages": 1});
                 PeerAnswer::Body(200, list.to_string())
             }
             (name, _) => empty(&name),
