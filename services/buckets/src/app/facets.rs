@@ -2,11 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::files::{Extent, run_prepared};
+use database::off_worker;
+
+use super::files::{Extent, Prepared, run_prepared};
 use super::search::count_facets;
 use crate::error::Error;
 use crate::metrics;
-use crate::model::BucketType;
+use crate::model::{BucketType, Facets};
 use crate::state::{Snapshot, State};
 use crate::wire::facets::{BucketFacet, ExtensionFacet, FacetMeta, FacetsAnswer, TypeFacet};
 use crate::wire::files::FileSearch;
@@ -19,10 +21,20 @@ pub async fn get_facets(
     request: FileSearch,
 ) -> Result<FacetsAnswer, Error> {
     let run = async |snapshot: &Snapshot, query| count_facets(state, snapshot, owner, query).await;
-    let (prepared, counts) =
+    let (prepared, (counts, permit)) =
         run_prepared(state, (owner, plan), &request, Extent::Page, run).await?;
+    // There can be hundreds of thousands of counts to sort, so keep this off the async workers.
+    let sorted = off_worker(move || {
+        let _permit = permit;
+        answer(&prepared, counts, request)
+    });
+    let answer = sorted.await.map_err(|error| Error::Internal(error.to_string()))?;
+    metrics::searched("getFacets", answer.meta.results);
+    Ok(answer)
+}
+
+fn answer(prepared: &Prepared, counts: Facets, request: FileSearch) -> FacetsAnswer {
     let results = counts.total();
-    metrics::searched("getFacets", results);
     let mut buckets = Vec::with_capacity(counts.buckets.len());
     let mut types = [0; BucketType::ALL.len()];
     for (id, files) in counts.buckets {
@@ -60,11 +72,11 @@ pub async fn get_facets(
         .filter(|facet| facet.files > 0)
         .collect();
     type_facets.sort_by_key(|facet| Reverse(facet.files));
-    Ok(FacetsAnswer {
+    FacetsAnswer {
         query: request.echo,
         meta,
         buckets: bucket_facets.collect(),
         extensions: extension_facets.collect(),
         types: type_facets,
-    })
+    }
 }

@@ -41,15 +41,18 @@ pub async fn list(
     run(state, snapshot, account, query, find).await
 }
 
-/// Counts search results by bucket and by extension.
+/// Counts search results by bucket and by extension. Keep the returned memory permit until the
+/// counts are dropped.
 pub async fn count_facets(
     state: &State,
     snapshot: &Snapshot,
     account: &str,
     query: FileQuery,
-) -> Result<Facets, Error> {
-    let count =
-        |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| index.facets(query, limits);
+) -> Result<(Facets, Option<PagePermit>), Error> {
+    let count = |index: &dyn FileIndex, query: &FileQuery, limits: &Limits| {
+        let counts = index.facets(query, limits)?;
+        Ok((counts, limits.take_permit()))
+    };
     run(state, snapshot, account, query, count).await
 }
 

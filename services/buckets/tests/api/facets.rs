@@ -1,6 +1,15 @@
 //! Counts by bucket, extension and type.
 
+use std::pin::pin;
+use std::sync::Arc;
+
+use buckets::engine::{
+    EngineError, FileIndex, FileList, FileWriter, Generations, HeldLock, IndexSummary, Limits,
+    WriteLock,
+};
+use buckets::model::{Facets, FileQuery, Found};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::{App, Fixture, line};
 
@@ -144,4 +153,83 @@ async fn facets_have_no_removed_or_delayed_buckets() {
     );
     let notice = facets["meta"]["notice"].as_str().unwrap();
     assert!(notice.starts_with("Your package (free) searches buckets first indexed"), "{notice}");
+}
+
+/// An index with very many extensions. Reports when it has counted them.
+struct ManyExtensions(UnboundedSender<()>);
+
+impl FileIndex for ManyExtensions {
+    fn search(&self, _: &FileQuery, _: &Limits) -> Result<Found, EngineError> {
+        Ok(Found::default())
+    }
+
+    fn list(&self, _: &FileQuery, _: &Limits) -> Result<Box<dyn FileList>, EngineError> {
+        Err(EngineError::Broken("a test".to_owned()))
+    }
+
+    fn facets(&self, _: &FileQuery, _: &Limits) -> Result<Facets, EngineError> {
+        let count = |number: u64| (number.to_string(), number * 7_919 % 300_007);
+        let facets = Facets { extensions: (0..300_000).map(count).collect(), ..Facets::default() };
+        self.0.send(()).unwrap();
+        Ok(facets)
+    }
+
+    fn summary(&self) -> Arc<IndexSummary> {
+        Arc::default()
+    }
+
+    fn refresh(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+
+    fn verify(&self) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    fn writer(&self, _: usize) -> Result<Box<dyn FileWriter>, EngineError> {
+        Err(EngineError::Locked("a test".to_owned()))
+    }
+}
+
+struct Only(Arc<dyn FileIndex>);
+
+impl Generations for Only {
+    fn lock(&self, _: &str) -> Result<WriteLock, EngineError> {
+        Err(EngineError::Locked("a test".to_owned()))
+    }
+
+    fn open(&self, _: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        Ok(Arc::clone(&self.0))
+    }
+
+    fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError> {
+        self.open(generation)
+    }
+
+    fn discard(&self, _: u32, _: &dyn HeldLock) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn sweep(&self, _: u32) -> Result<bool, EngineError> {
+        Ok(true)
+    }
+}
+
+#[actix_web::test]
+async fn other_requests_are_answered_while_counts_are_sorted() {
+    let (counted, mut heard) = unbounded_channel();
+    let mut fixture = Fixture::new();
+    fixture.context.generations = Arc::new(Only(Arc::new(ManyExtensions(counted))));
+    let app = fixture.serve("premium").await;
+    let mut facets = pin!(app.get("/api/v2/files/facets?limit=1"));
+    let other = async {
+        heard.recv().await.unwrap();
+        app.server.get("/healthz").send().await.unwrap().status()
+    };
+    tokio::select! {
+        (status, _) = &mut facets => panic!("{status}: the worker sorted the counts first"),
+        status = other => assert_eq!(status, 200),
+    }
+    let (status, body) = facets.await;
+    assert_eq!((status, &body["extensions"][0]["files"]), (200, &json!(300_006)), "{body}");
 }
