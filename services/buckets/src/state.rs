@@ -23,6 +23,9 @@ use crate::store::buckets::Bucket;
 /// times as much memory.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
+/// Limit on the sort keys of deep pages, in bytes. A page with the largest offset takes a quarter.
+const MEMORY_FOR_KEYS: u32 = 128 << 20;
+
 /// State of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct State {
@@ -39,6 +42,7 @@ struct Inner {
     /// Number of downloads in progress, by account. Accounts without downloads are omitted.
     downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
+    keys: PagePermits,
     /// Set if the index is unusable.
     fault: Mutex<Option<String>>,
     looking: Mutex<()>,
@@ -75,6 +79,7 @@ impl State {
         let slots = ExpressionSlots { running, shares: Mutex::default() };
         let snapshot = ArcSwap::from_pointee(snapshot);
         let pages = PagePermits::new(MEMORY_FOR_PAGES);
+        let keys = PagePermits::new(MEMORY_FOR_KEYS);
         let inner = Inner {
             pools,
             clock,
@@ -84,6 +89,7 @@ impl State {
             slots,
             downloads: Mutex::default(),
             pages,
+            keys,
             fault: Mutex::default(),
             looking: Mutex::default(),
         };
@@ -143,6 +149,11 @@ impl State {
     /// Memory permits for pages that have been found but not written yet.
     pub fn pages(&self) -> &PagePermits {
         &self.inner.pages
+    }
+
+    /// Memory permits for the sort keys of deep pages.
+    pub fn keys(&self) -> &PagePermits {
+        &self.inner.keys
     }
 
     /// Number of downloads in progress, by account.

@@ -91,7 +91,8 @@ async fn run<T: Send + 'static>(
 pub(super) fn limits(state: &State) -> (Limits, CancelOnDrop) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let timeout = Duration::from_secs(state.settings().search_timeout);
-    let limits = Limits::until(Instant::now() + timeout, threads).with_pages(state.pages().clone());
+    let limits = Limits::until(Instant::now() + timeout, threads);
+    let limits = limits.with_pages(state.pages().clone()).with_keys(state.keys().clone());
     let guard = CancelOnDrop::of(&limits);
     (limits, guard)
 }

@@ -30,6 +30,10 @@ pub(super) fn is_long(expression: usize, text: usize) -> bool {
 
 /// Memory per row, in bytes, on top of its path.
 const ROW: usize = 128;
+/// Memory per sort key, in bytes. A search collects up to twice as many as it keeps.
+const KEY: usize = 32;
+/// A search may keep this number of sort keys without waiting for memory.
+const FEW_KEYS: usize = 4_096;
 /// How long to wait for a lock before checking the limits.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -43,6 +47,8 @@ pub struct Limits {
     /// Memory shared by all pages, if it is limited, and this search's permit for its page.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
+    /// Memory shared by the sort keys of deep pages, if it is limited.
+    keys: Option<PagePermits>,
     /// Set if the total was known without counting.
     knew_total: Arc<AtomicBool>,
     /// Stop the search after this number of checks.
@@ -59,6 +65,7 @@ impl Limits {
             threads: threads.max(1),
             pages: None,
             permit: Arc::default(),
+            keys: None,
             knew_total: Arc::default(),
             #[cfg(test)]
             checks: None,
@@ -79,6 +86,11 @@ impl Limits {
     /// Makes the search wait until there's enough memory for its page.
     pub fn with_pages(self, pages: PagePermits) -> Self {
         Self { pages: Some(pages), ..self }
+    }
+
+    /// Makes the search of a deep page wait until there's enough memory for its sort keys.
+    pub fn with_keys(self, keys: PagePermits) -> Self {
+        Self { keys: Some(keys), ..self }
     }
 
     /// Takes the memory permit of the page. Keep it until the page has been written.
@@ -138,6 +150,14 @@ impl Limits {
         let permit = pages.acquire_blocking(rows * ROW + paths, || self.check())?;
         *self.permit.lock() = Some(permit);
         Ok(())
+    }
+
+    /// Waits until there's memory for this number of sort keys. Keep the permit until they are
+    /// dropped. A few keys don't need one, so that ordinary pages never wait for deep ones.
+    pub(super) fn wait_for_keys(&self, keys: usize) -> Result<Option<PagePermit>, EngineError> {
+        let memory = self.keys.as_ref().filter(|_| keys > FEW_KEYS);
+        let bytes = keys.saturating_mul(KEY);
+        memory.map(|memory| memory.acquire_blocking(bytes, || self.check())).transpose()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Paging while rows are being removed.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -123,4 +124,20 @@ async fn scroll_completes_during_removal(#[case] query: &str) {
         id = next.to_owned();
     }
     assert_eq!(of_b, 30);
+}
+
+#[actix_web::test]
+async fn deep_page_waits_for_memory_and_first_page_does_not() {
+    let fixture = Fixture::new();
+    let lines: Vec<String> = (0..5_000).map(|n| line(A, &n.to_string(), n, 1)).collect();
+    fixture.load_lines(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let app = fixture.serve("premium").await;
+    let held = app.state.keys().acquire(usize::MAX).await;
+    let mut deep = pin!(app.paths("order=size&direction=desc&start=4990&limit=10"));
+    let finished = tokio::time::timeout(Duration::from_millis(200), &mut deep).await;
+    assert!(finished.is_err(), "it waits for the memory");
+    assert_eq!(app.paths("order=size&limit=2").await, ["0", "1"]);
+    drop(held);
+    let expected: Vec<String> = (0..10).rev().map(|n| n.to_string()).collect();
+    assert_eq!(deep.await, expected);
 }

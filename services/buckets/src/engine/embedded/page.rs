@@ -185,6 +185,8 @@ fn collected(
         Position::After(_) => 0,
     };
     let keep = skip.saturating_add(query.limit).saturating_add(1);
+    let documents = usize::try_from(view.searcher.num_docs()).unwrap_or(usize::MAX);
+    let _keys = limits.wait_for_keys(keep.min(documents))?;
     let judged = matches!(only, Only::Judged(..));
     let collector = PageCollector::new(&view.segments, query, limits, keep, only);
     let gathered: Result<(u64, TopK), EngineError> = match single_word::only_word(view, query, keep)

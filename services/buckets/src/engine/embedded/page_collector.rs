@@ -8,7 +8,7 @@ use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocId, Score, SegmentOrdinal, SegmentRea
 use super::blocks::check;
 use super::chooser::{Chooser, Only};
 use super::segment::Segment;
-use super::top_k::{TopK, rank, ranked};
+use super::top_k::{SharedTopK, TopK, TopKPart, rank, ranked};
 use super::values::Values;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Order, Position};
@@ -20,6 +20,7 @@ pub(super) struct PageCollector<'a> {
     pub(super) limits: &'a Limits,
     pub(super) keep: usize,
     only: Only,
+    best: SharedTopK,
 }
 
 impl<'a> PageCollector<'a> {
@@ -30,7 +31,12 @@ impl<'a> PageCollector<'a> {
         keep: usize,
         only: Only,
     ) -> Self {
-        Self { segments, query, limits, keep, only }
+        Self { segments, query, limits, keep, only, best: SharedTopK::new(keep) }
+    }
+
+    /// Takes the sort keys of the segments collected so far.
+    pub(super) fn take_best(&self) -> TopK {
+        self.best.take()
     }
 }
 
@@ -45,7 +51,7 @@ pub(super) struct PagePart {
     descending: bool,
     after: Option<(i64, u64)>,
     total: u64,
-    best: TopK,
+    best: TopKPart,
 }
 
 impl Collector for PageCollector<'_> {
@@ -77,7 +83,7 @@ impl Collector for PageCollector<'_> {
             descending: query.descending,
             after,
             total: 0,
-            best: TopK::new(self.keep),
+            best: self.best.part(),
         })
     }
 
@@ -85,14 +91,8 @@ impl Collector for PageCollector<'_> {
         false
     }
 
-    fn merge_fruits(&self, parts: Vec<(u64, TopK)>) -> tantivy::Result<(u64, TopK)> {
-        let mut total = 0;
-        let mut best = TopK::new(self.keep);
-        for (count, part) in parts {
-            total += count;
-            best.absorb(part);
-        }
-        Ok((total, best))
+    fn merge_fruits(&self, totals: Vec<u64>) -> tantivy::Result<(u64, TopK)> {
+        Ok((totals.into_iter().sum(), self.take_best()))
     }
 }
 
@@ -111,7 +111,8 @@ impl PagePart {
 }
 
 impl SegmentCollector for PagePart {
-    type Fruit = (u64, TopK);
+    /// The number of results. Their sort keys are in the shared selection.
+    type Fruit = u64;
 
     fn collect(&mut self, document: DocId, _: Score) {
         self.collect_block(&[document]);
@@ -142,7 +143,8 @@ impl SegmentCollector for PagePart {
         }
     }
 
-    fn harvest(self) -> (u64, TopK) {
-        (self.total, self.best)
+    fn harvest(mut self) -> u64 {
+        self.best.flush();
+        self.total
     }
 }

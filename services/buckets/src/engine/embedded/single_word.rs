@@ -50,18 +50,17 @@ pub(super) fn places(
     let limited = Limited { collector, limits };
     let (mut total, mut best) = (0, TopK::new(keep));
     for (ordinal, segment) in view.segments.iter().enumerate() {
-        let (count, part) = match hidden(view, segment)? {
+        total += match hidden(view, segment)? {
             Hidden::All => continue,
-            Hidden::None => of_segment(segment, word, after, keep, limits)?,
+            Hidden::None => of_segment(segment, word, after, limits, (keep, &mut best))?,
             Hidden::Some => {
                 let ordinal = SegmentOrdinal::try_from(ordinal)
                     .map_err(|_| EngineError::Broken("too many segments".to_owned()))?;
                 limited.collect_segment(&*weight, ordinal, &segment.reader)?
             }
         };
-        total += count;
-        best.absorb(part);
     }
+    best.absorb(collector.take_best());
     Ok((total, best))
 }
 
@@ -86,17 +85,17 @@ fn hidden(view: &View, segment: &Segment) -> Result<Hidden, EngineError> {
     })
 }
 
+/// Adds a segment's first sort keys in each slice, and returns the number of its results.
 fn of_segment(
     segment: &Segment,
     word: &Term,
     after: u64,
-    keep: usize,
     limits: &Limits,
-) -> Result<(u64, TopK), EngineError> {
-    let mut best = TopK::new(keep);
+    (keep, best): (usize, &mut TopK),
+) -> Result<u64, EngineError> {
     let index = segment.reader.inverted_index(word.field())?;
     let Some(mut postings) = index.read_postings(word, IndexRecordOption::Basic)? else {
-        return Ok((0, best));
+        return Ok(0);
     };
     for (start, end) in segment.slices_after(after) {
         limits.check()?;
@@ -109,5 +108,5 @@ fn of_segment(
             taken += 1;
         }
     }
-    Ok((u64::from(postings.doc_freq()), best))
+    Ok(u64::from(postings.doc_freq()))
 }
