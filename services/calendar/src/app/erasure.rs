@@ -69,9 +69,9 @@ async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
 /// can't be deleted yet, its entry stays for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct FileRemoval {
-    /// Erasure time and name of the last file we looked at.
+    /// Erasure time and name of the last file processed.
     last: (i64, String),
-    /// Whether we have looked at all files.
+    /// Whether all files have been processed.
     pub is_over: bool,
     /// Number of files kept because they have only just been stored.
     pub spared: usize,

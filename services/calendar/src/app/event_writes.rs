@@ -36,7 +36,7 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Returns a new event's schedule.
+/// Builds a new event's schedule from the write.
 pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
@@ -75,7 +75,7 @@ pub fn create_in(
     Ok(event)
 }
 
-/// Builds the new event. The id, slug, image and links are still missing.
+/// Builds the new event, except for its id, slug, image and links.
 pub fn decide(site: &Zone, change: &EventChange, write: WriteContext<'_>) -> Result<Event, Error> {
     check_author(change, write.user, None)?;
     let schedule = schedule_of(site, change)?;
@@ -128,7 +128,7 @@ pub fn update(
     Ok(event)
 }
 
-/// Fails if the event's venues and organizers together would have more text than fits on a page.
+/// Fails if the combined text of the event's venues and organizers would no longer fit on a page.
 fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> {
     let links = [("organizer", &change.organizers), ("venue", &change.venues)];
     let Some((name, _)) = links.into_iter().find(|(_, links)| links.is_some()) else {
@@ -143,7 +143,7 @@ fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> 
     Err(ParameterErrors::one(name, &text).into())
 }
 
-/// Moves an event to the trash. We keep its links so that it can be restored.
+/// Moves an event to the trash. Its links are kept so that it can be restored.
 pub fn trash(db: &mut Db, old: &Event, now: i64) -> Result<Event, Error> {
     let mut event = old.clone();
     event.set_status(Status::of(Stage::Trash));
@@ -189,7 +189,7 @@ pub fn untrash(db: &mut Db, event: &mut Event) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Checks that the user may set this author. Sending the current author is not a change.
+/// Checks that the user may set this author. Sending the current author doesn't count as a change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
     match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),
@@ -219,8 +219,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and links in a write. They may be existing rows, or rows to create. `None` leaves the
-/// links unchanged.
+/// The image and links of a write: existing rows, or rows to create. `None` leaves the links
+/// unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -314,7 +314,8 @@ fn store_links(
     for one in named {
         let id = match one {
             NamedLink::Known(id) => id,
-            // An earlier row of this write may have the same name, so check again for duplicates.
+            // An earlier row of this write may have created one with this name, so check for
+            // duplicates again.
             NamedLink::Planned(_, change) if has_stored => {
                 linked_writes::create(db, kind, change, write)?.id
             }

@@ -48,7 +48,7 @@ impl EventKey {
         }
     }
 
-    /// Returns the error to report if no event matches. Writes by slug get a different one.
+    /// Returns the error to report if no event matches, which depends on whether it was a write.
     fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
         Ok(match self {
             EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,

@@ -1,5 +1,5 @@
-//! Series in feeds. Each series becomes one entry with a rule, plus one entry for each event that
-//! differs.
+//! Series in feeds. A series becomes one entry with a recurrence rule, plus one override for each
+//! event that differs from it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,9 +28,8 @@ use crate::wire::params::Params;
 /// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// Returns whether a request limits a feed to some dates of series. `ends_after` does not count,
-/// because subscriptions only use it to leave out old events, and apps know the past dates of a
-/// rule anyway.
+/// Returns whether a request limits a feed by date. `ends_after` doesn't count: subscriptions only
+/// use it to leave out old events, and calendar apps work out a rule's past occurrences anyway.
 pub fn is_of_dates(params: &Params) -> bool {
     const DATES: [&str; 7] = [
         "start_date",
@@ -44,7 +43,7 @@ pub fn is_of_dates(params: &Params) -> bool {
     DATES.iter().any(|name| params.get(name).is_some())
 }
 
-/// A series that is one entry with a rule in a feed.
+/// A series that a feed shows as one entry with a recurrence rule.
 pub struct WholeSeries {
     id: i64,
     /// Ids of the public events that the filter leaves out, in ascending order.
@@ -54,15 +53,15 @@ pub struct WholeSeries {
 /// How a feed shows its series.
 #[derive(Default)]
 pub struct SeriesForms {
-    /// Series that are entries with a rule.
+    /// Series shown as one entry with a rule.
     pub whole: Vec<WholeSeries>,
-    /// Series whose events are separate entries. `None` if the feed is limited to some dates, so
-    /// that this applies to all series.
+    /// Series whose events are shown as separate entries. `None` if this applies to all series
+    /// because the feed is limited by date.
     single: Option<HashSet<i64>>,
 }
 
 impl SeriesForms {
-    /// Returns the form of an event that is not part of a rule.
+    /// Returns how to show an event that isn't covered by a rule.
     pub fn of_event<'a>(
         &self,
         event: &Event,
@@ -85,12 +84,12 @@ impl SeriesForms {
     }
 }
 
-/// The series of events that existed before their series, by event. Such an event keeps its UID,
-/// which the series has too, in files without the rule.
+/// Maps events that existed before their series to that series. In files without the rule, such an
+/// event keeps its UID, which is also that of the series.
 pub struct EarlierEvents(HashMap<i64, Series>);
 
 impl EarlierEvents {
-    /// Finds these events among those of a feed.
+    /// Finds such events among those of a feed.
     pub fn among(
         db: &mut Db,
         events: &[Event],
@@ -108,7 +107,7 @@ impl EarlierEvents {
             let Some(one) = included.series.get(&event.id) else { continue };
             let mut series = series_revisions::revised(db, &one.series)?;
             if !series.plan.all_day {
-                // The file has the rules of the event's zone, but maybe not of that of the series.
+                // The file defines the event's time zone, but not necessarily that of the series.
                 let zone = &event.schedule.zone;
                 series.plan.zone = if event.schedule.all_day { Zone::utc() } else { zone.clone() };
             }
@@ -118,10 +117,10 @@ impl EarlierEvents {
     }
 }
 
-/// Decides how to show each series in a list that is not limited to some dates. The decision only
-/// depends on which events the filter selects, at any time. If the filter selects dates without
-/// their own values, the feed has the rule of the series. The events of such series are removed
-/// from the list and from the cancelled events after it.
+/// Decides how to show each series in a list that isn't limited by date. The decision depends only
+/// on which events the filter selects, past or future. If it selects occurrences that share the
+/// series' values of the filtered fields, the feed contains the rule, and the events of the series
+/// are removed from the list and from the cancelled events that follow it.
 pub fn forms(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -149,8 +148,8 @@ pub fn forms(
     Ok(SeriesForms { whole, single: Some(single) })
 }
 
-/// Returns the public events of a series, past or future, that the filter leaves out. Returns
-/// `None` if the feed must not have the rule.
+/// Returns the public events of a series, past or future, that the filter leaves out. `None` if the
+/// feed must not contain the rule.
 fn left_out(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -186,16 +185,16 @@ fn left_out(
     Ok(Some(left_out))
 }
 
-/// Returns the id of a trashed event that has the UID of a series but has left it. Its cancellation
-/// would cancel the series.
+/// Returns the id of a trashed event that has the UID of a series but no longer belongs to it.
+/// Showing that event as cancelled would cancel the whole series.
 fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
     let Some(Series { uid, .. }) = stored::find(db, series)? else { return Ok(None) };
     let found = events::find_by_external_id(db, &uid)?;
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Adds the time zones of the series, and those of events whose dates differ. Such events may be
-/// over and therefore missing from the list.
+/// Adds the time zones of the series and of events with dates of their own, which may be missing
+/// from the list because they are over.
 pub fn add_zones(
     db: &mut Db,
     series: &[WholeSeries],
@@ -224,7 +223,7 @@ pub fn add_zones(
     Ok(())
 }
 
-/// Writes a series. Returns the iCalendar text, and when any of its events last changed.
+/// Writes a series. Returns the iCalendar text and when any of its events last changed.
 pub fn written(
     db: &mut Db,
     feed: FeedContext<'_>,
@@ -241,8 +240,8 @@ pub fn written(
     if !template.event.is_public() || !all.iter().any(|one| is_shown(&one)) {
         return Ok((text, None));
     }
-    // Also counts events that the feed does not show. Otherwise, the revision would decrease when
-    // one of them leaves the series.
+    // Include events that the feed doesn't show. Otherwise the revision would go down when one of
+    // them leaves the series.
     series = series_revisions::revised(db, &series)?;
     let modified = series.modified_utc;
     template.event.modified_utc = modified;
@@ -275,8 +274,8 @@ pub fn written(
     Ok((text, Some(modified)))
 }
 
-/// If a limit on the number of events left out dates of the coming months, ends the rule with the
-/// last event. Otherwise, apps would show dates that are not on the site.
+/// Ends the rule with the last event if the limit on the number of events left out occurrences
+/// within the coming months. Otherwise apps would show occurrences that the site doesn't have.
 fn end_with_events(series: &mut Series, all: &[Dated]) {
     let most = usize::try_from(series.most).unwrap_or(usize::MAX);
     let last = all.last().map(|last| last.occurrence);
@@ -290,8 +289,9 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// Returns the slug of the page of a series: the name of the series, which leads to its next event.
-/// If a later part of a split series has the same name, returns the slug of the first event.
+/// Returns the slug of the page of a series. Usually that is the slug of the series, which leads to
+/// its next event. If a later part of a split series has the same slug, it's that of the first
+/// event.
 fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

@@ -54,13 +54,12 @@ pub struct Feed {
     calendar: String,
     /// Events that were trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
-    /// The event of a feed that has only one, which is not in lists.
+    /// The only event of a feed that serves a single unlisted event.
     unlisted: Option<i64>,
-    /// Whether each date of a series is a separate entry, because the feed is limited to some
-    /// dates.
+    /// Whether each occurrence of a series is a separate entry because the feed is limited by date.
     is_of_dates: bool,
-    /// Events whose complete series are in the feed. There may be more of them than a request can
-    /// list.
+    /// Events whose series are in the feed in full. There may be more of them than a list request
+    /// accepts.
     events: Option<Vec<i64>>,
 }
 
@@ -93,12 +92,12 @@ pub struct Pieces {
 
 /// The events in a feed, and the settings used to write them.
 struct Listed {
-    /// Ids of the listed events, followed by those of the cancelled ones. Events of whole series are
-    /// omitted.
+    /// Ids of the listed events, followed by those of the cancelled ones. Without the events of
+    /// series shown with a rule.
     ids: Vec<i64>,
-    /// How series are shown. Series with a rule follow the events.
+    /// How series are shown. Those with a rule come after the events.
     forms: SeriesForms,
-    /// Number of listed events, including those of whole series.
+    /// Number of listed events, including those of series shown with a rule.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
@@ -117,15 +116,16 @@ impl Listed {
     }
 }
 
-/// Returns the time, in Unix seconds, since which events must have been trashed to be in a feed.
+/// Returns the time, in Unix seconds, since which an event must have been trashed to appear as
+/// cancelled.
 pub fn cancelled_since(now: i64) -> i64 {
     // Round down to a whole day. Otherwise the tag would change every second.
     now - now.rem_euclid(DAY_SECONDS) - CANCELLED_SECONDS
 }
 
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
-/// the parameters and the number of the latest change, so nothing else has to be read for a client
-/// that is up to date.
+/// the parameters and the number of the latest change, so if the client is up to date, nothing else
+/// has to be read.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();
@@ -133,7 +133,7 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let list = anonymous(&params, &urls);
     let is_of_dates = feed_series::is_of_dates(&params);
     let (version, calendar, filter) = read(state, list, move |context, params| {
-        // Read the version first. If something changes right now, the next tag will differ.
+        // Read the version first, so that a concurrent change results in a different tag next time.
         let version = feeds::version(context.db)?;
         let list = decode(context, params)?;
         let filter = format!("{:?} {:?} {is_of_dates}", list.filter, list.paging);
@@ -163,19 +163,19 @@ pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
 }
 
 impl Feed {
-    /// Returns a feed with only this public event, which is not in lists.
+    /// Returns a feed that contains only this public but unlisted event.
     #[must_use]
     pub fn of_unlisted(self, event: i64) -> Feed {
         Feed { unlisted: Some(event), ..self }
     }
 
-    /// Returns a feed with these events. Dates of series are single entries.
+    /// Returns a feed of these events, with a separate entry for each occurrence.
     #[must_use]
     pub fn of_single_dates(self, events: Vec<i64>) -> Feed {
         Feed { is_of_dates: true, events: Some(events), ..self }
     }
 
-    /// Returns a feed with all dates of the series that these events belong to.
+    /// Returns a feed of the complete series that these events belong to.
     #[must_use]
     pub fn of_whole_series(self, events: Vec<i64>) -> Feed {
         Feed { is_of_dates: false, events: Some(events), ..self }
@@ -315,8 +315,7 @@ impl Pieces {
         Pieces { state: state.clone(), listed, next: 0, done: false }
     }
 
-    /// Generates the next piece. Also returns when its events last changed. Returns `None` at the
-    /// end.
+    /// Generates the next piece. Also returns when its events last changed. `None` at the end.
     pub async fn next(&mut self) -> Result<Option<(String, Option<i64>)>, Error> {
         if self.done {
             return Ok(None);
@@ -374,7 +373,7 @@ impl Pieces {
     }
 }
 
-/// Returns whether an event in the trash was published before.
+/// Returns whether a trashed event was published before.
 fn was_published(event: &Event) -> bool {
     event.status.is_trashed() && event.previous.as_ref().is_some_and(Status::is_published)
 }

@@ -23,7 +23,7 @@ pub async fn fetch(
     fetched.map_err(|why| ParameterErrors::one("image", &why.to_string()).into())
 }
 
-/// Like [`fetch`], but also returns the reason if an image can't be fetched.
+/// Like [`fetch`], but returns the reason if the image can't be fetched.
 pub async fn try_fetch(
     state: &State,
     fetcher: &ImageFetcher,

@@ -1,5 +1,6 @@
-//! Events that a subscription takes over from an earlier import or a removed subscription. Since
-//! users' earlier changes to them are unknown, editors get a message about each replaced part.
+//! Events that a subscription adopts from an earlier import or a removed subscription. It isn't
+//! known which changes users made to them before, so editors get a message about each replaced
+//! field.
 
 use database::Db;
 
@@ -16,8 +17,8 @@ use crate::store::subscribed_events;
 pub struct Adopted(Shared);
 
 impl Adopted {
-    /// Reads the event with this external id. Returns `None` unless the subscription is about to
-    /// take it over.
+    /// Reads the event with the external id `name`. `None` unless the subscription is about to
+    /// adopt it.
     pub fn find(
         db: &mut Db,
         subscriber: Option<&Subscriber>,
@@ -34,7 +35,7 @@ impl Adopted {
         Ok(series::shared(db, event.id)?.map(Adopted))
     }
 
-    /// Returns a message that names the parts that the file replaced, if any.
+    /// Returns a message listing the fields that the file replaced, or `None` if it replaced none.
     pub fn replaced(self, db: &mut Db) -> Result<Option<String>, Error> {
         let Adopted(old) = self;
         let Some(new) = series::shared(db, old.event.id)? else { return Ok(None) };

@@ -1,6 +1,6 @@
-//! Values that the events of an imported series share but that are not from its file: fields that
-//! files don't have, and parts that users of a subscription changed for all events. New dates in
-//! the file get these values, too.
+//! User edits that apply to an imported series as a whole: fields that files don't have, and fields
+//! that users of a subscription changed for all events. Occurrences that are new in the file
+//! inherit them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,28 +15,31 @@ use crate::model::series::{FIELDS, Membership, STATUS, Series, Shared};
 use crate::model::subscription::{Part, Parts};
 use crate::store::{events, series as stored, subscribed_events};
 
-/// Parts whose values may come from events that readers of the series cannot see.
+/// Fields that reveal no text, so their values may be taken from events that are hidden from
+/// readers of the series.
 const WITHOUT_TEXT: [Part; 2] = [Part::Dates, Part::Status];
 
-/// The values for a series' new dates.
+/// The values to use for occurrences newly added to a series.
 #[derive(Clone, Debug)]
 pub struct SeriesEdits {
     template: Shared,
-    /// The parts, other than dates, that users changed for all events.
+    /// The fields, other than dates, that users changed for all events.
     parts: Parts,
-    /// The distance of most events from the plan, if users changed their dates.
+    /// How far most events have been shifted from their scheduled times. `None` if users haven't
+    /// moved them.
     dates: Option<Moved>,
 }
 
-/// The values of the series with overrides in the file. One series can have many overrides.
+/// Caches the edits of each series with overrides in the file, since one series can have many
+/// overrides.
 #[derive(Default)]
 pub struct KnownEdits(HashMap<i64, Option<Arc<SeriesEdits>>>);
 
 impl KnownEdits {
-    /// Maximum number of series.
+    /// Maximum number of series in the cache.
     const MOST: usize = 64;
 
-    /// Returns the values for a series' new events.
+    /// Returns the values to use for events newly added to `series`.
     pub fn of(
         &mut self,
         db: &mut Db,
@@ -57,14 +60,14 @@ impl KnownEdits {
 }
 
 impl SeriesEdits {
-    /// Reads the values shared by a series' events. Returns `None` if it has no events.
+    /// Reads the values shared by the events of `series`. `None` if it doesn't have any.
     pub fn of(db: &mut Db, series: i64) -> Result<Option<SeriesEdits>, DatabaseError> {
         let Some(known) = stored::find(db, series)? else { return Ok(None) };
         let Some(mut template) = series::template(db, series)? else { return Ok(None) };
         let held = subscribed_events::changed_in_series(db, series)?;
         let members = stored::members(db, series)?;
         let mut parts = Vec::new();
-        // The status decides who sees the other values.
+        // Start with the status, because it decides who may see the other values.
         let texts = Part::ALL.into_iter().filter(|part| !WITHOUT_TEXT.contains(part));
         for part in std::iter::once(Part::Status).chain(texts) {
             let is_shared = |one: &&Membership| !one.changed.iter().any(|name| is_of(name, part));
@@ -93,7 +96,7 @@ impl SeriesEdits {
         let has_dates =
             |one: &&Membership| held.get(&one.event).is_some_and(|it| it.has(Part::Dates));
         let dated: Vec<&Membership> = members.iter().filter(has_dates).collect();
-        // Only this date was moved.
+        // A single moved event doesn't make a shift of the series.
         let is_moved = dated.len() > 1 && dated.len() * 2 > members.len();
         let dates = if is_moved { common_dates(db, &known, &dated)? } else { None };
         Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))
@@ -104,24 +107,25 @@ impl SeriesEdits {
         &self.template
     }
 
-    /// Returns the distance of most events from the plan, if users changed their dates. The
-    /// distance can be 0, for example before the next import, because users moved the plan too.
+    /// Returns how far most events have been shifted from their scheduled times. `None` if users
+    /// haven't moved them. The offset can be 0, e.g. before the next import, because users have
+    /// moved the whole series, including its recurrence.
     pub fn dates(&self) -> Option<&Moved> {
         self.dates.as_ref()
     }
 
-    /// Returns whether users changed a part for all events of the series.
+    /// Returns whether users changed `part` for all events of the series.
     pub fn has(&self, part: Part) -> bool {
         self.parts.has(part)
     }
 
-    /// Returns whether a new date gets a part from the series. A date that is private in its file
-    /// does not become public just because users published the others.
+    /// Returns whether a new occurrence inherits `part` from the series. An occurrence that is
+    /// private in the file doesn't become public just because users published the others.
     pub fn decides(&self, part: Part, is_private: bool) -> bool {
         self.has(part) && !(part == Part::Status && is_private)
     }
 
-    /// Returns the fields of a changed part in which an event differs from the series.
+    /// Returns the fields belonging to `part` in which an event differs from the series.
     pub fn differing(&self, own: &Shared, part: Part) -> Vec<&'static str> {
         let mut fields = self.template.differing(own);
         let is_trashed = own.event.status.is_trashed();
@@ -129,11 +133,11 @@ impl SeriesEdits {
         fields
     }
 
-    /// Returns the fields that a new date gets from the series. `has_image` is whether the file
-    /// contains a separate image for this date.
+    /// Returns the fields that a new occurrence inherits from the series. `has_image` is whether
+    /// the file has a separate image for it.
     pub fn fields(&self, has_image: bool, is_private: bool) -> TakenFields {
         let is_taken = |name: &&str| match (Part::of_field(name), *name) {
-            // Subscriptions have an author for new events.
+            // New events get their author from the subscription.
             (_, "author") => false,
             (None, "image") => !has_image,
             (Some(part), _) => self.decides(part, is_private),
@@ -143,15 +147,16 @@ impl SeriesEdits {
         TakenFields { from: self.template.clone(), fields }
     }
 
-    /// Returns the parts of a new date that count as changed by users. `is_planned` is whether the
-    /// date takes place at the rule's time.
+    /// Returns the fields of a new occurrence that count as changed by users. `is_planned` is
+    /// whether it takes place at the time given by the rule.
     pub fn parts(&self, is_planned: bool, is_private: bool) -> Parts {
         let has_dates = |part| part == Part::Dates && is_planned && self.dates.is_some();
         let parts = Part::ALL.into_iter();
         Parts::of(parts.filter(|part| has_dates(*part) || self.decides(*part, is_private)))
     }
 
-    /// Returns the schedule and the slug of a new date, if users moved the events of the series.
+    /// Returns the schedule and the slug of a new occurrence. `None` if users haven't moved the
+    /// series.
     pub fn moved(&self, series: &Series, occurrence: i64) -> Option<(Schedule, String)> {
         self.dates.as_ref()?.place(series, occurrence)
     }
@@ -161,8 +166,8 @@ fn is_of(field: &str, part: Part) -> bool {
     Part::of_field(field) == Some(part)
 }
 
-/// Returns the distance from the plan that is shared by more than half of the events whose dates users
-/// changed.
+/// Returns the offset that more than half of `members`, the events whose dates users changed, have
+/// in common.
 fn common_dates(
     db: &mut Db,
     series: &Series,

@@ -15,8 +15,8 @@ use crate::model::search;
 use crate::model::term::{Term, TermRef};
 use crate::store::linked_posts;
 
-/// A location is split at its commas. This is the maximum number of shorter names to try when
-/// looking for the venue.
+/// Maximum number of shorter names to try when looking for the venue. They are the location cut off
+/// at one of its commas.
 const MAX_PARTS: usize = 8;
 
 /// Returns the categories of a new event.
@@ -33,8 +33,8 @@ pub fn categories(
     Ok(categories)
 }
 
-/// Returns whether an event has the categories that an import would give it. `old` is what a feed
-/// shows of it.
+/// Returns whether an event already has the categories that an import would assign. `old` is the
+/// event as our feeds show it.
 pub fn has_categories(
     subscriber: Option<&Subscriber>,
     details: &Details,
@@ -52,8 +52,8 @@ pub fn has_categories(
     }
 }
 
-/// Splits the file's category names. Names of tags the event already has stay tags, and all others
-/// become categories. Returns the categories and the tags.
+/// Splits the file's category names into categories and tags. A name is a tag if the event already
+/// has a tag with this name, and a category otherwise.
 pub fn terms(
     db: &mut Db,
     subscriber: Option<&Subscriber>,
@@ -78,8 +78,8 @@ pub fn terms(
     Ok((categories, tags))
 }
 
-/// Returns whether an event has the venue that an import would give it. `old` is what a feed shows
-/// of it.
+/// Returns whether an event already has the venue that an import would assign. `old` is the event
+/// as our feeds show it.
 pub fn has_venue(
     subscriber: Option<&Subscriber>,
     details: &Details,
@@ -92,7 +92,7 @@ pub fn has_venue(
 }
 
 /// Returns the venue for a location: an existing one with this address or name, or else a new one
-/// if that is permitted. Without a location, it is that of the subscription.
+/// if that is permitted. Events without a location get the subscription's venue.
 pub fn venue(
     db: &mut Db,
     subscriber: Option<&Subscriber>,

@@ -1,4 +1,4 @@
-//! Recognises the known events of a series whose dates changed in the file.
+//! Recognises the known events of a series whose dates have changed in the file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,24 +14,25 @@ use crate::model::subscription::Part;
 use crate::model::zone::Zone;
 use crate::store::{events, imported, links, series, slugs, subscribed_events};
 
-/// An event of a series in earlier files.
+/// An event that belonged to the series in earlier files.
 struct Known {
     /// The id, or `None` if a user erased the event.
     id: Option<i64>,
     name: String,
-    /// The key of its start in the last file.
+    /// The key of its start in the previous file.
     key: String,
     is_past: bool,
     /// Whether the event is in the stored series.
     is_member: bool,
 }
 
-/// Updates the known events of a series: their external ids as in the current file, their places in
-/// the series, and their slugs. A subscription's import only touches that subscription's events.
+/// Updates the known events of a series: their external ids to those in the current file, their
+/// positions in the series, and their slugs. A subscription's import only touches that
+/// subscription's events.
 ///
-/// An event belongs to the occurrence with its original start, or else to one on the same local
-/// day. If no event is found by either, the events of the stored series and the occurrences are
-/// matched in order. Separate entries, whose UIDs are in `listed`, do not belong to the series.
+/// An event belongs to the occurrence with its original start, or else to the one on the same local
+/// day. If neither finds any event, the events of the stored series are paired with the occurrences
+/// in order. Separate entries, whose UIDs are in `listed`, don't belong to the series.
 pub fn rename(
     db: &mut Db,
     (entry, listed): (&Entry, &HashSet<String>),
@@ -52,7 +53,7 @@ pub fn rename(
     let taken: HashSet<&str> = matches.values().map(|one| one.external_id.as_str()).collect();
     let new_name = |(index, one): (usize, &Known)| match matches.get(&index) {
         Some(occurrence) => Some(occurrence.external_id.clone()),
-        // Frees the external ids of events that no longer have an occurrence.
+        // Free the external ids of events that no longer have an occurrence.
         None if taken.contains(one.name.as_str()) => {
             Some(Entry::occurrence_id(&entry.uid, &one.key))
         }
@@ -68,10 +69,10 @@ pub fn rename(
         return Ok(());
     }
     let subscription = subscriber.as_ref().map(|subscriber| subscriber.id());
-    // Feeds identify events by their external ids, so each event continues the revisions of its new
-    // id.
+    // Feeds identify events by their external ids, so each event continues from the last revision
+    // under its new id.
     let revisions = events::revisions(db, &entry.uid)?;
-    // First frees all external ids.
+    // Free all external ids first.
     for (number, (one, _)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &one.name), &format!("#{number}"))?;
     }
@@ -119,7 +120,7 @@ fn give(
     Ok(())
 }
 
-/// Returns the known events of a series, ordered by their starts in the last file.
+/// Returns the known events of a series, ordered by their starts in the previous file.
 fn known(
     db: &mut Db,
     entry: &Entry,
@@ -163,7 +164,7 @@ fn known(
     Ok(known)
 }
 
-/// Returns the occurrences that the events belong to, by the events' positions.
+/// Returns the matching occurrences, by index into `known`.
 fn matched<'o>(
     known: &[Known],
     occurrences: &'o [Occurrence],
@@ -201,9 +202,9 @@ fn matched<'o>(
     if matches.is_empty() { in_order(known, occurrences, now) } else { matches }
 }
 
-/// Matches the events of the series and the occurrences in order. If some are over, the next
-/// occurrence belongs to the nearest event. An event never moves from the past to the future, or
-/// vice versa.
+/// Pairs the events of the series with the occurrences in order. If some are over, the next
+/// occurrence goes to the event nearest to it. A past event is never paired with a future
+/// occurrence, or vice versa.
 fn in_order<'o>(
     known: &[Known],
     occurrences: &'o [Occurrence],
@@ -227,8 +228,8 @@ fn in_order<'o>(
     pairs.filter(|(index, one)| known[*index].is_past == is_over(one)).collect()
 }
 
-/// Moves the events to their new places in the stored series. A slug with the old date gets the new
-/// one.
+/// Moves the events to their new occurrences in the stored series. A slug with the old date is
+/// replaced.
 fn move_members(
     db: &mut Db,
     entry: &Entry,

@@ -1,5 +1,5 @@
 //! Special cases of an import: overrides from earlier files, overrides that identify an occurrence
-//! by its day, first events of series, and events that share a UID.
+//! by its day only, first events of series, and events that share a UID.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +15,7 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::store::series as stored;
 use crate::store::{events, imported};
 
-/// Finds the overrides from earlier files that are newer than the series itself. Returns their ids.
+/// Returns the ids of overrides from earlier files that are newer than the series itself.
 pub fn later_overrides(
     db: &mut Db,
     entry: &Entry,
@@ -29,9 +29,9 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Renames a single event to its UID plus its start if the UID alone is ambiguous. This is the case
-/// if an earlier file stored it under that name, or if its file contains several events with this
-/// UID and a different one is stored under the plain UID. The order of events in the file does not
+/// Renames a single event to its UID plus its start if the UID alone is ambiguous. That is the case
+/// if an earlier file stored it under that name, or if this file has several events with the UID
+/// and a different one is stored under the plain UID. The order of the events in the file doesn't
 /// matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
@@ -56,9 +56,9 @@ pub fn tell_apart<'e>(
     Ok(entry)
 }
 
-/// Returns the name under which an overridden event is stored. The first event of a series is
-/// stored under the plain UID. `series` is the state from the first pass, if the file contains the
-/// series. `is_author` is true for our own files.
+/// Returns the external id under which an overridden event is stored. For the first event of a
+/// series, this is the plain UID. `series` is the state from the first pass if the file contains
+/// the series, and `is_author` is whether this calendar wrote the file.
 pub fn stored_name(
     db: &mut Db,
     (series, is_author): (Option<&Series>, bool),
@@ -86,9 +86,9 @@ pub fn stored_name(
     Ok(if is_first { uid.to_owned() } else { name.to_owned() })
 }
 
-/// Returns the key that the first event of a series has in files. If users moved the series, other
-/// files keep the key, while ours have that of its new start. Without a series, it is the event's
-/// start.
+/// Returns the key of a series' first event in files. If users have moved the series, our own files
+/// have the key of the new start, while others keep the original one. Without a series, it's the
+/// key of the event's start.
 fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Error> {
     let noted = imported::find(db, first.id)?.moment;
     let place = stored::of_event(db, first.id)?;
@@ -104,8 +104,8 @@ fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Erro
     }))
 }
 
-/// Returns the stored name of a timed series' occurrence on the day given by an override. Returns
-/// `None` if that day has no occurrence, or if an event already has that name.
+/// Returns the external id of the occurrence on the day given by an override of a timed series.
+/// `None` if there is no occurrence on that day, or if an event already has the id `name`.
 fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
     if events::find_by_external_id(db, name)?.is_some() {
         return Ok(None);
@@ -132,8 +132,8 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     Ok(None)
 }
 
-/// Returns the parent of an entry's events, if known. `series` are those in the file that have
-/// overrides, and `parents` the parents of their events.
+/// Returns the parent of an entry's events, if known. `series` are the series in the file that have
+/// overrides, and `parents` are the parents of their events.
 pub fn known_parent(
     db: &mut Db,
     entry: &Entry,
@@ -149,16 +149,16 @@ pub fn known_parent(
     Ok(first.map(|first| first.parent.unwrap_or(first.id)))
 }
 
-/// Returns the id of a series' parent, given one of its events. Returns `None` if the event no
+/// Returns the id of a series' parent, given the id of one of its events. `None` if that event no
 /// longer exists.
 pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))
 }
 
-/// Records the original start of a series' first event. Returns true if the entry was a series
-/// before and no longer repeats. A partial file may lack the rule, and does not show that the series
-/// came from a file.
+/// Records the original start of a series' first event. Returns true if the entry used to be a
+/// series but no longer repeats. A partial file may lack the rule, so it neither shows this nor
+/// that the series came from a file.
 pub fn note_first(
     db: &mut Db,
     is_partial: bool,
@@ -170,7 +170,7 @@ pub fn note_first(
         return Ok(false);
     }
     let moment = match &entry.replaces {
-        // Our own files have single dates of series that users made.
+        // Our own files have single occurrences of series that were created here.
         Some(_) if is_partial && stored::of_event(db, id)?.is_some() => return Ok(false),
         Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
         None if entry.is_series => Some(occurrence.original.key()),

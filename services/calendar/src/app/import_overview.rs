@@ -16,8 +16,8 @@ const MAX_RANGES: usize = 100;
 /// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
-/// Maximum total size of the series whose excluded occurrences are compared with overrides, in bytes.
-/// Other series whose ends are compared may have the same size.
+/// Maximum total size of the series whose excluded occurrences are compared with overrides, in
+/// bytes. Also limits the other series, whose ends are compared.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
 /// The properties we need from a series with excluded occurrences.
@@ -42,8 +42,8 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs that look like occurrence ids. Feeds of this software contain such entries for dates
-    /// that have left their series, including dates that start another series.
+    /// UIDs that look like occurrence ids. Feeds of this software contain such entries for detached
+    /// occurrences, including those that start another series.
     pub listed: HashSet<String>,
     /// Indexes of components that a later revision supersedes.
     superseded: HashSet<usize>,
@@ -55,11 +55,11 @@ pub struct Overview {
     range_bytes: usize,
     /// Line numbers of the `RANGE=THISANDFUTURE` overrides that a later revision supersedes.
     superseded_ranges: HashSet<u64>,
-    /// Ignored parts of the file, wherever they are.
+    /// Ignored content, anywhere in the file.
     pub ignored: Ignored,
     /// Number of components in the file.
     pub components: usize,
-    /// The point of truncation, if `END:VCALENDAR` is missing.
+    /// The point of truncation. `None` if the file ends with `END:VCALENDAR`.
     pub cut: Option<Cut>,
 }
 
@@ -90,7 +90,7 @@ impl Overview {
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
-                // We only report these components.
+                // These components are only reported.
                 ComponentKind::Event if !component.has_known_method() => {
                     overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
                 }
@@ -100,7 +100,7 @@ impl Overview {
                     }
                     let is_series = component.rules().next().is_some();
                     // Time zones may follow the events that use them, so names are resolved later.
-                    // Until then we keep only these properties of each override.
+                    // Until then, keep only these properties of each override.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
                     replacing.push((number, component, is_series));
                 }
@@ -144,7 +144,8 @@ impl Overview {
         for (number, component, is_series) in replacing {
             let name = Entry::replaced(&component, overview.context(state)).ok().flatten();
             let Some(name) = name else { continue };
-            // The override is applied together with its series, or is superseded by one that is.
+            // The override is applied together with its series, or superseded by another one that
+            // is.
             let is_known = overview.has_range(&component)
                 || overview.superseded_ranges.contains(&component.line);
             if is_known && series.contains(&component.text("UID")) {
@@ -231,12 +232,12 @@ impl Overview {
     }
 }
 
-/// Keys of excluded occurrences by UID, with the SEQUENCE of their series. The UID can be long, so
-/// we store it once and not with each key.
+/// Keys of excluded occurrences by UID, with the SEQUENCE of their series. UIDs can be long, so
+/// each is stored once rather than with every key.
 type Excluded = HashMap<String, HashMap<String, i64>>;
 
-/// Collects the occurrences that overridden series exclude. A series excludes an occurrence after
-/// an earlier revision moved it.
+/// Collects the occurrences excluded by overridden series. A series excludes an occurrence after
+/// moving it in an earlier revision.
 fn excluded(
     excluding: &[Component],
     overridden: &HashSet<String>,
@@ -257,7 +258,7 @@ fn excluded(
     excluded
 }
 
-/// Returns the last moments of overridden series whose rules end, with their SEQUENCE, by UID.
+/// Returns the last moment and the SEQUENCE of each overridden series whose rule ends, by UID.
 fn ends(
     excluding: &[Component],
     overridden: &HashSet<String>,

@@ -14,12 +14,12 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 /// Number of events per transaction. Other writers wait until it commits.
 pub const BATCH: usize = 250;
 
-/// Minimum number of events per transaction, regardless of its duration, so that a short series is
-/// announced by one message.
+/// Minimum number of events per transaction, however long they take, so that a short series is
+/// announced in a single message.
 const LEAST: usize = 10;
 
-/// After this time, a transaction with `LEAST` events accepts no more. Other writers time out after
-/// `DB_WAIT_MS`, so it must be short.
+/// A transaction that already has `LEAST` events ends after this time. It must be short, because
+/// other writers time out after `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
 /// Maximum number of errors to report individually. Warnings have the same limit.
@@ -52,7 +52,7 @@ pub enum Work {
     },
     /// Only count this event, because a later revision supersedes it.
     Superseded,
-    /// Report a faulty event.
+    /// Report an invalid event.
     Faulty(String),
     /// Nothing, because the component does not belong to this pass.
     Nothing,
@@ -76,18 +76,18 @@ pub struct Progress {
     /// The line where the last component starts.
     pub line: u64,
     pub report: ImportJson,
-    /// Number of a subscription's events that were trashed because they are no longer part of their
-    /// series.
+    /// Number of the subscription's events that were trashed because their series no longer
+    /// includes them.
     pub trashed: usize,
-    /// Number of a subscription's events that were kept although they are no longer part of their
-    /// series.
+    /// Number of the subscription's events that were kept although their series no longer includes
+    /// them.
     pub stayed: usize,
     /// Messages about such events, up to 1000.
     pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
-    /// The parents of the events of series that have overrides, by UID. They are not in [`Series`],
-    /// because a transaction that is rolled back removes its events again.
+    /// Parents of events in series that have overrides, by UID. They are kept here and not in
+    /// [`Series`] because rolling back a transaction also removes the events it created.
     pub parents: HashMap<String, i64>,
     /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,
@@ -118,14 +118,14 @@ impl Progress {
         MAX_ERRORS.saturating_sub(self.staying.len())
     }
 
-    /// Counts events that are kept although they are no longer part of their series, and adds
+    /// Counts events that were kept although their series no longer includes them, and adds
     /// messages about them.
     pub fn note_staying(&mut self, number: usize, messages: Vec<ImportErrorJson>) {
         self.stayed += number;
         self.staying.extend(messages);
     }
 
-    /// Counts events that their series no longer has.
+    /// Counts events that were removed from their series.
     pub fn count_dropped(&mut self, dropped: usize, is_trashing: bool) {
         match is_trashing {
             true => (self.done, self.trashed) = (self.done + dropped, self.trashed + dropped),
@@ -172,9 +172,9 @@ pub struct EntryProgress {
     pub overridden: HashSet<String>,
     /// The series, if the rule is stored.
     pub series: Option<Written>,
-    /// The values for the series' new dates. `None` for a series that this import stored.
+    /// The values for new occurrences of the series. `None` if this import created the series.
     pub edits: Option<Arc<SeriesEdits>>,
-    /// The key of the series' last date, if users of the subscription ended the series.
+    /// The key of the last occurrence, if users ended the subscribed series.
     pub ended_at: Option<String>,
 }
 

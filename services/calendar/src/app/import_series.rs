@@ -28,23 +28,23 @@ use crate::store::{events, imported, series_due, series_origins, subscribed_even
 const DAY_SECONDS: i64 = 24 * 3600;
 
 /// Seconds from the start of an import until scheduled work creates the remaining events of a
-/// series whose import was cut off. Until then, the import may still be running.
+/// series, in case the import was cut off. Until then, it may still be running.
 const CUT_OFF_AFTER: i64 = 3600;
 
 /// A stored series that events are written to.
 #[derive(Clone, Copy)]
 pub struct Written {
     pub id: i64,
-    /// Whether this import stored it.
+    /// Whether this import created it.
     pub is_new: bool,
 }
 
-/// Stores an entry's recurrence rule. Returns the series if the entry's events belong to a stored
-/// one.
+/// Stores an entry's recurrence rule. Returns the stored series that the entry's events belong to,
+/// if any.
 ///
-/// The rule is not changed by our own feeds, which contain less than the database, or by a
-/// truncated file, which may lack the rule. If users ended a subscribed series, `ended_at` is the
-/// key of its last known date.
+/// Our own feeds and truncated files don't change the rule, since the former contain less than the
+/// database and the latter may lack the rule. If users ended a subscribed series, `ended_at` is the
+/// key of its last known occurrence.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -73,9 +73,9 @@ pub fn of_entry(
     }
 }
 
-/// Stores the rule of a repeating entry and returns the series. If one rule can't describe the
-/// entry, this removes the series stored earlier. `due` is when scheduled work creates its events
-/// unless [`note_complete`] is called first.
+/// Stores the rule of a repeating entry and returns the series. If a single rule can't describe the
+/// entry, an earlier stored series is removed. `due` is when scheduled work creates the remaining
+/// events unless [`note_complete`] is called first.
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
@@ -102,7 +102,7 @@ fn keep(
     };
     let Some(known) = known else {
         let own = own_events::find(db, own, &entry.uid)?;
-        // A single date of another series has another external id.
+        // A single occurrence of another series has a different external id.
         let own = own.filter(|event| event.external_id.as_ref().is_none_or(|id| *id == entry.uid));
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = own.as_ref().map(name_of).or(title).filter(|name| !name.is_empty());
@@ -134,8 +134,9 @@ fn keep(
     Ok(Some(Written { id: known.id, is_new: false }))
 }
 
-/// Begins a series with a known event, which passes its UID on to the series. If the series takes the
-/// event's name, the event gets the slug of its date. Its former address is then that of the series.
+/// Begins a series with an event that already exists and whose UID the series inherits. If the
+/// series also takes over the event's slug, the event gets a slug with its date, and its former
+/// address becomes that of the series.
 fn begin_with(
     db: &mut Db,
     series: &Series,
@@ -151,11 +152,11 @@ fn begin_with(
     let first = entry.occurrences.iter().find(|one| one.external_id == entry.uid);
     let Some(first) = first.filter(|_| stem == series.slug) else { return Ok(()) };
     let wanted = series.slug_of(first.original.seconds());
-    // Pages do not have a series of unlisted events.
+    // Unlisted events have no series page that could take over the address.
     Ok(give_slug(db, &own, (&wanted, !own.listed), now)?)
 }
 
-/// Records that all events of an imported series have been created, or that they can't be.
+/// Records that all events of an imported series have been created, or that the rest can't be.
 pub fn note_complete(db: &mut Db, id: Option<i64>, entry: &Entry) -> Result<(), Error> {
     let (Some(id), Some(Repetition { made_until, due_utc, .. })) = (id, &entry.repetition) else {
         return Ok(());
@@ -168,15 +169,15 @@ pub fn note_complete(db: &mut Db, id: Option<i64>, entry: &Entry) -> Result<(), 
     }
 }
 
-/// Returns a plan that ends after the date with this key, or after the first one if it is empty.
+/// Ends a recurrence after the occurrence with this key, or after the first one if `key` is empty.
 fn ended_after(plan: &Plan, key: &str) -> Plan {
     let last = if key.is_empty() { Some(plan.first()) } else { plan.moment(key) };
     let next = last.map(|last| if plan.all_day { last + DAY_SECONDS } else { last + 1 });
     next.map_or_else(|| plan.clone(), |next| ended_before(plan, next))
 }
 
-/// Returns the file's excluded dates, plus the dates of trashed events and of events that users
-/// erased. If users erased all of them, the stored series has no events or was removed.
+/// Returns the file's excluded dates, plus those of trashed events and of events that users erased.
+/// If users erased all events, the stored series is empty or has been removed.
 fn with_removed(
     db: &mut Db,
     (uid, known): (&str, Option<&Series>),
@@ -213,7 +214,7 @@ fn with_removed(
 }
 
 /// Removes the stored rule of an entry that no longer repeats. If the rule never came from a file,
-/// a user made the event a series, which stays.
+/// it was a user who made the event a series, so it stays.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
@@ -226,8 +227,8 @@ fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     Ok(())
 }
 
-/// Marks the fields in which an event differs from its series after a file changed the event, if
-/// the file does not contain the series.
+/// Records the fields in which an event now differs from its series, after an import from a file
+/// that doesn't contain the series.
 pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
     if entry.is_series {
         return Ok(());
@@ -267,7 +268,7 @@ pub fn join(
     Ok(stored::join(db, &place)?)
 }
 
-/// Removes the date of an event that now belongs to another series from its former series.
+/// Excludes an event that now belongs to another series from its former series.
 fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     let Some(known) = stored::find(db, before.series.id)? else { return Ok(()) };
     let members = stored::members(db, known.id)?;
@@ -290,14 +291,14 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
-/// The place of a new event of a series.
+/// The slug and dates of an event newly added to a series.
 pub struct Placed {
     pub slug: String,
-    /// The dates, if they differ from the file because users moved the series.
+    /// The dates, if they differ from those in the file because users moved the series.
     pub schedule: Option<ScheduleChange>,
 }
 
-/// Returns the place of a new event of a series.
+/// Returns the slug and dates of an event newly added to a series.
 pub fn placed(
     db: &mut Db,
     (series, entry): (i64, &Entry),
@@ -317,7 +318,7 @@ pub fn placed(
     }))
 }
 
-/// Returns the schedule fields of a write that result in this schedule.
+/// Returns a change that sets exactly this schedule.
 fn change_to(schedule: Schedule) -> ScheduleChange {
     let local = |seconds: i64| Some(PointInTime::Wall(wall_from_seconds(seconds)));
     ScheduleChange {
@@ -329,7 +330,7 @@ fn change_to(schedule: Schedule) -> ScheduleChange {
 }
 
 /// Returns the fields that belong to this event only: fields that files don't have and, in a
-/// subscription, parts that a user changed for this event, or that come from the file although a
+/// subscription, fields that a user changed for this event, or that come from the file although a
 /// user changed them for all other events.
 fn own_fields(
     db: &mut Db,
@@ -373,7 +374,7 @@ fn own_fields(
     Ok(fields)
 }
 
-/// Returns whether an event's time differs from the series plan.
+/// Returns whether an event isn't at its scheduled time.
 fn is_moved(place: &InSeries, event: &Event) -> bool {
     expected(place).is_none_or(|dates| {
         let shown = &event.schedule;
@@ -386,7 +387,7 @@ fn is_moved(place: &InSeries, event: &Event) -> bool {
 /// Returns the fields in which an overridden event differs from its series.
 fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String>, Error> {
     let Some(own) = series::shared(db, place.event)? else { return Ok(Vec::new()) };
-    // Removes this event first, because the shared fields are defined by the other events.
+    // Remove this event first, because the shared fields are determined by the other events.
     stored::leave(db, place.event)?;
     let template = series::template(db, known.id)?;
     let Some(template) = template else { return Ok(vec![DATES.to_owned()]) };
@@ -399,13 +400,13 @@ fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the dates that the rule gives an event.
+/// Returns the dates that the event has according to the rule.
 fn expected(place: &InSeries) -> Option<Schedule> {
     span_of(&place.series, place.membership.occurrence)
 }
 
-/// Removes events from a series that are no longer part of its rule or of the file. Trashed events
-/// remain in the series, and their dates are excluded. Returns whether the external id of an event
+/// Removes events from a series that are no longer covered by its rule or the file. Trashed events
+/// remain in the series, with their dates excluded. Returns whether any event's external id
 /// changed.
 pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     note_complete(db, Some(id), entry)?;
@@ -433,8 +434,8 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     Ok(is_renamed)
 }
 
-/// Excludes the dates of trashed events. If users ended the series, these events had left it, and the
-/// import has just added them again.
+/// Excludes the dates of trashed events. If users ended the series, these events no longer belonged
+/// to it, and the import has just added them again.
 fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     let Some(mut series) = stored::find(db, id)? else { return Ok(()) };
     let trashed = stored::dated(db, id)?.into_iter().filter(stored::Dated::is_trashed);
@@ -449,8 +450,9 @@ fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     Ok(stored::update(db, &series)?)
 }
 
-/// Returns the date of an external id in a file if the date is part of the rule and later than the
-/// dates that were created. Users can move a series to earlier days, which adds dates at its end.
+/// Returns the occurrence with the external id `name` if the rule includes it but its event hasn't
+/// been created yet. This happens when users move a series to earlier days, which adds occurrences
+/// at its end.
 pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
     let Repetition { plan, made_until, .. } = entry.repetition.as_ref()?;
     let moment = plan.moment(Entry::moment_of(&entry.uid, name)?)?;
@@ -458,7 +460,7 @@ pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
     (moment > *made_until && !is_excluded && plan.has(moment)).then_some(moment)
 }
 
-/// Returns the place of an event in its series whose date is later than those of this import.
+/// Returns the membership of an event whose occurrence is later than those of this import.
 fn place_ahead(
     db: &mut Db,
     entry: &Entry,
@@ -478,8 +480,8 @@ fn place_ahead(
     Ok(Some(place.membership))
 }
 
-/// If the external id of an event that leaves a series is the UID of the series, replaces it with
-/// the id of the event's date. Otherwise, feeds would show both under one UID, and cancel the
+/// If an event that leaves a series has the UID of the series as its external id, replaces that
+/// with the id of its occurrence. Otherwise feeds would show both under one UID, and cancel the
 /// series along with the event. Returns whether the id changed.
 fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
     let Some(old) = events::find(db, event)? else { return Ok(false) };

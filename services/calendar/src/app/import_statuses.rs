@@ -1,4 +1,4 @@
-//! Statuses of imported events, which both files and users change.
+//! Statuses of imported events, which can be changed by both files and users.
 
 use database::Db;
 
@@ -9,7 +9,7 @@ use crate::model::event_status::Occurring;
 use crate::model::status::{Stage, Status};
 use crate::store::{event_statuses, imported};
 
-/// Returns whether an event is marked as cancelled.
+/// Returns whether `event` is marked as cancelled.
 pub fn is_cancelled(db: &mut Db, event: i64) -> Result<bool, Error> {
     Ok(occurring(db, event)? == Occurring::Cancelled)
 }
@@ -18,8 +18,8 @@ fn occurring(db: &mut Db, event: i64) -> Result<Occurring, Error> {
     Ok(event_statuses::of_event(db, event)?.occurring)
 }
 
-/// Decides an event's status after an import. Returns `None` if it does not change. Events that an
-/// import trashed are restored, and an event becomes private or public when its file does.
+/// Decides an event's status after an import. `None` if it doesn't change. Events trashed by an
+/// import are restored, and an event becomes private or public when it does in the file.
 ///
 /// A user's decision is kept until the file changes.
 pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {
@@ -42,9 +42,9 @@ pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Opti
     Ok((after != event.status).then_some(after))
 }
 
-/// Returns the event status that an import gives an event that is not cancelled. Returns `None` if
-/// the status does not change. A status set by a user is kept until the file changes. `is_author` is
-/// whether this calendar wrote the file.
+/// Decides the event status after an import that doesn't cancel the event. `None` if it doesn't
+/// change. A status set by a user is kept until the file changes. `is_author` is whether this
+/// calendar wrote the file.
 pub fn occurring_after(
     db: &mut Db,
     is_author: bool,

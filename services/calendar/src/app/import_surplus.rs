@@ -1,5 +1,5 @@
-//! Occurrences that are no longer in the file of a series. They are removed, unless they belong to
-//! a subscription and a user has changed them.
+//! Occurrences that are no longer in a series' file. They are removed, except for those in a
+//! subscription that users have changed.
 
 use std::collections::HashSet;
 
@@ -33,7 +33,7 @@ pub struct Surplus<'a> {
     pub now: i64,
 }
 
-/// A future occurrence that the file lacks.
+/// A future occurrence that is missing from the file.
 struct Missing {
     id: i64,
     /// Whether a user of the subscription changed it.
@@ -42,7 +42,7 @@ struct Missing {
 
 impl Surplus<'_> {
     /// Cancels or trashes the surplus occurrences until the time slice ends. Returns whether all of
-    /// them are gone. `line` is the entry's line number.
+    /// them have been processed. `line` is the entry's line number.
     pub fn remove_all(
         &self,
         db: &mut Db,
@@ -63,8 +63,7 @@ impl Surplus<'_> {
         }
     }
 
-    /// Cancels or trashes up to `most` of the surplus occurrences, and returns how many it
-    /// processed.
+    /// Cancels or trashes up to `most` surplus occurrences. Returns how many.
     fn remove(&self, db: &mut Db, most: usize) -> Result<usize, Error> {
         let surplus = self.find(db)?.into_iter().filter(|one| !one.is_changed);
         let ids: Vec<i64> = surplus.map(|one| one.id).take(most).collect();
@@ -77,7 +76,7 @@ impl Surplus<'_> {
         Ok(ids.len())
     }
 
-    /// Counts the surplus occurrences that are kept because a user changed them, and adds messages
+    /// Counts the surplus occurrences that are kept because users changed them, and adds messages
     /// about them. `line` is the entry's line number.
     fn note_staying(&self, db: &mut Db, line: u64, so_far: &mut Progress) -> Result<(), Error> {
         if self.subscriber.is_none() || self.entry.is_cancelled {
@@ -99,8 +98,8 @@ impl Surplus<'_> {
         Ok(())
     }
 
-    /// Returns the future occurrences that the file lacks. For a subscription, leaves out those that
-    /// didn't belong to it when the import started.
+    /// Returns the future occurrences that are missing from the file. For a subscription, only
+    /// includes those that belonged to it when the import started.
     fn find(&self, db: &mut Db) -> Result<Vec<Missing>, Error> {
         let selection = (self.now, self.entry.is_cancelled);
         let mut found = events::later_occurrences(db, &self.entry.uid, selection)?;
@@ -117,8 +116,8 @@ impl Surplus<'_> {
         Ok(ids.into_iter().map(missing).collect())
     }
 
-    /// Returns whether the file contains an event with this external id, even as part of another
-    /// entry.
+    /// Returns whether the file contains an event with the external id `name`, even as part of
+    /// another entry.
     fn is_in_file(&self, name: &str) -> bool {
         let Overview { replaced, listed, .. } = self.overview;
         let is_replaced = match name == self.entry.uid {

@@ -51,14 +51,15 @@ pub struct Source<'a> {
     pub parent: Option<i64>,
     /// The stored series and the entry, if the event belongs to one.
     pub series: Option<(i64, &'a Entry)>,
-    /// The values that new dates of that series get.
+    /// The values to use for occurrences newly added to that series.
     pub edits: Option<&'a SeriesEdits>,
-    /// The key of the series' last date, if users ended the series. It gets no later dates.
+    /// The key of the series' last occurrence, if users ended the series. No later ones are
+    /// created.
     pub ended_at: Option<&'a str>,
-    /// Whether the entry is a complete cancellation with dates.
+    /// Whether the entry is a complete cancellation, including dates.
     pub is_cancellation: bool,
-    /// Whether the series may exclude this event. We can't know, because one of the excluded dates
-    /// is unreadable.
+    /// Whether the series may exclude this event. One of its excluded dates is unreadable, so this
+    /// can't be known.
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
@@ -72,8 +73,8 @@ struct Stored {
     shown: Option<Occurrence>,
 }
 
-/// Writes or cancels an event. Returns the outcome and the event's id, or `None` if there is no
-/// event. A subscription's import only touches that subscription's events.
+/// Writes or cancels an event. Returns its id, if it exists, and the outcome. A subscription's
+/// import only touches that subscription's events.
 pub fn write(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -106,7 +107,7 @@ pub fn write(
     }
 }
 
-/// Writes an event. Returns the outcome and the event's id.
+/// Writes an event. Returns its id and the outcome.
 ///
 /// Events trashed by an import are restored. Events trashed by a user remain in the trash. If the
 /// series may exclude the event, it is neither restored nor inserted between known events.
@@ -138,15 +139,15 @@ fn write_occurrence(
     }
 }
 
-/// Updates an event that a user moved to the trash, so that it matches the file if it is restored
-/// later. It remains in the trash and keeps its deletion date.
+/// Updates an event that a user moved to the trash, so that it matches the file in case it is
+/// restored later. It stays in the trash and keeps its deletion date.
 fn update_in_trash(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: Event,
 ) -> Result<(), Undone> {
-    // Restoring it would make the private text public until the next import.
+    // The text is private now, and restoring the event would publish it until the next import.
     if occurrence.details.is_private && !imported::find(context.db, event.id)?.is_private {
         return Ok(());
     }
@@ -159,8 +160,8 @@ fn update_in_trash(
     }
 }
 
-/// Returns whether this occurrence is unknown although a later one of its series is known. In that
-/// case, an earlier file excluded it.
+/// Returns whether this occurrence is unknown although a later one of its series is known, because
+/// then an earlier file must have excluded it.
 fn is_skipped_by_known_events(
     db: &mut Db,
     source: Source<'_>,
@@ -172,9 +173,9 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It remains visible. A cancellation may lack all other properties,
-/// so only the status of a known event changes, and its dates if the cancellation is complete. A
-/// complete cancellation also creates an unknown event.
+/// Marks an event as cancelled. It remains visible. Cancellations may lack all other properties, so
+/// for a known event only the status changes, plus the dates if the cancellation is complete. If
+/// the event is unknown, a complete cancellation creates it.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -207,8 +208,8 @@ fn cancel(
     Ok((Some(event.id), outcome))
 }
 
-/// Moves a known event to the dates of its complete cancellation. A file may move and cancel a
-/// series at once. Returns the event if it moved.
+/// Moves a known event to the dates in its complete cancellation, because a file may move and
+/// cancel a series at the same time. Returns the event if it moved.
 fn follow_dates(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -232,7 +233,7 @@ fn follow_dates(
     Ok(Some(event_writes::update(context.db, event, &change, write)?))
 }
 
-/// Marks an event as cancelled, and records that its file did this. Returns whether the event
+/// Marks an event as cancelled, and records that its file did so. Returns whether the event
 /// changed.
 pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
@@ -245,7 +246,7 @@ pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Moves an event to the trash, and records that its file did this.
+/// Moves an event to the trash, and records that its file did so.
 pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     event_writes::trash(db, event, now)?;
     imported::note(db, event.id, |noted| noted.is_trashed = true)?;
@@ -311,8 +312,8 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Returns the slug for a date of a series that is a separate entry in its file. Without the date,
-/// the slug would be the series' name.
+/// Returns the slug for an occurrence that is a separate entry in its file. It includes the date,
+/// because without it, it would be the slug of the series.
 fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
     let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
     let name = slug::name_of_series(&occurrence.details.title);
@@ -320,8 +321,8 @@ fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> 
     (is_date && !name.is_empty()).then(|| format!("{name}{}{date}", slug::SEPARATOR))
 }
 
-/// Updates the fields that differ from what a feed would show. If `is_removed` is set, the status
-/// is kept, and no venues, organizers or categories are created.
+/// Updates the fields that differ from the feed's rendering of the event. If `is_removed` is set,
+/// the status is kept, and no venues, organizers or categories are created.
 fn update(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -330,8 +331,8 @@ fn update(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &*occurrence.details;
-    // The first event of a series can't be its own parent. Our own feeds do not have parents: if the
-    // first event was erased, the others have none.
+    // The first event of a series can't be its own parent. Our own feeds don't contain parents, and
+    // if the first event was erased, the others have none.
     let parent = source.parent.filter(|id| *id != event.id && !source.own.is_author);
     let mut fields = occurrence.fields(shown.as_ref());
     if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {
@@ -399,7 +400,7 @@ fn decode(
 }
 
 impl Stored {
-    /// If an event is public, reads it and renders it as in our feeds.
+    /// Reads an event and, if it is public, renders it as in our feeds.
     fn read(db: &mut Db, source: Source<'_>, event: Event) -> Result<Stored, Error> {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);

@@ -1,5 +1,5 @@
 //! Imports iCalendar files: creates new events, updates those that differ, and leaves the rest
-//! unchanged.
+//! alone.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -50,7 +50,7 @@ pub struct Import {
     is_author: bool,
     /// The current entry's CREATED property.
     created: Option<i64>,
-    /// State that the second pass needs from the first, by UID of the series.
+    /// State carried over from the first pass to the second, by UID of the series.
     series: HashMap<String, Series>,
     edits: KnownEdits,
     so_far: Progress,
@@ -218,8 +218,8 @@ impl Import {
         Ok(true)
     }
 
-    /// Returns whether the import has reached a limit. The first time this happens, it also reports
-    /// that the remaining entries are skipped.
+    /// Returns whether the import has reached a limit. When this first happens, reports that the
+    /// remaining entries are skipped.
     fn stops_at(&mut self, component: &Component) -> bool {
         let late = self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let full = self.limits.events.is_some_and(|most| self.so_far.done >= most);
@@ -242,7 +242,7 @@ impl Import {
         slice: TimeSlice,
     ) -> Result<bool, Error> {
         let begun = self.so_far.entry.take();
-        // Our own feeds leave out events that aren't public, and rules of single dates.
+        // Our own feeds leave out non-public events, and have no rule for single occurrences.
         let is_partial = self.is_author || self.overview.cut.is_some();
         // Between two transactions of an entry, another import may have written a later revision.
         if self.is_outdated(db, entry)? {
@@ -417,8 +417,8 @@ impl Import {
         OwnEvents { urls: &self.urls, calendar, is_author: self.is_author, created: self.created }
     }
 
-    /// Returns an entry's revision, or `None` if we wrote it ourselves. Revisions in our own feeds
-    /// can't be compared with those of imported files.
+    /// Returns an entry's revision, or `None` if this calendar wrote it, because revisions in our
+    /// own feeds can't be compared with those of imported files.
     fn revision(&self, entry: &Entry) -> Option<Revision> {
         entry.revision.filter(|_| !self.own().is_author)
     }
@@ -482,7 +482,7 @@ impl Import {
 
     /// Removes future occurrences that are no longer in the file, until the time slice ends. They
     /// are cancelled if the file cancels the series, and trashed otherwise. Returns whether all of
-    /// them are gone.
+    /// them have been removed.
     fn drop_surplus(
         &mut self,
         state: &State,

@@ -35,7 +35,7 @@ impl From<ParameterErrors> for Interrupt {
 /// Why reading a list was aborted.
 #[derive(Debug)]
 pub enum ListInterrupt {
-    /// The connection sees an older state than the index does. Read again to catch up.
+    /// The connection sees an older state than the index. Reading again lets it catch up.
     Outdated,
     /// The page has this many bytes of text and needs a memory permit.
     LongPage(usize),
@@ -43,7 +43,7 @@ pub enum ListInterrupt {
 }
 
 impl ListInterrupt {
-    /// Returns the error to report if we don't read the list again.
+    /// Returns the error to report if the list isn't read again.
     pub fn into_error(self) -> Error {
         match self {
             ListInterrupt::Outdated | ListInterrupt::LongPage(_) => DatabaseError::Busy.into(),

@@ -17,13 +17,12 @@ use crate::model::status::{Stage, Status};
 use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// An event with at least this number of other venues and organizers may exceed a page's text limit
-/// when the text of one of them gets longer. This assumes that each has at most 2 MiB of text, the
-/// maximum length of a line in a load file, and ignores that some characters are escaped when
-/// stored.
+/// An event with at least this many other venues and organizers may exceed a page's text limit when
+/// the text of one of them grows. This assumes at most 2 MiB of text each, the maximum line length
+/// in a load file, and ignores that escaping makes some text longer when it is stored.
 const CROWD: usize = 14;
 
-/// The row that a write will produce.
+/// The row that a write will result in.
 pub enum PlannedLinked<'a> {
     /// An existing row, left unchanged.
     Known(Linked),
@@ -33,7 +32,7 @@ pub enum PlannedLinked<'a> {
     Changed(LinkedDraft<'a>, Box<Linked>),
 }
 
-/// A row without its new slug and image.
+/// A row that hasn't been given its new slug and image yet.
 pub struct LinkedDraft<'a> {
     row: Linked,
     was_trashed: bool,
@@ -87,7 +86,7 @@ fn plan_new<'a>(
     draft(db, row, change, false, write).map(PlannedLinked::New)
 }
 
-/// Creates a row even if another one has the same name.
+/// Creates a row even if there is already one with the same name.
 pub fn create_apart(
     db: &mut Db,
     kind: Kind,
@@ -178,8 +177,7 @@ pub fn duplicate(
     }
 }
 
-/// Finds the same row as [`duplicate`]. Failing that, finds a visible row with the same name,
-/// provided that there is only one.
+/// Finds the same row as [`duplicate`], or else the only visible row with the same name.
 pub fn same_name(
     db: &mut Db,
     kind: Kind,
@@ -236,7 +234,7 @@ fn plan_update<'a>(
     Ok(PlannedLinked::Changed(draft, Box::new(old)))
 }
 
-/// Fails if a text became longer and would push one of the row's events over a page's text limit.
+/// Fails if longer text would push one of the row's events over a page's text limit.
 fn check_events(db: &mut Db, old: &Linked, new: &Linked) -> Result<(), Error> {
     let size = |row: &Linked| row.description.len() + row.excerpt.len();
     let more = size(new).saturating_sub(size(old));

@@ -1,5 +1,5 @@
-//! Permits, time limits and retries for lists. Costly lists wait for a permit and long pages wait
-//! for memory. If a write is newer than the in-memory index, the list is read again.
+//! Permits, time limits and retries for lists. Costly lists wait for a permit, and long pages wait
+//! for memory. If the in-memory index is behind the latest write, the list is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,17 +18,18 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum number of attempts to read a list while writes keep making the index outdated.
+/// Maximum number of attempts to read a list while concurrent writes keep making the index
+/// outdated.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that make a list costly, because it searches all words or reads the events of every
-/// venue or organizer from the database.
+/// Parameters that make a list costly, because it has to search all words, or read the events of
+/// every venue or organizer from the database.
 const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
 /// A list's permits and deadline.
 #[derive(Clone)]
 pub struct ListPermit {
-    /// When to give up on the list.
+    /// When to abandon the list.
     pub deadline: Deadline,
     /// Kept until the work is done, even if the client disconnects. `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
@@ -90,8 +91,8 @@ impl ListPermit {
         self.page_bytes
     }
 
-    /// Reads a list. If a write was newer than the in-memory index, the list is read again. If the
-    /// page is long, it is read again with a memory permit.
+    /// Reads a list. Reads it again if the in-memory index was behind the latest write, or, with a
+    /// memory permit, if the page turns out to be long.
     pub async fn read<T, F>(
         mut self,
         state: &State,

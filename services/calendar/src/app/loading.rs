@@ -1,4 +1,4 @@
-//! Loads one line of a load file: creates the resource, or finds out that it already exists.
+//! Loads one line of a load file: creates the resource, unless it already exists.
 
 use database::{DatabaseError, Db};
 
@@ -87,8 +87,8 @@ fn message(errors: &ParameterErrors) -> String {
     missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
-/// Loads a line. With `upsert`, an existing resource is updated. Adds a warning for each value that
-/// has to be replaced.
+/// Loads a line. With `upsert`, updates the resource if it already exists. Adds a warning for each
+/// value that has to be replaced.
 ///
 /// # Errors
 /// Returns the reason the line was rolled back.
@@ -112,8 +112,7 @@ pub fn load_line(
     }
 }
 
-/// Loads an event. An existing event is found by its external id, or else by slug, or else by title
-/// and start.
+/// Loads an event. An existing one is found by external id, else by slug, else by title and start.
 fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -186,7 +185,7 @@ fn load_event(
     Ok(outcome)
 }
 
-/// Fails if this external id belongs to a series whose first event, which had the same id, was
+/// Fails if the external id is the UID of a series whose first event, which had the same id, was
 /// erased.
 fn check_series(db: &mut Db, external_id: Option<&str>, upsert: bool) -> Result<(), Undone> {
     let known = match external_id {
@@ -220,7 +219,7 @@ pub fn decode_event(
     let known = old.and_then(|old| old.external_id.clone());
     let external_id = external_id.map(|sent| known.unwrap_or_else(|| sent.to_owned()));
     let mut change = EventChange { external_id, reach, ..change };
-    // An export has the slug of the first event of a series, and not the name of the series.
+    // Exports contain the slug of the series' first event rather than that of the series.
     let is_trashed = old.is_some_and(|old| old.status.is_trashed());
     if change.external_id.is_some() && change.recurrence.is_some() && !is_trashed {
         let own = change.post.slug.take_if(|sent| !sent.ends_with(slug::TRASHED));
@@ -229,8 +228,8 @@ pub fn decode_event(
     Ok(change)
 }
 
-/// Finds an event by slug. The slug in a line with a recurrence may also be the name of the series,
-/// whose first event has a date in its own.
+/// Finds an event by slug. In a line with a recurrence, `slug` may also be that of the series,
+/// while its first event has a slug with a date.
 fn find_by_slug(db: &mut Db, slug: &str, repeats: bool) -> Result<Option<Event>, DatabaseError> {
     let found = events::find_by_slug(db, slug)?;
     if found.is_some() || !repeats {
@@ -242,8 +241,8 @@ fn find_by_slug(db: &mut Db, slug: &str, repeats: bool) -> Result<Option<Event>,
     }
 }
 
-/// Finds an event by external id. If the first dates of its series were removed before the export,
-/// the event's id here may be longer.
+/// Finds an event by external id. If the first occurrences of its series were removed before the
+/// export, the event may have a longer id here.
 fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(found) = events::find_by_external_id(db, id)? {
         return Ok(Some(found));
@@ -257,9 +256,9 @@ fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseE
     Ok(None)
 }
 
-/// Finds the event of a date whose external id an earlier line changed: a new start or rule in the
-/// line with the recurrence renames the events of the series. They are recognised by their start
-/// according to the rule, or else by slug.
+/// Finds an event whose external id was changed by an earlier line: if the line with the recurrence
+/// has a new start or rule, the events of the series are renamed. The event is recognised by its
+/// start according to the rule, or else by its slug.
 fn find_renamed(
     db: &mut Db,
     (id, slug): (&str, Option<&str>),
@@ -287,14 +286,15 @@ fn find_renamed(
     Ok(place.is_some_and(|place| parts.contains(&place.series.id)).then_some(event))
 }
 
-/// The recurrence in a line starts with that line's event. If earlier dates of the series have been
-/// removed, this compares it with the rest of the series, and changes only the rest.
+/// Handles a recurrence that starts with its line's event. If earlier occurrences of the series
+/// have been removed, the recurrence is compared with the rest of the series, and only changes the
+/// rest.
 fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
     let (plan, occurrence) = (&place.series.plan, place.membership.occurrence);
     let Some(recurrence) = change.recurrence.as_ref().filter(|_| occurrence != plan.first()) else {
         return Ok(change);
     };
-    // In an hour that occurs twice, an unchanged start keeps its instant.
+    // During a repeated hour, an unchanged start keeps its instant.
     let new = change.schedule.start.and_then(|_| old.schedule.changed(&change.schedule).ok());
     let is_moved = new.is_some_and(|new| new.start_utc != old.schedule.start_utc);
     let rest = series_plans::from_on(plan, occurrence);
@@ -305,8 +305,8 @@ fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<Ev
     })
 }
 
-/// Warns about an end before the start, and about days that do not exist. A load accepts both, just
-/// like the API.
+/// Warns about an end before the start, and about nonexistent days. Like the API, a load accepts
+/// both.
 pub fn warn_of_dates(
     params: &Params,
     change: &EventChange,
@@ -349,8 +349,8 @@ pub fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// Loads a venue or an organizer. An existing one is found by slug, or by name if the line does not
-/// have a slug. Several of them may share a name if their slugs differ.
+/// Loads a venue or an organizer. An existing one is found by slug, or by name if the line has no
+/// slug. Several may share a name if their slugs differ.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -392,8 +392,8 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// Finds the first row with this name, which is the one whose slug was derived from the name. The
-/// name has to match as well, because a second "Hall" has the same slug as a "Hall 2".
+/// Finds the first row with this name, i.e. the one whose slug was derived from the name. The name
+/// has to match as well, because a second "Hall" has the same slug as a "Hall 2".
 fn first_of_name(
     context: &mut RequestContext<'_>,
     kind: Kind,

@@ -14,7 +14,7 @@ use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
 /// Looks up the rows and returns those that exist. Events and images that the caller may not read
-/// count as missing, as do series that contain only such events.
+/// count as missing, and so do series that only consist of such events.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
@@ -58,8 +58,9 @@ fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseErr
     Ok(series::visibilities(db, series)?.iter().any(is_shown))
 }
 
-/// Looks up the events that the caller may read. An event's links and terms would reveal as much as
-/// the event itself, so we don't return those either.
+/// Looks up the events whose content the caller may read. Without access to the content, filtering
+/// by event isn't allowed either, because an event's links and terms reveal as much as the event
+/// itself.
 fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i64>, DatabaseError> {
     let mut found = HashSet::new();
     for id in ids {
@@ -75,7 +76,7 @@ fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i6
     Ok(found)
 }
 
-/// Reads the slugs and names of rows that a write sends back as whole objects.
+/// Reads the slugs and names of rows that a write sends back as complete objects.
 fn labels(
     db: &mut Db,
     objects: &[(Row, i64)],

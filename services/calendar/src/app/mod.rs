@@ -1,4 +1,4 @@
-//! The use cases. They check permissions, and decide what is read and written in one transaction.
+//! The use cases. They check permissions and decide what to read and write in a single transaction.
 
 mod changes;
 mod context;

@@ -1,8 +1,8 @@
-//! Loads lines of new events in bulk, with few statements for many lines.
+//! Loads new events in bulk, using few statements for many lines.
 //!
-//! This covers lines that create an event and refer only to terms, venues and organizers that
-//! exist. The results are the same as those of [`load_line`](super::load_line), which loads all
-//! other lines.
+//! This covers lines that create an event and refer only to existing terms, venues and organizers.
+//! The results are the same as those of [`load_line`](super::load_line), which loads all other
+//! lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ use crate::wire::term_input::plain_name;
 pub enum LoadedLine {
     /// An event was created, with these warnings.
     Created(Vec<String>),
-    /// The event exists.
+    /// The event already exists.
     Unchanged,
 }
 
@@ -48,13 +48,13 @@ enum Step {
 struct NewEvent {
     event: Event,
     change: EventChange,
-    /// The slug that it gets if that is free.
+    /// The slug to use if it is free.
     wanted_slug: String,
     warnings: Vec<String>,
 }
 
-/// Loads lines, starting with the first one, up to a line that needs
-/// [`load_line`](super::load_line). Returns the outcome of each.
+/// Loads lines up to the first one that needs [`load_line`](super::load_line). Returns the outcome
+/// of each.
 ///
 /// # Errors
 /// Returns any database error.
@@ -110,12 +110,13 @@ fn read(
     Ok(steps)
 }
 
-/// Returns the form in which titles are compared.
+/// Returns a title in the form used for comparisons.
 fn folded_title(event: &Event) -> String {
     search::fold_name(&html::plain(&event.title))
 }
 
-/// Decodes the line of a plain new event. Returns `None` for all other lines, including faulty ones.
+/// Decodes the line of a plain new event. Returns `None` for all other lines, including invalid
+/// ones.
 fn new_event(
     state: &State,
     db: &mut Db,
@@ -165,11 +166,12 @@ fn new_event(
     Ok(Some(NewEvent { event, change, wanted_slug, warnings }))
 }
 
-/// Stores the new events up to the first one that refers to something that does not exist yet.
-/// Stores none if their texts might be too long for a page, so that each is checked on its own.
+/// Stores the new events up to the first one that refers to something that doesn't exist yet.
+/// Stores none if their combined text might be too long for a page, so that each is checked
+/// individually.
 ///
-/// Nothing has to be undone, so this does without a savepoint. On SQLite, each statement after a
-/// savepoint costs time in proportion to the pages that have changed since.
+/// Nothing ever has to be undone, so no savepoint is needed. On SQLite, each statement after a
+/// savepoint takes time proportional to the number of pages changed since.
 fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, DatabaseError> {
     let changes = steps.iter().filter_map(|step| match step {
         Step::New(new) => Some(&new.change),
@@ -194,7 +196,7 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     if new.is_empty() {
         return Ok(lines);
     }
-    // If all of them fit on a page, each one does.
+    // If all of them together fit on a page, so does each.
     if text_length(db, &new)? > LONGEST_PAGE {
         return Ok(Vec::new());
     }
@@ -217,8 +219,8 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     Ok(lines)
 }
 
-/// Returns the total size of the text of events with venues or organizers, in bytes. A venue counts
-/// for each of its events.
+/// Returns the total size of the text of the events that have venues or organizers, in bytes. A
+/// venue is counted once for each of its events.
 fn text_length(db: &mut Db, events: &[(Event, Links)]) -> Result<usize, DatabaseError> {
     let mut bytes = 0;
     for (event, links) in events {
@@ -280,7 +282,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Returns the links of an event. Returns `None` if one of them does not exist yet.
+    /// Returns an event's links, or `None` if one of them doesn't exist yet.
     fn links(&self, change: &EventChange) -> Option<Links> {
         let ids_of = |kind| {
             let ids = linked(change, kind).into_iter().flatten().map(|link| match link {
@@ -331,8 +333,8 @@ fn linked(change: &EventChange, kind: Kind) -> Option<&[LinkRef]> {
     }
 }
 
-/// Returns the case-folded name of a venue or organizer that is given only by name. Other fields
-/// would change it.
+/// Returns the case-folded name of a venue or organizer if the write only has its name. Other
+/// fields would change it.
 fn name_alone(link: &LinkRef) -> Option<String> {
     match link {
         LinkRef::New(change) if !change.has_fields_besides_name() => {
@@ -342,7 +344,7 @@ fn name_alone(link: &LinkRef) -> Option<String> {
     }
 }
 
-/// Drops repeated ids. Returns `None` if any id is missing.
+/// Removes duplicate ids. Returns `None` if any id is missing.
 fn distinct(ids: impl Iterator<Item = Option<i64>>) -> Option<Vec<i64>> {
     let mut all = Vec::new();
     for id in ids {
@@ -354,7 +356,7 @@ fn distinct(ids: impl Iterator<Item = Option<i64>>) -> Option<Vec<i64>> {
     Some(all)
 }
 
-/// Slugs that are not free.
+/// Slugs that are already in use.
 struct OwnSlugs {
     of_events: HashSet<String>,
     of_series: HashSet<String>,
@@ -373,7 +375,7 @@ impl OwnSlugs {
         Ok(OwnSlugs { of_events, of_series })
     }
 
-    /// Returns the free slug for a new event. Returns `None` if a series has the name.
+    /// Returns the free slug for a new event, or `None` if a series already has the slug `wanted`.
     fn slug(&mut self, db: &mut Db, wanted: &str) -> Result<Option<String>, DatabaseError> {
         if self.of_series.contains(wanted) {
             return Ok(None);

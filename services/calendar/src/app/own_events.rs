@@ -13,18 +13,18 @@ use crate::store::events;
 pub struct OwnEvents<'a> {
     /// The UIDs that we generate end with this site's host.
     pub urls: &'a Urls,
-    /// This calendar's own id, with which the UIDs of single dates of series end.
+    /// This calendar's own id. The UIDs of single occurrences of series end with it.
     pub calendar: &'a str,
     /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
     pub is_author: bool,
-    /// The entry's CREATED property. If the host differs, it must match the stored event, because a
-    /// copy of this calendar may use the same ids for other events.
+    /// The entry's CREATED property. If the host differs, it must match that of the stored event,
+    /// because a copy of this calendar may use the same ids for other events.
     pub created: Option<i64>,
 }
 
-/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our own
-/// UIDs of single dates are public in our feeds, so they are only accepted in files of this
-/// calendar. Otherwise, another site could change any event.
+/// Finds an event by UID, which may come from an earlier import or be one of our own. Our feeds
+/// publish the UIDs of single occurrences, so these are only accepted in this calendar's own files.
+/// Otherwise another site could change any event.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));

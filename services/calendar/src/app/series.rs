@@ -1,4 +1,4 @@
-//! Events in a series: finds the fields that they share, and creates the events that do not exist
+//! Events in a series: determines the fields they share, and creates the events that don't exist
 //! yet.
 
 use database::{DatabaseError, Db};
@@ -16,28 +16,28 @@ use crate::model::status::{Stage, Status};
 use crate::state::Site;
 use crate::store::{event_statuses, events, links, series, slugs};
 
-/// Number of events to read at once while looking for the shared fields.
+/// Number of events to read at once when looking for the shared fields.
 const AT_ONCE: usize = 20;
 
-/// Fields other than texts and links. If every event has its own value of such a field, templates
-/// get the value of the last event.
+/// Fields other than text and links. If every event has its own value of such a field, the template
+/// gets that of the last event.
 const WITHOUT_TEXT: [&str; 5] = [STATUS, "author", DATES, "hide_from_listings", "password"];
 
-/// Reads an event with all fields that a series can share.
+/// Reads the event `id` with all fields that a series can share.
 pub fn shared(db: &mut Db, id: i64) -> Result<Option<Shared>, DatabaseError> {
     let Some(event) = events::find(db, id)? else { return Ok(None) };
     let (links, status) = (links::of_event(db, id)?, event_statuses::of_event(db, id)?);
     Ok(Some(Shared { event, links, status }))
 }
 
-/// Builds the template of a series. Each field is taken from the last event without its own value.
-/// Texts are only taken from events that everyone who sees the template may see, even if all of
-/// these have their own values. Returns `None` if the series has no events.
+/// Builds the template of `series`. Each field comes from the last event that doesn't have its own
+/// value for it. Text is only taken from events visible to everyone who can see the template, even
+/// if all of these have their own values. `None` if the series has no events.
 pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseError> {
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
 
-/// Like [`template`], but also returns the ids of the events that the values came from.
+/// Like [`template`], but also returns the ids of the events whose values were used.
 pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
     let members = series::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();
@@ -97,7 +97,7 @@ pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)
     Ok(Some((template, sources)))
 }
 
-/// The values that decide who can see an event.
+/// The fields that decide who can see an event.
 #[derive(PartialEq)]
 pub struct Audience {
     is_public: bool,
@@ -116,14 +116,14 @@ impl Audience {
         }
     }
 
-    /// Returns whether everyone who sees an event with the other values can see this one.
+    /// Returns whether everyone who can see an event with audience `other` can see this one too.
     fn includes(&self, other: &Audience) -> bool {
         (self.is_public && self.password.is_none()) || self == other
     }
 }
 
-/// Finds the last event of a series that is visible to everyone who sees the template. If a field
-/// is given, considers only events without their own value of it.
+/// Finds the last event of a series that is visible to everyone who can see the template. If
+/// `field` is given, skips events that have their own value for it.
 pub fn last_visible(
     db: &mut Db,
     members: &[Membership],
@@ -151,17 +151,17 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
     ical::expand(series, (&site.settings.site_timezone, now), limits)
 }
 
-/// Values for the new events of a series.
+/// The values to use for events newly added to a series.
 pub struct NewEvents<'a> {
-    /// The fields that they share.
+    /// The fields that they share with the other events.
     pub template: &'a Shared,
-    /// The distance of the events from the plan, which is that of a file, if users moved them.
+    /// How far users have shifted the events from the schedule, if that comes from a file.
     pub moved: Option<&'a Moved>,
-    /// The format of their external ids, if it is not that of the series.
+    /// The format of their external ids, if it differs from that of the series.
     pub names: Option<FileNames>,
 }
 
-/// Creates the missing events for occurrences after a given time. Returns how many it created.
+/// Creates the missing events for occurrences later than `after`. Returns how many were created.
 pub fn make_missing(
     db: &mut Db,
     series: &Series,
@@ -198,11 +198,10 @@ pub fn make_missing(
         };
         let external_id = match (other, other_place) {
             (None, _) => Some(name),
-            // An event that was moved has this external id from a file.
+            // A moved event has this external id from a file.
             (Some(_), Some(place)) if place.series.id == series.id => None,
             (Some(_), Some(_)) => continue,
-            // An event that left the series still has this external id. Its date may be in the
-            // trash.
+            // An event that left the series still has this external id. It may be in the trash.
             (Some(event), None) => {
                 events::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
@@ -226,7 +225,7 @@ pub fn make_missing(
         slugs::forget_former(db, "events", &event.slug)?;
         (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
         (event.modified_utc, event.previous) = (now, None);
-        // An erased event may have had revisions under this external id.
+        // An erased event may already have used revisions of this external id.
         event.sequence = series.sequence;
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
@@ -236,8 +235,8 @@ pub fn make_missing(
     Ok(made)
 }
 
-/// Finds the event with an occurrence's external id. If the series used to start with an earlier
-/// date, the event may still have the id from then.
+/// Finds the event with an occurrence's external id. If the series used to start earlier, the event
+/// may still have the id it had then.
 fn named(
     db: &mut Db,
     series: &Series,
@@ -250,8 +249,8 @@ fn named(
     Ok(series::of_event(db, event.id)?.is_none().then_some(event))
 }
 
-/// Restores a trashed event that returns to its series. It keeps its values. Returns the fields
-/// that differ from the series.
+/// Returns an event to its series, restoring it if it is in the trash. Its values are kept. Returns
+/// the fields in which it differs from the series.
 fn bring_back(
     db: &mut Db,
     id: i64,
@@ -274,8 +273,8 @@ fn bring_back(
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Records how an event differs from its series after these fields were changed for this event
-/// only. Fields in which it matches the other events again are shared again.
+/// Records how an event differs from its series after `fields` were changed for this event only.
+/// Fields in which it agrees with the other events again become shared again.
 pub fn mark(
     db: &mut Db,
     place: &InSeries,
@@ -296,7 +295,7 @@ fn has_own(member: &Membership, field: &str) -> bool {
     member.changed.iter().any(|own| own == field)
 }
 
-/// Returns the fields whose value was the event's own and is now equal to the shared one.
+/// Returns those of `fields` that had their own value and are now equal to the shared one.
 fn agreeing(
     db: &mut Db,
     place: &InSeries,

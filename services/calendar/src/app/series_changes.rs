@@ -1,4 +1,4 @@
-//! Applies a change of one event to the other events of its series.
+//! Applies a change of one event to the other events in its series.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,11 +21,11 @@ use crate::store::{event_statuses, events, slugs, sql, subscribed_events};
 
 /// A change to several events in a series.
 pub struct SeriesChange<'a> {
-    /// The series, with its new plan if its dates move.
+    /// The series, with its new recurrence if its dates move.
     pub series: Series,
     /// The event in the request.
     pub own: i64,
-    /// That event after the change.
+    /// The same event after the change.
     pub after: &'a Shared,
     /// The fields that changed.
     pub differing: &'a [&'static str],
@@ -44,9 +44,9 @@ impl SeriesChange<'_> {
         Ok(())
     }
 
-    /// Applies the changed fields to an event, except for fields that were changed for this event
-    /// only. Trashed events are changed too, because they may be restored. Feeds show them as
-    /// cancelled until then, unless their former status is not public.
+    /// Applies the changed fields to an event, except those that were changed for this event only.
+    /// Trashed events are changed too, because they may be restored. Until then, feeds show them as
+    /// cancelled, unless they weren't public before.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
         if member.event == self.own {
@@ -63,8 +63,8 @@ impl SeriesChange<'_> {
         new
     }
 
-    /// Returns an event's series membership after the change. A changed field is shared again if
-    /// the event has the new value too.
+    /// Returns an event's series membership after the change. A changed field becomes shared again
+    /// if the event has the new value too.
     fn place(&self, member: &Membership, occurrence: i64, new: &Shared) -> Membership {
         let is_own = member.event == self.own;
         let others = self.after.differing(new);
@@ -75,8 +75,8 @@ impl SeriesChange<'_> {
         Membership { event: member.event, series: self.series.id, occurrence, changed }
     }
 
-    /// Moves the events to the occurrences of the new plan. Events that no longer have an
-    /// occurrence are trashed.
+    /// Moves the events to the occurrences of the new recurrence. Events left without an occurrence
+    /// are trashed.
     pub fn move_events(
         &self,
         db: &mut Db,
@@ -85,15 +85,15 @@ impl SeriesChange<'_> {
         now: i64,
     ) -> Result<(), Error> {
         if shift.is_later() {
-            // Each event takes the slug of the next one, so start at the end.
+            // Each event takes the slug of the next one, so start from the end.
             members.reverse();
         }
         let was = Series { plan: shift.before().clone(), ..self.series.clone() };
         let is_named_by_file = is_named_by_file(db, &was)?;
         let is_renaming = shift.is_moving() && !is_named_by_file;
         let former = if is_renaming { former_events(db, &was, &members)? } else { Vec::new() };
-        // Feeds identify events by their external ids, so each event continues the revisions of its
-        // new id.
+        // Feeds identify events by their external ids, so each event continues from the last
+        // revision under its new id.
         let revisions = events::revisions(db, &was.uid)?;
         let places = self.places(db, &members, shift)?;
         let moved: Vec<i64> = members.iter().map(|one| shift.moved(one.occurrence)).collect();
@@ -132,12 +132,11 @@ impl SeriesChange<'_> {
             }
             if !is_named_by_file {
                 let name = self.series.external_id(occurrence);
-                // A date that an earlier rule removed may still have this external id.
+                // An event that an earlier rule removed may still have this external id.
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
-                    // Without an id for the other event, feeds could cancel the series along with
-                    // it.
+                    // If the other event had no id, feeds could cancel the series along with it.
                     let own = sql::random_id(db)?;
                     events::rename(db, other.id, &own)?;
                 }
@@ -158,8 +157,8 @@ impl SeriesChange<'_> {
             rewrite(db, &old, new, now)?;
             stored::join(db, &place)?;
             if is_excluded && !was_trashed {
-                // The event stays in the series, so feeds exclude the date instead of cancelling an
-                // event.
+                // The event stays in the series, so feeds exclude its occurrence instead of listing
+                // it as cancelled.
                 let excluded = require(db, member.event)?.event;
                 event_writes::trash(db, &excluded, now)?;
             }
@@ -170,9 +169,9 @@ impl SeriesChange<'_> {
         Ok(())
     }
 
-    /// Returns the events that get the occurrences of the new plan. If several events would get the
-    /// same occurrence, such as two on a day that becomes a whole day, returns the one in the
-    /// request, or else the first that is not trashed.
+    /// Assigns events to the occurrences of the new recurrence. If several compete for the same
+    /// one, e.g. because two events on the same day become all-day events, the event in the request
+    /// wins, or else the first that isn't trashed.
     fn places(
         &self,
         db: &mut Db,
@@ -229,7 +228,7 @@ impl SeriesChange<'_> {
     }
 }
 
-/// Returns the trashed events that have left a series because an earlier rule lacked their dates.
+/// Returns the trashed events that left a series because an earlier rule didn't include them.
 fn former_events(
     db: &mut Db,
     series: &Series,

@@ -27,7 +27,7 @@ use crate::state::Site;
 use crate::store::series as stored;
 use crate::store::{events, series_origins, slugs, sql, webhooks};
 
-/// Creates an event. If it repeats, creates the rest of its series too.
+/// Creates an event and, if it repeats, the rest of its series.
 pub fn create(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -41,7 +41,7 @@ pub fn create(
     let messages = webhooks::last_message(context.db)?;
     let first = event_writes::create_in(context, user, change)?;
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;
-    // A slug with this date belongs to a series with this name, such as the second part of a split
+    // A slug with this date belongs to a series with this name, such as the later part of a split
     // series.
     let is_named_by_date = first.slug == series.slug_of(series.plan.first());
     let is_event = change.date_slug.is_none()
@@ -53,7 +53,7 @@ pub fn create(
     begin(context, &first, series, own_slug, messages)
 }
 
-/// Returns the slug of the first event of a series. It contains the date, as in the other events,
+/// Returns the slug of a series' first event. Like those of the other events, it contains the date,
 /// unless a load provides the slug.
 fn first_slug(
     db: &mut Db,
@@ -68,8 +68,9 @@ fn first_slug(
     slugs::free(db, "events", &series.slug_of(series.plan.first()), suffix, first.id)
 }
 
-/// Returns the slug of an event that becomes the first date of a series. The series gets the
-/// event's former path. If the series has another name or is not in lists, that path redirects.
+/// Returns the slug of an event that becomes the first of a series. The event's former path becomes
+/// that of the series. If the series has a different name or the event is unlisted, the former path
+/// redirects to the event.
 pub fn slug_as_date(
     db: &mut Db,
     series: &Series,
@@ -83,7 +84,7 @@ pub fn slug_as_date(
     Ok(slug)
 }
 
-/// Returns the name for the slugs of a series that starts with this event.
+/// Returns the name from which the slugs of a series starting with this event are derived.
 pub fn name_of(first: &Event) -> String {
     let own = first.slug.strip_suffix(TRASHED).unwrap_or(&first.slug);
     slug::name_of_series(slug::dated(own).map_or(own, |(name, _)| name))
@@ -113,7 +114,7 @@ pub fn new_series(
 }
 
 /// Returns the UID under which feeds have listed an event without an external id, unless another
-/// event or series uses this UID now. Commands only know the UID if PUBLIC_URL is set.
+/// event or series uses this UID now. Commands can only determine it if PUBLIC_URL is set.
 pub fn listed_uid(
     context: &mut RequestContext<'_>,
     event: &Event,
@@ -130,7 +131,7 @@ pub fn listed_uid(
     Ok(Some(uid).filter(|_| !is_used))
 }
 
-/// Stores a new series and creates its other events. The first event already exists.
+/// Stores a new series and creates its other events. The first one already exists.
 pub fn begin(
     context: &mut RequestContext<'_>,
     first: &Event,
@@ -150,7 +151,7 @@ pub fn begin(
     let old = require(db, first.id)?;
     let mut new = old.clone();
     (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
-    // It may have been a date of another series.
+    // It may have been part of another series.
     new.event.parent = None;
     new.event.modified_utc = seconds;
     slugs::forget_former(db, "events", &new.event.slug)?;
@@ -168,7 +169,8 @@ pub fn begin(
 /// Expands a series into occurrences.
 ///
 /// # Errors
-/// Returns an error if the rule matches nothing, or there are too many occurrences.
+///
+/// Returns an error if the rule doesn't match any date, or if there are too many occurrences.
 pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Expansion, Error> {
     let found = series::expand(site, series, now).ok_or_else(|| {
         invalid("recurrence", "must have a rule with occurrences that can be listed")
@@ -181,8 +183,8 @@ pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Ex
     Ok(found)
 }
 
-/// Excludes dates whose events left the series, if the user may not change these events. Otherwise,
-/// the rule would restore the events, including those beyond the horizon later on.
+/// Excludes occurrences whose events left the series and which the user may not change. Otherwise
+/// the rule would restore these events, and later also those beyond the horizon.
 pub fn exclude_forbidden(
     db: &mut Db,
     user: &User,
@@ -221,7 +223,7 @@ pub fn exclude_forbidden(
     stored::update(db, series)
 }
 
-/// Reads an event, including everything that a series can share.
+/// Reads an event with all fields that a series can share.
 ///
 /// # Errors
 /// Returns an error if the event does not exist.

@@ -1,4 +1,5 @@
-//! When the events of a series take place: by its rule, or where users moved them.
+//! When the events of a series take place: at the times given by its rule, or wherever users moved
+//! them.
 
 use crate::ical::{self, Moment};
 use crate::model::schedule::{Schedule, wall_from_seconds};
@@ -6,8 +7,8 @@ use crate::model::series::Series;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
-/// Returns the schedule of an occurrence shown in this time zone. Returns `None` for times that we
-/// don't support.
+/// Returns the schedule of an occurrence as shown in `zone`. `None` if its dates are outside the
+/// supported range.
 pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     let point = |moment: &Moment| match moment {
         Moment::Day(_) => PointInTime::Wall(moment.wall()),
@@ -17,18 +18,18 @@ pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     Schedule::new(zone.clone(), all_day, point(start), point(end)).ok()
 }
 
-/// Returns an occurrence's schedule according to the series plan, in the time zone of the plan.
+/// Returns an occurrence's scheduled time, in the time zone of the series.
 pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
     span_in(&series.plan.zone, series, occurrence)
 }
 
-/// Returns an occurrence's schedule according to the series plan, shown in this time zone.
+/// Returns an occurrence's scheduled time, shown in `zone`.
 pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule> {
     let (start, end) = ical::span(&series.plan, occurrence)?;
     schedule(zone, &start, &end)
 }
 
-/// Returns what two schedules have in common if they differ only in the displayed time zone.
+/// Returns what two schedules have in common if they only differ in the displayed time zone.
 pub fn times(one: &Schedule) -> (bool, i64, i64) {
     match one.all_day {
         true => (true, one.start_local, one.end_local),
@@ -36,34 +37,34 @@ pub fn times(one: &Schedule) -> (bool, i64, i64) {
     }
 }
 
-/// Returns the zones in which an event may keep the same distance from its date in the plan. They
-/// differ if the plan is in UTC and shown elsewhere, or if a user changed the zone.
+/// Returns the zones in which an event's offset from its scheduled time may be constant. There are
+/// two if the recurrence is in UTC but shown elsewhere, or if a user changed the event's zone.
 pub fn bases<'a>(series: &'a Series, own: &'a Schedule) -> Vec<&'a Zone> {
     let (plan, shown) = (&series.plan, &own.zone);
     match plan.zone == *shown {
         true => vec![shown],
-        // If both match, uses the last one.
+        // If both match, the last one is used.
         false if !plan.all_day && plan.zone == Zone::utc() => vec![&plan.zone, shown],
         false => vec![shown, &plan.zone],
     }
 }
 
-/// The place of an event relative to its date in the plan.
+/// How an event differs from its scheduled time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The zone in which the local start in the plan is read.
+    /// The zone used to convert the scheduled start to local time.
     base: Zone,
     zone: Zone,
     all_day: bool,
-    /// Seconds from the local start in the plan to that of the event.
+    /// Seconds from the scheduled local start to the actual one.
     distance: i64,
     /// Difference between the event's local start and local end, in seconds.
     length: i64,
 }
 
 impl Moved {
-    /// Compares an event with its date in the plan. The local start of that date is read in the
-    /// zone `base`.
+    /// Compares an event with its scheduled time. The scheduled start is converted to local time in
+    /// the zone `base`.
     pub fn of(series: &Series, occurrence: i64, base: &Zone, own: &Schedule) -> Option<Moved> {
         let planned = span_in(base, series, occurrence)?;
         let distance = own.start_local - planned.start_local;
@@ -72,12 +73,12 @@ impl Moved {
         Some(Moved { base, zone, all_day, distance, length })
     }
 
-    /// Returns whether an event has the same distance from its date, whatever its length.
+    /// Returns whether the offsets are the same, even if the lengths differ.
     pub fn has_distance_of(&self, other: &Moved) -> bool {
         Moved { length: other.length, ..self.clone() } == *other
     }
 
-    /// Returns the schedule and the slug of another date with this distance.
+    /// Returns the schedule and the slug of another occurrence with this offset.
     pub fn place(&self, series: &Series, occurrence: i64) -> Option<(Schedule, String)> {
         let planned = span_in(&self.base, series, occurrence)?;
         let local = planned.start_local + self.distance;

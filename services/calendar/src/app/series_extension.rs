@@ -1,4 +1,4 @@
-//! Creates the next events of a series that has no end, or ends beyond SERIES_AHEAD.
+//! Creates the next events of a series that has no end or ends beyond SERIES_AHEAD.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -14,12 +14,12 @@ use crate::state::Site;
 use crate::store::series::{self as stored, Dated};
 use crate::store::{imported, subscribed_events, webhooks};
 
-/// Seconds until a series that gets no new dates for now is checked again.
+/// Seconds until a series that currently gets no new events is checked again.
 const LATER: i64 = 24 * 3600;
 
-/// Creates more events for a series if they are due. Returns how many it created.
+/// Creates more events for a series if they are due. Returns how many.
 ///
-/// Another replica may have been faster, so this checks again whether they are due.
+/// Checks again whether they are due, because another replica may have been faster.
 pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
     let seconds = now.as_second();
     let Some(mut series) = stored::find(db, id)? else { return Ok(0) };
@@ -60,7 +60,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
             return Ok(0);
         }
     }
-    // Files of other imports do not contain these dates.
+    // The files of other imports don't contain these occurrences.
     let is_private = subscription.is_some() && hide_if_private(db, id, &mut template)?;
     if template.event.status.stage() != Stage::Future {
         template.event.published_utc = seconds;
@@ -82,9 +82,9 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Returns whether a series was withdrawn although its rule continues: all its dates are in the
-/// trash, or the last ones are no longer in the subscription's file. Ignores dates that users
-/// changed, because those stay even if the file lacks them.
+/// Returns whether a series was withdrawn although its rule continues: all its events are in the
+/// trash, or the last ones are no longer in the subscription's file. Events changed by users don't
+/// count, because they are kept even if they are missing from the file.
 fn is_withdrawn(
     db: &mut Db,
     series: i64,
@@ -105,8 +105,8 @@ fn is_withdrawn(
     }
 }
 
-/// Hides new events whose file is private, although users published the others. Returns whether it
-/// is private.
+/// Hides new events of a series that is private in its file, even if users have published the
+/// others. Returns whether it is private.
 fn hide_if_private(db: &mut Db, series: i64, template: &mut Shared) -> Result<bool, DatabaseError> {
     let event = &mut template.event;
     let is_private = imported::is_private_series(db, series)?;

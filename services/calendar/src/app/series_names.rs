@@ -12,11 +12,12 @@ use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::store::series as stored;
 use crate::store::{events, links, series_names, slugs};
 
-/// Removes the slug from a write of several events in a series. Returns the new name of the series,
-/// or `None` if it does not change. A date in the slug is ignored.
+/// Takes the slug out of a write to several events in a series. Returns the new name of the series,
+/// or `None` if it stays the same. A date in the slug is ignored.
 ///
 /// # Errors
-/// Returns an error if the slug does not have any letters or digits.
+///
+/// Returns an error if the slug has no letters or digits.
 pub fn taken_from(
     change: &mut EventChange,
     (old, series): (&Event, &Series),
@@ -33,8 +34,8 @@ pub fn taken_from(
     Ok(Some(name).filter(|name| *name != series.slug))
 }
 
-/// Returns a name that no other series has. It is also not the slug of an event other than the
-/// given one, because the page of that event would hide the page of the series.
+/// Returns a name that no other series has, and that isn't the slug of an event other than `event`
+/// either, because that event's page would hide the series page.
 pub fn free_name(
     db: &mut Db,
     name: &str,
@@ -46,9 +47,9 @@ pub fn free_name(
     })
 }
 
-/// Renames a series, or gives it a similar name if the new one is taken. Its events get new slugs
-/// with the same dates, unless their slugs do not start with the name of the series. The old paths
-/// redirect. Returns the renamed series.
+/// Renames a series. If `name` is taken, uses a similar one. Events whose slugs start with the name
+/// of the series get new slugs with the same dates, and the old paths redirect. Returns the renamed
+/// series.
 pub fn rename(
     db: &mut Db,
     series: &Series,
@@ -63,7 +64,7 @@ pub fn rename(
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
-        // In older databases, the first event of a series may share its name.
+        // In older databases, the first event of a series may have the same slug as the series.
         let shares_name = stem == series.slug;
         let wanted = match slug::dated(stem).filter(|(name, _)| *name == series.slug) {
             Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),
@@ -75,8 +76,9 @@ pub fn rename(
     Ok(new)
 }
 
-/// Gives an event of a series this slug, or a similar one if it is used. Its former address redirects
-/// if `is_remembered` is set, which it must not be if that is the address of the series.
+/// Gives an event of a series the slug `wanted`, or a similar one if it is taken. If
+/// `is_remembered` is set, the former address redirects. It must not be set if that is now the
+/// address of the series.
 pub fn give_slug(
     db: &mut Db,
     old: &Event,

@@ -1,4 +1,4 @@
-//! Series plans: built from the recurrence in a write, then shifted and split.
+//! Recurrences of series: built from a write, then shifted and split.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,7 +16,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 const SECONDS_OF_A_DAY: i64 = 24 * 3600;
 
-/// The message for a start that does not match the rule.
+/// The message for a start that doesn't match the rule.
 const MUST_MATCH: &str = "must match the rule of the series, or be sent with another recurrence";
 
 /// Returns an invalid-parameter error.
@@ -24,11 +24,12 @@ pub fn invalid(name: &'static str, text: &str) -> Error {
     ParameterErrors::one(name, text).into()
 }
 
-/// Returns the plan of a series whose first event has this schedule.
+/// Returns the recurrence of a series whose first event has this schedule.
 ///
 /// # Errors
-/// Returns an error if the start is excluded or does not match the rule, or the time zone cannot be
-/// used for a series.
+///
+/// Returns an error if the start is excluded or doesn't match the rule, or if the time zone can't
+/// be used for a series.
 pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Error> {
     let start = wall_from_seconds(schedule.start_local);
     let plan = with_dates(schedule, start)?;
@@ -42,7 +43,7 @@ pub fn plan_of(schedule: &Schedule, recurrence: &Recurrence) -> Result<Plan, Err
     Ok(plan)
 }
 
-/// Returns a plan without a rule, using the time zone and length of the schedule.
+/// Returns a recurrence without a rule, with the time zone and length of `schedule`.
 fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     let Schedule { zone, all_day, .. } = schedule;
     let zone = match zone.is_fixed() {
@@ -71,11 +72,12 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Replaces the rule of a plan with that of a write, and the lists of dates that the write
-/// contains. Other added dates are dropped if they are after a new `until`.
+/// Replaces the rule with that of a write, and also those lists of dates that the write contains.
+/// Other added dates are dropped if they are after a new `until`.
 ///
 /// # Errors
-/// Returns an error if the start does not match the rule, if the rule has two ends, or if there are
+///
+/// Returns an error if the start doesn't match the rule, if the rule has two ends, or if there are
 /// neither a rule nor added dates.
 fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Error> {
     let rule = without_end(&recurrence.rule);
@@ -105,9 +107,9 @@ fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Erro
     check(plan)
 }
 
-/// Returns whether the recurrence in a write means the same as that of a plan. Clients send rules
-/// back, and imported rules may have their parts in any order. Lists that the write lacks count as
-/// unchanged.
+/// Returns whether the recurrence in a write is equivalent to the stored one. Clients send rules
+/// back, and the parts of an imported rule may be in any order. Lists missing from the write count
+/// as unchanged.
 pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
     let (stored, sent) = (without_end(&plan.rule), without_end(&recurrence.rule));
     let (sent_count, sent_until) = match recurrence.end {
@@ -122,7 +124,7 @@ pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
         Plan { rule, ..plan.clone() }.ends()
     });
     let are_same_ends = match (sent_end, plan.ends()) {
-        // Starts of whole days have no time.
+        // Starts of all-day events have no time.
         (Some(sent), Some(stored)) if plan.all_day => sent.date() == stored.date(),
         (sent, stored) => sent == stored,
     };
@@ -138,7 +140,7 @@ pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
         && are_same_dates(&plan.exdates, recurrence.exdates.as_deref())
 }
 
-/// Fails unless the plan includes its first occurrence.
+/// Fails unless the recurrence includes its own start.
 fn check(plan: Plan) -> Result<Plan, Error> {
     let start = plan.start();
     if plan.parsed().is_some_and(|rule| !rule.has(start)) {
@@ -158,8 +160,8 @@ pub struct Shift {
     by_month: Option<MonthShift>,
 }
 
-/// A move to another day of the month or to other months. Months differ in length, so adding the
-/// same number of days would miss the dates of a rule that repeats every month or year.
+/// A move to another day of the month, or to another month. Since months vary in length, adding a
+/// fixed number of days would miss the occurrences of a monthly or yearly rule.
 #[derive(Clone, Copy)]
 struct MonthShift {
     months: i32,
@@ -170,7 +172,7 @@ struct MonthShift {
 }
 
 impl MonthShift {
-    /// Returns the shift if a date of the rule moves to another day and the rule follows the
+    /// Returns the shift if an occurrence of the rule moves to another day and the rule follows
     /// calendar months.
     fn of(from: &Plan, occurrence: i64, (was, now): (DateTime, DateTime)) -> Option<MonthShift> {
         let is_by_month = from.parsed().is_some_and(|rule| rule.follows_months());
@@ -185,7 +187,7 @@ impl MonthShift {
         })
     }
 
-    /// Returns the first day of the month that a day's month becomes.
+    /// Returns the first day of the month to which the month of `day` is moved.
     fn month(&self, day: Date) -> Option<Date> {
         day.first_of_month().checked_add(self.months.months()).ok()
     }
@@ -196,7 +198,7 @@ impl MonthShift {
         day.to_datetime(wall.time()).checked_add(self.time).ok()
     }
 
-    /// Moves the end of the rule, without leaving the new month.
+    /// Moves the end of the rule, keeping it within the new month.
     fn moved_end(&self, wall: DateTime) -> Option<DateTime> {
         let month = self.month(wall.date())?;
         match wall.day() + self.days {
@@ -211,7 +213,7 @@ impl MonthShift {
 }
 
 impl Shift {
-    /// Returns where an occurrence moves to.
+    /// Returns the new position of an occurrence.
     pub fn moved(&self, occurrence: i64) -> i64 {
         let wall = self.from.planned_wall(occurrence);
         let by_month = self.by_month.filter(|_| self.from.rules(occurrence));
@@ -235,7 +237,7 @@ impl Shift {
         moved.unwrap_or(last)
     }
 
-    /// Returns the plan before the change.
+    /// Returns the recurrence before the change.
     pub fn before(&self) -> &Plan {
         &self.from
     }
@@ -252,12 +254,13 @@ impl Shift {
         self.delta.is_positive()
     }
 
-    /// Determines how a series moves when one of its events gets a new schedule and, possibly, the
-    /// series gets a new recurrence. Returns `None` if nothing moves.
+    /// Determines how a series moves when one of its events gets a new schedule and, optionally,
+    /// the series gets a new recurrence. `None` if nothing moves.
     ///
     /// # Errors
-    /// Returns an error if the rule specifies certain days or times, so that these dates would need
-    /// a new recurrence.
+    ///
+    /// Returns an error if the rule is tied to certain days or times, so that the new dates would
+    /// require a new recurrence.
     pub fn of(
         series: &Series,
         occurrence: i64,
@@ -282,7 +285,7 @@ impl Shift {
             _ => wall_from_seconds(schedule.start_local),
         };
         let was = from.planned_wall(occurrence);
-        // All-day events move by whole days, regardless of the times of other dates.
+        // All-day events move by whole days, whatever the times of the other events.
         let of_day = |wall: DateTime| match new.all_day && old != new {
             true => wall.date().to_datetime(Time::midnight()),
             false => wall,
@@ -326,7 +329,7 @@ impl Shift {
         } else {
             plan.rule = moved_rule(&from, &shift, start)?;
             plan = check(plan)?;
-            // A month may not have this day.
+            // The new month may not have this day.
             if !plan.has(shift.moved(occurrence)) {
                 return Err(invalid("start_date", MUST_MATCH));
             }
@@ -336,7 +339,7 @@ impl Shift {
     }
 }
 
-/// Returns the rule of a series that moves and keeps its recurrence.
+/// Returns the rule of a series that moves but keeps its recurrence.
 fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Error> {
     let Some(rule) = from.parsed() else { return Ok(from.rule.clone()) };
     let days = from.start().date().duration_until(start.date()).as_hours() / 24;
@@ -351,10 +354,11 @@ fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Err
     Ok(replace_until(&from.rule, &shift.plan.until(ListedDate::Wall(shift.moved_end(last)))))
 }
 
-/// Splits a plan in two: the occurrences before a given one, and the rest.
+/// Splits a recurrence in two: the occurrences before `moment`, and the rest.
 ///
 /// # Errors
-/// Returns an error if the date is not part of the rule, but was added separately.
+///
+/// Returns an error if the occurrence isn't part of the rule, but was added separately.
 pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     if !plan.rules(moment) {
         let text = "must be this or all for a date that is not part of the rule";
@@ -385,8 +389,8 @@ pub fn split(plan: &Plan, moment: i64) -> Result<(Plan, Plan), Error> {
     Ok((before, after))
 }
 
-/// Returns the plan of a series from this occurrence onwards. Returns `None` if it isn't a date of
-/// the rule.
+/// Returns the recurrence from this occurrence onwards. `None` if it isn't an occurrence of the
+/// rule.
 pub fn from_on(plan: &Plan, moment: i64) -> Option<Plan> {
     if moment == plan.first() {
         return Some(plan.clone());
@@ -406,7 +410,7 @@ pub fn from_on(plan: &Plan, moment: i64) -> Option<Plan> {
     })
 }
 
-/// Returns a plan that ends before this occurrence.
+/// Returns the recurrence, ending before this occurrence.
 pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     let last = if plan.all_day { moment - SECONDS_OF_A_DAY } else { moment - 1 };
     let is_earlier = |key: &&String| plan.moment(key).is_some_and(|one| one < moment);
@@ -419,8 +423,8 @@ pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     }
 }
 
-/// Returns which of these moments are occurrences of the plan, including excluded dates. Expands
-/// the rule only once, because a rule that starts centuries ago takes long to expand.
+/// Returns which of `moments` are occurrences, including excluded ones. The rule is expanded only
+/// once, because that takes long for a rule that started centuries ago.
 pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
     let ruled = plan.parsed().and_then(|rule| plan.ruled_near(&rule, moments.iter()));
     let is_occurrence = |moment: &i64| match &ruled {

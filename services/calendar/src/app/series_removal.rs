@@ -37,8 +37,8 @@ pub fn reached(
     Ok(members)
 }
 
-/// Trashes or erases several events in a series. If any events are left, the series now ends before
-/// the removed ones.
+/// Trashes or erases several events in a series. If there are any events left, the series now ends
+/// before the removed ones.
 pub fn remove(
     db: &mut Db,
     user: &User,
@@ -49,7 +49,7 @@ pub fn remove(
     let messages = webhooks::last_message(db)?;
     let mut series = Series::clone(&place.series);
     let moment = place.membership.occurrence;
-    // The first events may have been erased.
+    // The first events may already have been erased.
     let is_all =
         moment <= series.plan.first() || members.len() == stored::members(db, series.id)?.len();
     if is_all {
@@ -76,9 +76,9 @@ pub fn remove(
     Ok(webhooks::combine_after(db, messages, &body, now)?)
 }
 
-/// If the event with the UID of a series was erased, gives the UID to the first remaining event.
-/// Otherwise, feeds could not cancel the series under the UID that its subscribers know. Ids from a
-/// file stay unchanged, because the file needs them.
+/// If the event with the UID of a series was erased, passes the UID on to the first remaining
+/// event. Otherwise feeds couldn't cancel the series under the UID known to its subscribers. Ids
+/// from a file stay the same, because imports of that file need them.
 fn hand_on_uid(db: &mut Db, series: &Series, members: &[Membership]) -> Result<(), Error> {
     let Some(first) = members.first() else { return Ok(()) };
     if events::find_by_external_id(db, &series.uid)?.is_some() || is_named_by_file(db, series)? {

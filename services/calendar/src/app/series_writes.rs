@@ -49,7 +49,7 @@ pub fn update(
         let plan = plan_of(&change.schedule.as_given(&event.schedule), recurrence)?;
         let name = series_names::free_name(context.db, &name_of(&event), (0, event.id))?;
         let mut series = new_series(context, &event, (plan, name))?;
-        // Feeds have listed this event under the UID that the series now gets.
+        // Feeds have listed this event under the UID that the series inherits.
         series.uid = listed_uid(context, &event)?.unwrap_or(series.uid);
         series.sequence = event.sequence + 1;
         let own_slug = slug_as_date(context.db, &series, change, &event)?;
@@ -73,8 +73,8 @@ pub fn update(
     }
 }
 
-/// Returns whether the recurrence differs from the current one. An equal one is not validated,
-/// because files have rules that a write cannot set.
+/// Returns whether the recurrence differs from the current one. If it doesn't, it isn't validated,
+/// because rules from files can include features that writes don't support.
 fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     if is_recurrence_of(&place.series.plan, recurrence) {
         return Ok(false);
@@ -84,7 +84,7 @@ fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
-/// Changes a single event in a series. Fields that this write changes keep their values when all
+/// Changes a single event in a series. The fields changed by this write keep their values when all
 /// events are changed later.
 fn update_one(
     context: &mut RequestContext<'_>,
@@ -198,8 +198,8 @@ fn update_several(
             work.move_events(db, members, &shift, seconds)?;
             exclude_forbidden(db, user, &mut series, &mut expansion)?;
             if let Some(template) = series::template(db, series.id)? {
-                // The new events of the later part of a split series get their external ids from
-                // that part.
+                // In the later part of a split series, new events get their external ids from that
+                // part.
                 let names = FileNames::of(db, &series)?.filter(|it| it.uid() == series.uid);
                 let new_events = NewEvents { template: &template, moved: None, names };
                 make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
@@ -217,7 +217,7 @@ fn update_several(
     Ok(require(db, event.id)?.event)
 }
 
-/// Ends a series before this event, and starts a new one with this event and those after it.
+/// Ends a series before this event, and starts a new one with this event and all later ones.
 fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Series, Error> {
     let moment = place.membership.occurrence;
     let (before, after) = split(&place.series.plan, moment)?;
@@ -244,8 +244,8 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     Ok(new)
 }
 
-/// Returns an error if the rule of a series comes from a subscription's file. Otherwise, the next
-/// run would mix the dates of both rules.
+/// Returns an error if the series gets its rule from a subscription's file, because the next run
+/// would mix the occurrences of both rules.
 fn refuse_other_rule(db: &mut Db, series: &Series) -> Result<(), Error> {
     let Some(subscription) = subscribed_events::of_series(db, series.id)? else { return Ok(()) };
     let text = format!(
@@ -255,8 +255,8 @@ fn refuse_other_rule(db: &mut Db, series: &Series) -> Result<(), Error> {
     Err(invalid("recurrence", &text))
 }
 
-/// Replaces the messages of a write with one about the series that ended, and one about the series
-/// that begins with this event.
+/// Replaces the messages of a write with one about the series that was ended and one about the
+/// series that starts with this event.
 fn announce_split(
     db: &mut Db,
     messages: i64,

@@ -24,8 +24,8 @@ impl<'a> SlugSource<'a> {
     }
 }
 
-/// Returns the slug that a resource would get if it were free. Empty if neither the write nor the
-/// title has a usable one.
+/// Returns the slug that a resource should get, whether or not it is free. Empty if neither the
+/// write nor the title contains a usable one.
 pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     let SlugSource { current, title, was_trashed, .. } = *source;
     let untrashed =
@@ -41,8 +41,8 @@ pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
 /// Returns a resource's slug after a write. Slugs are unique per table. If the new slug used to
 /// redirect to a different row, that redirect is removed.
 ///
-/// We try the slug from the write, then the current one, then the title. If none of them has any
-/// valid characters, we use the id. Trashed resources get a suffix.
+/// Candidates are the slug from the write, the current one, and the title, in this order. If none
+/// of them has any valid characters, the id is used. Trashed resources get a suffix.
 pub fn assign(
     db: &mut Db,
     table: &'static str,
@@ -67,8 +67,8 @@ pub fn assign(
     Ok(new)
 }
 
-/// Returns a slug that neither another event nor a series has, because the page with the name of a
-/// series leads to its next event. An event that shared the name of its own series may keep it.
+/// Returns a slug not used by another event or by a series, because a series' page redirects to its
+/// next event. An event that already shares the slug of its own series may keep it.
 pub fn free_of_event(
     db: &mut Db,
     (base, suffix): (&str, &str),
@@ -78,7 +78,7 @@ pub fn free_of_event(
         if slugs::is_taken(db, "events", &slug::with_suffix(candidate, suffix), id)? {
             return Ok(true);
         }
-        // A trashed event has no page, and names of series have no date.
+        // Trashed events have no page, and the slugs of series have no date.
         let is_address = suffix.is_empty() && !candidate.contains(slug::SEPARATOR);
         if !is_address || !slugs::is_taken(db, "series", candidate, 0)? {
             return Ok(false);
@@ -89,7 +89,7 @@ pub fn free_of_event(
     Ok(slug::with_suffix(&free, suffix))
 }
 
-/// Records a published row's former slug, so that the old URL redirects.
+/// Records a published row's former slug so that its old URL redirects.
 pub fn remember(
     db: &mut Db,
     collection: &str,

@@ -1,4 +1,5 @@
-//! Checks a subscription's file before the import: is it usable, and are events missing?
+//! Checks a subscription's file before the import: whether it is usable, and whether events are
+//! missing.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,15 +23,17 @@ pub struct FileContent {
 /// The occurrences under one UID.
 #[derive(Debug, Default)]
 struct Listed {
-    /// Number of future occurrences, without those that only overrides have.
+    /// Number of future occurrences, except those that only exist as overrides.
     future: usize,
     /// Ids of the overrides of these occurrences.
     overridden: HashSet<String>,
     /// Ids of the overrides that are in the future.
     overrides: HashSet<String>,
-    /// Whether any entry is not an override. Without one, the import keeps the other occurrences.
+    /// Whether any of the entries isn't an override. If all are, the import keeps the other
+    /// occurrences.
     has_whole: bool,
-    /// There may be more occurrences, because an entry is faulty or has a rule that we don't support.
+    /// Whether there may be more occurrences, because an entry is invalid or has an unsupported
+    /// rule.
     is_open: bool,
 }
 
@@ -53,14 +56,14 @@ impl Listed {
     }
 }
 
-/// Returns whether an occurrence may be in the future. We don't know the time zone of an all-day event
+/// Returns whether an occurrence may be in the future. The time zone of all-day events isn't known
 /// here.
 fn is_later(occurrence: &Occurrence, now: i64) -> bool {
     occurrence.start.seconds() + DAY > now
 }
 
-/// Returns the id of a future occurrence whose event the import keeps because of this override. A
-/// faulty override counts by the occurrence that it overrides.
+/// Returns the id of a future occurrence whose event the import keeps because of this override. For
+/// an invalid override, what counts is the occurrence that it overrides.
 fn later_override(
     state: &State,
     overview: &Overview,
@@ -78,12 +81,12 @@ fn later_override(
     is_ahead.then_some(name)
 }
 
-/// How many of a subscription's future events are missing from its file, out of how many.
+/// How many of a subscription's future events are missing from its file, and how many there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     pub lost: usize,
     pub known: usize,
-    /// Number of other future events. They don't count, because users have changed them.
+    /// Number of other future events, which don't count because users have changed them.
     pub changed: usize,
 }
 
@@ -98,8 +101,9 @@ impl FileContent {
     /// Reads a file.
     ///
     /// # Errors
-    /// A message for editors. The file is not a complete calendar, has too many events, or has
-    /// rules whose expansion takes longer than `time`.
+    ///
+    /// Returns a message for editors if the file isn't a complete calendar, has too many events, or
+    /// has rules whose expansion takes longer than `time`.
     pub fn read(
         state: &State,
         (bytes, media_type): (&[u8], &str),
@@ -156,14 +160,14 @@ impl FileContent {
         Ok((content, overview))
     }
 
-    /// Returns whether the file has the event with this external id, or its series.
+    /// Returns whether the file contains the event with the external id `name`, or its series.
     pub fn has(&self, name: &str) -> bool {
         self.uid_of(name).is_some()
     }
 
-    /// Returns the UID behind an external id, if the file has that UID. An external id is a UID,
-    /// possibly followed by the start of an entry (if several share the UID) and the start of an
-    /// occurrence.
+    /// Returns the UID contained in an external id, if the file has that UID. An external id is a
+    /// UID, possibly followed by the start of the entry (if several share the UID) and the start of
+    /// the occurrence.
     fn uid_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let without = |mark: char| move |name: &'n str| name.rsplit_once(mark).map(|(uid, _)| uid);
         let of_series = Some(name).filter(|name| Entry::is_occurrence_id(name));

@@ -1,4 +1,4 @@
-//! Series whose events come from a file, and what happens when a user changes several events.
+//! Series whose events come from a file, and how they are handled when users change several events.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::model::subscription::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
 use crate::store::{events, imported, series, sql, subscribed_events};
 
-/// Number of events to examine for the format of external ids.
+/// Number of recent events from which to derive the format of external ids.
 const RECENT: i64 = 20;
 
 /// Length of a key that only contains a date.
 const DAY: usize = 8;
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
-/// these ids to recognise the events, even if users moved them.
+/// these ids to recognise the events, even if users have moved them.
 pub fn is_named_by_file(db: &mut Db, series: &Series) -> Result<bool, DatabaseError> {
     if imported::revision(db, &series.uid)?.is_some() {
         return Ok(true);
@@ -35,19 +35,19 @@ pub fn is_named_by_file(db: &mut Db, series: &Series) -> Result<bool, DatabaseEr
     Ok(name.is_some_and(|name| !name.starts_with(&series.uid)))
 }
 
-/// The format of the external ids that a file gave the events of a series. Users may have moved the
-/// events since, or split the series.
+/// The format of the external ids that a file gave the events of a series. Users may since have
+/// moved the events or split the series.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileNames {
     uid: String,
-    /// Seconds from the local start in the file to that of the plan.
+    /// Seconds from the local start in the file to the scheduled one.
     distance: i64,
     /// Whether the events in the file are all-day events.
     is_day: bool,
 }
 
 impl FileNames {
-    /// Finds the format of most of the last events of a series. Returns `None` if their ids do not
+    /// Determines the format used by most of the last events of a series. `None` if their ids don't
     /// come from a file.
     pub fn of(db: &mut Db, series: &Series) -> Result<Option<FileNames>, DatabaseError> {
         if !is_named_by_file(db, series)? {
@@ -77,7 +77,7 @@ impl FileNames {
         &self.uid
     }
 
-    /// Returns the external id of an occurrence's event.
+    /// Returns the external id of the event for `occurrence`.
     pub fn name(&self, series: &Series, occurrence: i64) -> String {
         if occurrence == series.plan.first() {
             return series.external_id(occurrence);
@@ -88,8 +88,8 @@ impl FileNames {
     }
 }
 
-/// Moves events along when a user moves a series again: those that are as far from their dates in
-/// the file as the event in the request. Returns the memberships after that.
+/// When a user moves a series again, includes the events whose offset from their dates in the file
+/// is the same as that of the event in the request. Returns the memberships after that.
 pub fn moving_along(
     db: &mut Db,
     place: &InSeries,
@@ -120,9 +120,9 @@ pub fn moving_along(
     Ok(members)
 }
 
-/// Adds the new events of a subscription's series to the subscription. `changed` are the parts that
-/// count as changed by users. An event with changed dates is kept, even if the file lacks it.
-/// `is_private` is whether they are hidden because their file is private.
+/// Adds the new events of a subscribed series to the subscription. `changed` are the fields that
+/// count as changed by users. An event with changed dates is kept even if it is missing from the
+/// file. `is_private` is whether the events are hidden because they are private in their file.
 pub fn note_new(
     db: &mut Db,
     series: &Series,
@@ -133,8 +133,7 @@ pub fn note_new(
     for event in events::by_ids(db, &new)? {
         let (name, changed) = match event.external_id {
             Some(name) => (name, changed.clone()),
-            // An event that was moved has this external id from a file. Files never contain the ids
-            // that we choose.
+            // A moved event has this external id from a file. Files never contain ids chosen here.
             None => {
                 let own = sql::random_id(db)?;
                 events::rename(db, event.id, &own)?;
@@ -154,10 +153,10 @@ pub fn note_new(
 pub const ENDED: &str = "users removed its last dates before they began, so it has ended; later \
     dates were skipped. To get them, restore the last one or, if it was erased, release the UID";
 
-/// Determines whether users ended a series of a subscription: they removed its last dates before
-/// these began, and these were more than half of the upcoming dates. Later dates of the file are
-/// not created then. Returns the key of the last date that was created, or an empty string for the
-/// date with the plain UID.
+/// Determines whether users ended a subscribed series, i.e. removed its last occurrences before
+/// these began, where these made up more than half of the upcoming ones. In that case, later
+/// occurrences in the file aren't created. Returns the key of the last occurrence that was created,
+/// or an empty string for the one with the plain UID.
 pub fn ended_at(
     db: &mut Db,
     subscription: i64,
@@ -174,7 +173,7 @@ pub fn ended_at(
     Ok(known.last().filter(|_| has_ended).map(|date| date.key(uid).to_owned()))
 }
 
-/// Returns whether an entry of a file has dates after the one with this key.
+/// Returns whether an entry has occurrences after the one with the key `last`.
 pub fn goes_beyond(entry: &Entry, last: &str) -> bool {
     entry.occurrences.iter().any(|one| key_of(&one.external_id) > last)
 }

@@ -1,5 +1,5 @@
 //! Extra rules for a subscription's import. It only writes events that belong to the subscription,
-//! adds a category and a venue, and keeps what users have changed.
+//! adds a category and a venue, and preserves user edits.
 
 use std::collections::HashSet;
 
@@ -17,17 +17,17 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::zone::Zone;
 use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
 
-/// Why an entry was skipped.
+/// The reason for skipping an entry whose UID belongs to an event outside the subscription.
 const FOREIGN: &str = "an event outside this subscription has its UID; it was skipped";
 
 /// The reason for skipping an entry that an earlier subscription may have imported.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
 
-/// Why an entry was skipped. Some sites give all events new UIDs in each response.
+/// The reason for skipping a late entry. Some sites give all events new UIDs in each response.
 const LATE: &str = "it is new but ended before the last import; it was skipped";
 
-/// The subscription that a file is imported for.
+/// The subscription for which a file is imported.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
     id: i64,
@@ -35,7 +35,8 @@ pub struct Subscriber {
     status: String,
     /// Whether it adopts events created by an earlier import.
     adopts: bool,
-    /// Id and name of the category that all its events get. Another category may have the same name.
+    /// Id and name of the category that all its events get. Another category may have the same
+    /// name.
     category: Option<(i64, String)>,
     /// Id of the venue of events without a location.
     venue: Option<i64>,
@@ -43,14 +44,14 @@ pub struct Subscriber {
     names: HashSet<String>,
     /// When a file was last imported, or 0 if never.
     imported_utc: i64,
-    /// The zone of events that last whole days.
+    /// The time zone of all-day events.
     zone: Zone,
-    /// Whether users had trashed or erased some of its events when the import started.
+    /// Whether any of its events were already trashed or erased by users when the import started.
     has_removed: bool,
 }
 
 impl Subscriber {
-    /// Reads the data of a subscription that its import needs.
+    /// Reads what the import needs to know about the subscription.
     pub fn of(db: &mut Db, subscription: &Subscription, zone: &Zone) -> Result<Subscriber, Error> {
         let plan = &subscription.plan;
         let category = match plan.category {
@@ -75,7 +76,7 @@ impl Subscriber {
         })
     }
 
-    /// Reads the external ids again, after some of them changed.
+    /// Reads the external ids again after some of them have changed.
     pub fn read_names(&mut self, db: &mut Db) -> Result<(), Error> {
         self.names = subscribed_events::names(db, self.id)?;
         Ok(())
@@ -85,17 +86,19 @@ impl Subscriber {
         self.id
     }
 
-    /// Returns whether users had trashed or erased some of its events when the import started.
+    /// Returns whether any of its events were already trashed or erased by users when the import
+    /// started.
     pub fn has_removed(&self) -> bool {
         self.has_removed
     }
 
-    /// Returns whether it takes over events that an earlier import created.
+    /// Returns whether it adopts events created by an earlier import.
     pub fn adopts(&self) -> bool {
         self.adopts
     }
 
-    /// Returns whether an external id belonged to one of its events when the import started.
+    /// Returns whether the external id `name` belonged to one of its events when the import
+    /// started.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -104,9 +107,9 @@ impl Subscriber {
         &self.status
     }
 
-    /// Returns the reason for skipping an entry, or `None` to import it. `is_own` says whether this
+    /// Returns the reason for skipping an entry, or `None` to import it. `is_own` is whether this
     /// calendar wrote the entry. A subscription only owns the events that it created or adopted.
-    /// Otherwise a site could change other events by using their UIDs.
+    /// Otherwise a site could change any other event by using its UID.
     pub fn refusal(
         &self,
         db: &mut Db,
@@ -134,8 +137,8 @@ impl Subscriber {
         Ok(None)
     }
 
-    /// Returns whether an entry without events is unknown, although an earlier import was after the
-    /// end of its last occurrence.
+    /// Returns whether none of an entry's occurrences are known although all of them ended before
+    /// the last import.
     fn is_late(&self, entry: &Entry) -> bool {
         let is_over = |one: &Occurrence| {
             let end = match &one.end {
@@ -152,8 +155,8 @@ impl Subscriber {
             && entry.occurrences.iter().all(|one| is_over(one) && is_unknown(one))
     }
 
-    /// Returns whether an event belongs to the subscription or may be adopted. Only events of files
-    /// may be adopted, because a site knows the UIDs of our own events from our feeds.
+    /// Returns whether an event belongs to the subscription or may be adopted. Only events from
+    /// files may be adopted, because the UIDs of our own events are public in our feeds.
     pub fn owns(&self, db: &mut Db, event: i64) -> Result<bool, Error> {
         Ok(match subscribed_events::of_event(db, event)? {
             Some(known) => known.subscription == self.id,
@@ -161,14 +164,14 @@ impl Subscriber {
         })
     }
 
-    /// Returns whether a user erased the event. We don't create it again.
+    /// Returns whether a user erased the event. It isn't created again.
     pub fn was_erased(&self, db: &mut Db, name: &str) -> Result<bool, Error> {
         let known = subscribed_events::find(db, self.id, name)?;
         Ok(known.is_some_and(|known| known.event.is_none() && !known.is_vanished))
     }
 
-    /// Adds the subscription's category to those that the file gives an event. The name of this
-    /// category in the file means the same one.
+    /// Adds the subscription's category to the categories of an event in the file. If the file
+    /// contains a category of the same name, it means this one.
     pub fn add_category(&self, db: &mut Db, categories: &mut Vec<TermRef>) -> Result<(), Error> {
         let Some((id, name)) = &self.category else { return Ok(()) };
         // It may have been deleted since the import started.
@@ -190,7 +193,7 @@ impl Subscriber {
         self.venue
     }
 
-    /// Returns the parts of an event that a user has changed. The import leaves those alone.
+    /// Returns the fields of an event that users have changed. The import leaves them alone.
     pub fn changed_parts(&self, db: &mut Db, event: i64) -> Result<Parts, Error> {
         let known = subscribed_events::of_event(db, event)?;
         Ok(known.map(|known| known.changed).unwrap_or_default())
@@ -208,8 +211,8 @@ pub fn untrashed_venue(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     Ok(venue.filter(|venue| !venue.status.is_trashed()).map(|venue| venue.id))
 }
 
-/// Returns the user that a subscription writes as: its author, but always with the permissions of
-/// the author role. HTML from another site is always sanitized, even where an editor's HTML is not.
+/// Returns the user that a subscription writes as: its author, but always with the author role.
+/// This way, HTML from another site is always sanitized, even where an editor's HTML isn't.
 ///
 /// # Errors
 /// Returns an error if the author does not exist.

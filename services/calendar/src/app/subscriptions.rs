@@ -37,8 +37,8 @@ pub enum Step {
     Resume,
     /// Run it right now.
     Run,
-    /// Run it right now, and trash the missing events even if that is more than half of them,
-    /// unless the file lacks more events than before.
+    /// Run it right now, and trash the missing events even if they are more than half of all future
+    /// events, unless the file by now lacks even more.
     Accept,
 }
 
@@ -183,7 +183,7 @@ pub fn step(db: &mut Db, id: i64, step: Step, now: i64) -> Result<(), Error> {
     Ok(subscriptions::make_due(db, id, now)?)
 }
 
-/// Releases changes by users, so that the next run overwrites them.
+/// Releases user edits, so that the next run overwrites them.
 pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), Error> {
     let found = require(db, id)?;
     let is_released = match target {
@@ -205,8 +205,8 @@ pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), E
     }
 }
 
-/// Releases parts of an event. If they include the dates, erased dates no longer end its series.
-/// Returns whether anything changed.
+/// Releases fields of an event. If these include its dates, erased occurrences no longer end its
+/// series. Returns whether anything changed.
 fn release_parts(db: &mut Db, id: i64, (event, parts): (i64, &Parts)) -> Result<bool, Error> {
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);
     let Some(known) = known else {

@@ -16,7 +16,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     create_as(db, taxonomy, change, None)
 }
 
-/// Creates a term. It gets its id from the other site if that id is free here.
+/// Creates a term. It gets `wanted_id`, its id at the other site, if that is still free here.
 pub fn create_as(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -55,7 +55,7 @@ fn reject_duplicate(
     }
 }
 
-/// Returns a free slug. If the first choice is taken, appends the parent's slug before trying
+/// Returns a free slug. If the preferred one is taken, appends the parent's slug before trying
 /// numbers.
 fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, DatabaseError> {
     let sent = sent.map(slug::slugify).filter(|slug| !slug.is_empty());
@@ -72,8 +72,7 @@ fn free_slug(db: &mut Db, term: &Term, sent: Option<&str>) -> Result<String, Dat
     slug::free(&base, |candidate| terms::slug_taken(db, term.taxonomy, candidate, term.id))
 }
 
-/// Changes a term. If the new parent would create a loop, the other terms in that loop become
-/// roots.
+/// Changes a term. If the new parent would create a loop, the other terms in the loop become roots.
 pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, Error> {
     if let Some(name) = &change.name {
         term.name.clone_from(name);
@@ -104,8 +103,8 @@ pub fn update(db: &mut Db, mut term: Term, change: &TermChange) -> Result<Term, 
     Ok(term)
 }
 
-/// Returns the parent to set. If it is a descendant of the term, it becomes a root, and so do all
-/// terms between the two.
+/// Returns the parent to set. If it is a descendant of the term, it becomes a root, as do all terms
+/// between the two.
 fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
     if parent == id {
         return Ok(0);
@@ -134,7 +133,7 @@ pub enum PlannedTerm<'a> {
 }
 
 /// Decides which terms an event will have. Strings are slugs or names. Creating a new term requires
-/// a permission.
+/// permission.
 pub fn plan<'a>(
     db: &mut Db,
     taxonomy: Taxonomy,

@@ -25,9 +25,9 @@ const MAX_FETCHED_IMAGES: usize = 10;
 
 /// Runs a request's reads on one connection.
 ///
-/// On SQLite, all reads see the same snapshot. On PostgreSQL, a transaction would take two more
-/// round trips. Most requests only run a single statement there, and lists that run several open a
-/// read transaction themselves.
+/// On SQLite, all reads see the same snapshot. On PostgreSQL, a transaction would take two
+/// additional round trips. Most requests only run a single statement there, and lists that run
+/// several open a read transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
 where
     T: Send + 'static,
@@ -81,9 +81,9 @@ where
 
 /// Runs a request's writes in one transaction. There is only one writer at a time.
 ///
-/// A transaction never waits for the network. If the write needs an image, we roll back, fetch the
-/// image, and start over. That way we never fetch anything for a write that isn't permitted or has
-/// invalid fields.
+/// A transaction never waits for the network. If the write needs an image, it is rolled back, the
+/// image is fetched, and the write starts over. This way, nothing is fetched for a write that isn't
+/// permitted or has invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -105,7 +105,7 @@ where
         }
     };
     let sanitized = match &login {
-        // An anonymous write fails before we look at any of its strings.
+        // An anonymous write fails before any of its strings are looked at.
         None => SanitizedTexts::default(),
         Some(login) => sanitize(state, login, &params).await?,
     };
@@ -194,7 +194,7 @@ async fn sanitize(state: &State, login: &str, params: &Params) -> Result<Sanitiz
     Ok(off_worker(work).await?)
 }
 
-/// A write that we may have to repeat.
+/// A write that may have to be repeated.
 struct Attempt<F> {
     login: Option<String>,
     params: Params,

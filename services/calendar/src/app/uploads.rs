@@ -35,7 +35,7 @@ const IMPORT_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns the user who is uploading a file. Fails if the user isn't permitted to.
+/// Returns the user who is uploading a file. Fails unless the user is permitted to.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
@@ -69,8 +69,9 @@ pub async fn import(
 /// Imports a calendar.
 ///
 /// # Errors
-/// Returns an error if the file is not a calendar, or the database fails or remains busy. Batches
-/// that were already written are kept, so the client can resume by sending the file again.
+///
+/// Returns an error if the file isn't a calendar, or if the database fails or stays busy. Batches
+/// written so far are kept, so the client can resume by sending the file again.
 async fn import_file(
     state: &State,
     user: User,
@@ -105,8 +106,8 @@ async fn import_file(
 
 /// Writes prepared entries. Returns whether there are more.
 ///
-/// While the database is busy we retry the batch until the deadline. An error response couldn't
-/// report which events have already been written.
+/// While the database is busy, the batch is retried until the deadline, because an error response
+/// couldn't report which events have already been written.
 async fn write_batch(
     state: &State,
     import: Import,
@@ -126,7 +127,7 @@ async fn write_batch(
             Ok::<_, Error>((import, more))
         };
         let outcome = state.pools.write_as(Some(login), batch).await;
-        // Once a batch has started, the transaction has consumed its state and we can't retry it.
+        // Once a batch has started, the transaction has consumed its state, so it can't be retried.
         let is_whole = slot.lock().is_some();
         match outcome {
             Err(Error::Store(DatabaseError::Busy)) if is_whole && Instant::now() < deadline => {}

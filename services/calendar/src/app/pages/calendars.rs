@@ -20,20 +20,20 @@ use crate::state::State;
 use crate::store::{events, feeds as stored_feeds, series, slugs};
 use crate::wire::pages::query::PageQuery;
 
-/// Reads a list's calendar file. It keeps past events for some days, because calendar apps would
-/// otherwise delete them immediately.
+/// Reads a list's calendar file. It includes past events for some days, because calendar apps would
+/// otherwise delete them right after their end.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }
 
-/// Returns the list parameters for a calendar file with the events of one subject.
+/// Returns the list parameters for a calendar file of one subject's events.
 fn events_of(state: &State, parameter: (&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().subscription(kept_since(state));
     pairs.push(parameter);
     pairs
 }
 
-/// Returns the cutoff day. Calendar files contain the events that end after it.
+/// Returns the cutoff date. Calendar files contain the events that end after it.
 pub(super) fn kept_since(state: &State) -> Date {
     let settings = &state.site.settings;
     let today = settings.site_timezone.wall(state.clock.now()).date();
@@ -79,10 +79,11 @@ pub async fn calendar_of_event(
     Ok(if is_listed { feed } else { feed.of_unlisted(id) })
 }
 
-/// Reads the calendar file of a series with this slug, including its past dates. If the series was
-/// split, the file has all parts.
+/// Reads the calendar file of the series with this slug, including its past occurrences and, if it
+/// was split, all its parts.
 ///
 /// # Errors
+///
 /// A series without public events is reported as not found.
 pub async fn calendar_of_series(
     state: &State,
@@ -99,11 +100,12 @@ pub async fn calendar_of_series(
     series_file(state, request, ids).await
 }
 
-/// Reads the calendar file of a series or an event in the trash, which feeds still show as
-/// cancelled. If single dates of a removed series were restored, its file has them too.
+/// Reads the calendar file of a trashed event or series, which feeds still show as cancelled. If
+/// the series was removed and single occurrences were restored, the file includes these too.
 ///
 /// # Errors
-/// Returns an error if feeds do not have the events, such as those that were not public.
+///
+/// Returns an error if feeds don't include the events, e.g. because they weren't public.
 pub async fn calendar_of_trashed(
     state: &State,
     request: &PageRequest,
@@ -133,7 +135,7 @@ pub async fn calendar_of_trashed(
     Ok(if listed { feed.of_single_dates(vec![id]) } else { feed.of_unlisted(id) })
 }
 
-/// Finds a trashed event by the slug that it had before, or by an earlier one.
+/// Finds a trashed event by the slug it had before, or by an earlier one.
 fn trashed_event(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(event) = events::find_by_slug(db, &with_suffix(slug, TRASHED))? {
         return Ok(Some(event));

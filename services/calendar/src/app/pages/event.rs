@@ -13,7 +13,7 @@ use crate::store::{event_statuses, events, series, series_names};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
-/// Number of other dates from the same series to show on the page.
+/// Number of other occurrences of the same series to show on the page.
 const NEXT_DATES: i64 = 5;
 
 /// Reads an event. A password-protected event stays locked unless the request sends the password.
@@ -65,11 +65,12 @@ pub async fn event_page(
     .await
 }
 
-/// Finds a series by its present or former slug. Returns the path of its next event, relative to the
-/// base URL. If they are all over, returns the last one. The events of a series that was removed are
-/// found too, if they were restored one by one.
+/// Finds a series by its current or a former slug. Returns the path of its next event, or of the
+/// last one if all are over, relative to the base URL. Also finds events of a removed series that
+/// were restored one by one.
 ///
 /// # Errors
+///
 /// A series without public events is reported as not found.
 pub async fn next_of_series(
     state: &State,

@@ -143,16 +143,16 @@ pub struct Announcements {
     /// The id of this calendar.
     pub calendar: String,
     pub list: ListView,
-    /// The series of these events.
+    /// The series these events belong to.
     pub series: Vec<Announced>,
-    /// The events without a series that began one and have left it.
+    /// Events outside of any series that used to be the first of one.
     pub left: Vec<i64>,
     /// When any event last changed or left the list.
     pub updated_utc: i64,
 }
 
-/// Reads the current and upcoming events that were published most recently. Of each series, there is
-/// only the next event.
+/// Reads the current and upcoming events that were published most recently. Includes only the next
+/// event of each series.
 pub async fn announced(
     state: &State,
     request: &PageRequest,
@@ -191,7 +191,7 @@ fn first_pairs(state: &State, request: &PageRequest, events: i64) -> ListParamet
     pairs
 }
 
-/// Reads the list of current and upcoming events, or those of a period, with the requested filters.
+/// Reads the current and upcoming events, or those of a period, with the requested filters.
 pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {

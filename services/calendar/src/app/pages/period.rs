@@ -40,7 +40,7 @@ pub fn steps(
             None => {
                 let bound = ("starts_before", format!("{} 00:00:00", period.first()));
                 let last = first_of(context, vec![bound, strict(), ("order", "desc".to_owned())])?;
-                // An event that ends at midnight is not counted for the new day.
+                // An event that ends at midnight doesn't count for the new day.
                 let last_of = |start: i64, end: i64| wall_from_seconds(start.max(end - 1)).date();
                 let known = last.map(|(start, end)| last_of(start, end).min(before));
                 // An event that started earlier may end later.

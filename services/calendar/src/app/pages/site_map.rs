@@ -15,10 +15,10 @@ use crate::state::State;
 use crate::store::site_map::{self, PageRow};
 use crate::store::{feeds, included, terms};
 
-/// Number of ids per part. The URLs in a part can't exceed this; the protocol allows 50,000.
+/// Number of ids per part, and thus its maximum number of URLs. The protocol allows 50,000.
 const PART: i64 = 10_000;
 
-/// Maximum number of parts. An index may have 50,000 sitemaps, and one of them is the sitemap of
+/// Maximum number of parts. A sitemap index may have 50,000 entries, one of which is the sitemap of
 /// the lists.
 const PARTS: usize = 49_999;
 
@@ -110,7 +110,7 @@ pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Er
         let mut parts = Vec::new();
         for section in [Section::Items, Section::Terms] {
             let mut last = 0;
-            // There may be large gaps between ids. Skip parts that are empty.
+            // There may be large gaps between ids, so skip empty parts.
             while parts.len() < PARTS
                 && let Some(id) = section.next(context.db, last)?
             {
