@@ -1,5 +1,5 @@
-//! ID list conditions. Their SQL doesn't depend on the number of ids, and each statement is
-//! prepared only once per connection.
+//! ID list conditions. Their SQL doesn't depend on the number of ids, so each connection prepares a
+//! statement only once.
 
 use diesel::expression::{AppearsOnTable, Expression, SelectableExpression, ValidGrouping};
 use diesel::pg::Pg;
@@ -12,7 +12,7 @@ use diesel::sqlite::Sqlite;
 #[derive(Debug)]
 pub struct AmongIds<'a> {
     ids: &'a [i64],
-    /// The ids as a JSON array, which we bind on SQLite.
+    /// The ids as a JSON array, which is bound on SQLite.
     json: String,
 }
 
@@ -41,8 +41,8 @@ impl QueryFragment<Sqlite> for AmongIds<'_> {
     }
 }
 
-/// Checks whether a column matches any of the given ids. We use this instead of `eq_any` because
-/// SQLite would have to prepare those statements every time.
+/// Checks whether a column matches any of the given ids. Use this instead of `eq_any`, whose
+/// statements SQLite would have to prepare every time.
 #[derive(Debug)]
 pub struct Among<'a, C>(C, AmongIds<'a>);
 

@@ -64,8 +64,8 @@ pub fn dangling(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(count)
 }
 
-/// Counts SQLite integrity errors that are already reported as dangling references, once per pair
-/// of tables.
+/// Counts SQLite integrity errors that are also reported as dangling references, once per pair of
+/// tables.
 pub fn dangling_structure(db: &mut Db) -> Result<i64, DatabaseError> {
     if !matches!(db, Db::Sqlite(_)) {
         return Ok(0);
@@ -140,7 +140,7 @@ pub fn dead_redirects(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Returns the names of files that were queued for removal after the given time.
+/// Returns the names of files that were queued for removal after `since`.
 pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseError> {
     #[derive(QueryableByName)]
     struct File {
@@ -152,7 +152,7 @@ pub fn erased_files(db: &mut Db, since: i64) -> Result<Vec<String>, DatabaseErro
     Ok(rows.into_iter().map(|row| row.file).collect())
 }
 
-/// Returns the ids of images that share a file.
+/// Returns the ids of the images that share this file.
 pub fn images_of_file(db: &mut Db, file: &str) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from images where file = ");
     sql.bind(file).push(" order by id");

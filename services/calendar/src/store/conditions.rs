@@ -8,8 +8,8 @@ use crate::model::zone::MAX_OFFSET_HOURS;
 /// Maximum difference between local time and UTC, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
-/// An event's local end can be earlier than its local start if clocks are set back. This is the
-/// maximum difference, in seconds.
+/// Maximum difference, in seconds, by which an event's local end can be earlier than its local
+/// start because clocks are set back.
 pub const TURNED_BACK: i64 = 2 * DRIFT;
 
 /// Appends a condition that the caller can see the event in lists.
@@ -59,8 +59,8 @@ pub fn start_range(window: &Window) -> (Option<i64>, Option<i64>) {
     (earliest.into_iter().flatten().max(), latest.into_iter().flatten().min())
 }
 
-/// Appends a condition that event `e` is in the window. Includes a range of local times, which can
-/// use an index.
+/// Appends a condition that event `e` is in the window. It includes a range of local times so that
+/// an index can be used.
 pub fn within(sql: &mut Sql, window: &Window) {
     let Window { wall, utc } = window;
     let (earliest, latest) = start_range(window);

@@ -26,8 +26,7 @@ pub fn by_event(rows: impl Iterator<Item = Row>) -> HashMap<i64, EventStatus> {
     rows.map(status).collect()
 }
 
-/// Returns the statuses of these events. There is no entry for events that are going ahead as
-/// announced.
+/// Returns the statuses of these events. Events that are going ahead as announced have no entry.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, EventStatus>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());

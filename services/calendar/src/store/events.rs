@@ -1,4 +1,4 @@
-//! Event rows. Whenever a row changes, data derived from it is updated in the same transaction.
+//! Event rows. Whenever a row changes, the data derived from it is updated in the same transaction.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -150,17 +150,17 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its external id: the UID if it was imported from a calendar file, or the
-/// `external_id` if it was loaded.
+/// Finds an event by its external id, which is the UID if the event was imported from a calendar
+/// file, or the `external_id` if it was loaded.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
     Ok(row.map(Event::from))
 }
 
-/// Returns the ids and external ids of the event with a UID and its occurrences, if they start
-/// later and aren't trashed. For a cancellation, leaves out events that a file has already
-/// cancelled.
+/// Returns the ids and external ids of the event with this UID and its occurrences, limited to
+/// those that start after `later_than` and aren't trashed. For a cancellation, events already
+/// cancelled by a file are left out.
 pub fn later_occurrences(
     db: &mut Db,
     uid: &str,
@@ -169,8 +169,7 @@ pub fn later_occurrences(
     let text = "select id, ical_uid as text from events where (ical_uid = ";
     let mut sql = Sql::new(db, text);
     sql.bind(uid.to_owned()).push(" or ");
-    // An occurrence's external id is the UID, `#`, and the start. `$` is the next character after
-    // `#`.
+    // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.
     within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
     sql.push(") and status <> 'trash' and start_utc > ");
     sql.value(later_than);
@@ -183,7 +182,7 @@ pub fn later_occurrences(
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
-/// Returns the id, external id and start of the event with a UID and of its occurrences.
+/// Returns the id, external id and start of the event with this UID and of its occurrences.
 pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, DatabaseError> {
     let mut sql =
         Sql::new(db, "select id, ical_uid as text, start_utc from events where (ical_uid = ");
@@ -194,7 +193,7 @@ pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, Databas
     Ok(rows.into_iter().map(|row| (row.id, row.text, row.start_utc)).collect())
 }
 
-/// Returns the revisions of the event with a UID and of its occurrences, by external id.
+/// Returns the revisions of the event with this UID and of its occurrences, by external id.
 pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, DatabaseError> {
     let mut sql =
         Sql::new(db, "select sequence as id, ical_uid as text from events where (ical_uid = ");
@@ -205,12 +204,12 @@ pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, Databas
     Ok(rows.into_iter().map(|row| (row.text, row.id)).collect())
 }
 
-/// Returns the most revisions that the event with a UID or one of its occurrences has.
+/// Returns the highest revision among the event with this UID and its occurrences.
 pub fn most_revisions(db: &mut Db, uid: &str) -> Result<i64, DatabaseError> {
     Ok(revisions(db, uid)?.into_values().max().unwrap_or(0))
 }
 
-/// Raises the number of an event's revisions to a minimum.
+/// Bumps the event's revision to at least `least`.
 pub fn raise_revisions(db: &mut Db, id: i64, least: i64) -> Result<(), DatabaseError> {
     let found = events::table.find(id).filter(events::sequence.lt(least));
     diesel::update(found).set(events::sequence.eq(least)).execute(db)?;
@@ -227,8 +226,7 @@ struct StartRow {
     start_utc: i64,
 }
 
-/// Returns up to 100 events whose external ids are in a range, in byte order. The upper bound is
-/// exclusive.
+/// Returns up to 100 events with external ids from `from` to `below` (exclusive), in byte order.
 pub fn in_range_of_external_ids(
     db: &mut Db,
     from: &str,
@@ -242,7 +240,7 @@ pub fn in_range_of_external_ids(
     by_ids(db, &ids)
 }
 
-/// Returns whether events other than this one have a UID or are occurrences of it.
+/// Returns whether any event other than `event` has this UID or is an occurrence of it.
 pub fn has_others_of_uid(db: &mut Db, uid: &str, event: i64) -> Result<bool, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from (select 1 from events where id <> ");
     sql.value(event).push(" and (ical_uid = ").bind(uid.to_owned()).push(" or ");
@@ -251,7 +249,7 @@ pub fn has_others_of_uid(db: &mut Db, uid: &str, event: i64) -> Result<bool, Dat
     Ok(sql.number(db)? > 0)
 }
 
-/// Appends a range condition on external ids. Uses byte order, to match the PostgreSQL index.
+/// Appends a range condition on external ids. Compares bytes, to match the PostgreSQL index.
 fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
     let (is_from, is_below) = match backend {
         Backend::Sqlite => (">= ", "< "),
@@ -264,7 +262,7 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
 /// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
 const ROWS: usize = 500;
 
-/// Returns which of the external ids are in use, either by events or as the UIDs of series.
+/// Returns which of the external ids are in use, either by events or as UIDs of series.
 pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
     let mut known = HashSet::new();
     for ids in ids.chunks(TEXTS) {
@@ -335,7 +333,7 @@ pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> 
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
-/// Inserts a new event. The id must already be allocated because the slug may contain it.
+/// Inserts a new event. Its id must already be allocated, because the slug may contain it.
 pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)
@@ -347,12 +345,12 @@ pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseEr
     terms::recount(db, None, Some((event, with)))
 }
 
-/// Inserts new events, with fewer statements than inserting them one by one. The ids must already
+/// Inserts new events with fewer statements than inserting them one by one. Their ids must already
 /// be allocated.
 pub fn insert_all(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseError> {
     let rows = new.iter().map(|(event, _)| (row(event), events::search_ci.eq(event.searched())));
     match db {
-        // SQLite is fastest with a short statement that it prepares only once.
+        // SQLite is fastest with a short statement that is prepared only once.
         Db::Sqlite(conn) => {
             for row in rows {
                 diesel::insert_into(events::table).values(row).execute(conn)?;
@@ -401,7 +399,7 @@ pub fn rename(db: &mut Db, id: i64, external_id: &str) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Clears an event's external id, to free it for another event.
+/// Clears an event's external id so that another event can use it.
 pub fn forget_external_id(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Sql::new(db, &format!("update events set ical_uid = null where id = {id}"))
         .execute(db)
@@ -414,14 +412,14 @@ pub fn set_parent(db: &mut Db, id: i64, parent: Option<i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// Changes when an event was last modified.
+/// Sets when an event was last modified.
 pub fn set_modified(db: &mut Db, id: i64, modified_utc: i64) -> Result<(), DatabaseError> {
     let found = diesel::update(events::table.find(id));
     found.set(events::modified_utc.eq(modified_utc)).execute(db)?;
     Ok(())
 }
 
-/// A time zone and when events use it.
+/// A time zone, and the period in which events use it.
 pub struct ZoneSpan {
     pub zone: Zone,
     /// Earliest start in Unix seconds.
@@ -430,7 +428,7 @@ pub struct ZoneSpan {
     pub last: i64,
 }
 
-/// Returns the zones of these events, sorted by name. All-day events don't count.
+/// Returns the time zones of these events, sorted by name. All-day events don't count.
 pub fn zones_of(db: &mut Db, ids: &[i64]) -> Result<Vec<ZoneSpan>, DatabaseError> {
     let mut spans: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for ids in ids.chunks(1000) {
@@ -479,7 +477,7 @@ pub fn publish_due(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
         let with = links::of_event(db, old.id)?;
         let mut new = old.clone();
         new.set_status(Status::of(Stage::Publish));
-        // Makes the event show up in lists of changes.
+        // This makes the event show up in lists of changes.
         new.modified_utc = now;
         update(db, (&old, &with), (&new, &with))?;
     }

@@ -9,7 +9,8 @@ use super::schema::content_version;
 use super::sql::Sql;
 use crate::model::list::EventFilter;
 
-/// Selects formerly public events `e` that were trashed, by their tombstones `w`. A time follows.
+/// Matches formerly public events `e` that were trashed at or after a time, by their tombstones
+/// `w`. Must be followed by that time.
 const WITHDRAWN: &str = "w.was_public and e.status = 'trash' and e.prev_status = 'publish' \
      and e.listed and w.withdrawn_utc >= ";
 
@@ -18,9 +19,8 @@ pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(content_version::table.select(content_version::n).first(db)?)
 }
 
-/// Returns the ids of formerly public events that have been trashed since the given time and would
-/// otherwise be in the list, but not more than `most`. Always empty for lists with search words or a
-/// location filter.
+/// Returns the ids of up to `most` formerly public events that have been trashed since `since` and
+/// would otherwise be in the list. Always empty for lists with search words or a location filter.
 pub fn withdrawn(
     db: &mut Db,
     filter: &EventFilter,
@@ -61,7 +61,7 @@ pub fn withdrawn(
     sql.load_ids(db)
 }
 
-/// Returns whether any of these events is public, or was and has been trashed since the given time.
+/// Returns whether any of these events is public, or was public and has been trashed since `since`.
 pub fn have_any(db: &mut Db, ids: &[i64], since: i64) -> Result<bool, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from events e where e.id in ");
     sql.ids(ids).push(" and (e.pub = 1 or exists (select 1 from event_tombstones w where ");

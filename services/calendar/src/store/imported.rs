@@ -1,4 +1,4 @@
-//! Tracks the state that imports keep for the events they wrote.
+//! Tracks what imports need to remember about the events they wrote.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,16 +11,16 @@ use crate::model::revision::{Revision, alone};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = imported_events)]
 pub struct Imported {
-    /// For the first event in a series, its start in the file, even if an override replaces that
+    /// For the first event of a series, its start in the file, even if an override replaces that
     /// event.
     pub moment: Option<String>,
     /// Whether the event is private in the file.
     pub is_private: bool,
     /// Whether an import, not a user, trashed the event.
     pub is_trashed: bool,
-    /// Whether the event was cancelled in its file.
+    /// Whether the file cancelled the event.
     pub is_cancelled: bool,
-    /// Whether the event was postponed in its file.
+    /// Whether the file postponed the event.
     pub is_postponed: bool,
     /// Whether an import created the event.
     pub is_created: bool,
@@ -47,7 +47,7 @@ pub fn note(
     replace(db, event, after)
 }
 
-/// Records the import state of an event, in place of an earlier one.
+/// Records an event's import state, replacing any earlier one.
 pub fn replace(db: &mut Db, event: i64, after: Imported) -> Result<(), DatabaseError> {
     let flag = |flag: bool| if flag { "true" } else { "false" };
     let text = "insert into imported_events (event_id, moment, is_private, is_trashed, ";
@@ -69,8 +69,8 @@ pub fn replace(db: &mut Db, event: i64, after: Imported) -> Result<(), DatabaseE
     sql.execute(db).map(drop)
 }
 
-/// Returns whether an import created the event, or another event of its series. The schedule may
-/// have added later dates to that series.
+/// Returns whether an import created this event or another one of its series, since scheduled work
+/// may have added later events to that series.
 pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     if find(db, event)?.is_created {
         return Ok(true);
@@ -83,10 +83,10 @@ pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns whether the file of a series is private. Its last event whose privacy is known decides,
-/// because events that the schedule added may be later. One in the trash only decides if all are
-/// there, because imports don't hide it. The single event of a file with which users began a series
-/// does not decide, because the other dates are not from that file.
+/// Returns whether a series is private in its file. This depends on the last event whose privacy is
+/// known, because scheduled work may have added later ones. A trashed event only counts if all are
+/// trashed, because imports don't hide trashed events. If users turned an event from a file into a
+/// series, that event doesn't count, because the other events aren't from that file.
 pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError> {
     let text = "select count(*) as n from (select i.is_private as is_private \
         from series_events m join imported_events i on i.event_id = m.event_id \
@@ -99,8 +99,8 @@ pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns whether a series has an event that starts after a local time. `parent` is the first
-/// event in the series.
+/// Returns whether a series has an event that starts after `start_local`. `parent` is its first
+/// event.
 pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {
     let text = format!(
         "select count(*) as n from (select 1 from events where (id = {parent} or parent_id = {parent}) \
@@ -109,8 +109,8 @@ pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<boo
     Ok(Sql::new(db, &text).number(db)? > 0)
 }
 
-/// Clears the flag that an import trashed an event, because someone has since trashed or restored
-/// it.
+/// Clears the flag that says an import trashed the event, because someone has trashed or restored
+/// it since.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;
@@ -140,16 +140,17 @@ pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The name of the row with the highest SEQUENCE of all erased events. Entries have longer names.
+/// The name of the row with the highest SEQUENCE of all erased events. The names of entries are
+/// never empty.
 const ERASED: &str = "";
 
-/// Records the SEQUENCE that an event has in feeds, because it is being erased.
+/// Records the SEQUENCE that an event had in feeds, because it is being erased.
 pub fn note_erased(db: &mut Db, sequence: i64) -> Result<(), DatabaseError> {
     note_revision(db, ERASED, Revision { sequence: Some(sequence), ..Revision::default() })
 }
 
-/// Returns the SEQUENCE with which new events with an external id begin. An erased event may have
-/// had the same UID, and subscribers ignore entries with a lower number than they know.
+/// Returns the initial SEQUENCE of new events with an external id. An erased event may have had the
+/// same UID, and subscribers ignore entries with a lower SEQUENCE than they have seen.
 pub fn first_sequence(db: &mut Db) -> Result<i64, DatabaseError> {
     let erased = revision(db, ERASED)?.and_then(|erased| erased.sequence);
     Ok(erased.map_or(0, |sequence| sequence.saturating_add(1)))
@@ -161,7 +162,7 @@ pub fn override_revisions(
     uid: &str,
 ) -> Result<Vec<(String, Revision)>, DatabaseError> {
     type Row = (String, Option<i64>, Option<i64>, Option<i64>);
-    // An occurrence id is the UID, `#`, and the start. `$` is the next character after `#`.
+    // An occurrence id is the UID, `#`, and the start. `$` is the character after `#`.
     let rows: Vec<Row> = imported_revisions::table
         .filter(imported_revisions::name.ge(format!("{uid}#")))
         .filter(imported_revisions::name.lt(format!("{uid}$")))

@@ -37,8 +37,8 @@ pub struct Kept<T> {
 /// Caches responses by request. A response is valid until its period ends or until an event, or
 /// anything shown with events, changes.
 ///
-/// We read the content version from the database after a request has arrived, and only then build
-/// the response. The response therefore reflects that version or a later one. It is reused only for
+/// The content version is read from the database after a request has arrived, and only then is the
+/// response built. So the response reflects that version or a later one. It is reused only for
 /// requests that see the same version, which means that a process never misses a write that any
 /// process has acknowledged.
 pub struct KeptAnswers {

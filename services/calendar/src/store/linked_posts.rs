@@ -1,4 +1,4 @@
-//! Venues and organizers. Their tables differ in only a few columns, and we read both into one
+//! Venues and organizers. Their tables differ in only a few columns, so both are read into one
 //! type.
 
 use std::collections::{HashMap, HashSet};
@@ -212,7 +212,7 @@ pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)
 const NAMESAKES: i64 = 20;
 
 /// Returns the ids of up to [`NAMESAKES`] rows with this case-folded name, oldest first. Only
-/// includes rows that the caller can see. If a description is given, it must match too.
+/// includes rows that the caller can see. If `description` is given, it must match too.
 pub fn named(
     db: &mut Db,
     kind: Kind,
@@ -394,14 +394,14 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     }
 }
 
-/// Appends the start of a condition on links. The caller must close the parenthesis.
+/// Appends the beginning of a condition on links. The caller must close the parenthesis.
 fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push(if wanted { " and exists (" } else { " and not exists (" });
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
 }
 
-/// Adds scheduled and private events that the caller may read. The venues of other people's events
-/// must not reveal that those exist.
+/// Appends the scheduled and private events that the caller may read. Other users' hidden events
+/// don't count, because their venues would reveal that they exist.
 fn hidden_events(sql: &mut Sql, actor: &Actor) {
     const HIDDEN: &str = "e.status in ('future', 'private')";
     if role::sees_all(actor) {
@@ -433,7 +433,7 @@ pub fn publish_due(db: &mut Db, kind: Kind, now: i64) -> Result<usize, DatabaseE
     sql.push(table).push(" where status = 'future' and published_utc <= ").value(now);
     sql.push(" order by id limit ").value(DUE_AT_ONCE);
     let due = sql.load_ids(db)?;
-    // Most of the time nothing is due, and we can avoid a write.
+    // Most of the time, nothing is due, so avoid the write.
     if due.is_empty() {
         return Ok(0);
     }

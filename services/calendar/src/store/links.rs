@@ -16,7 +16,7 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// Up to this number of links, we use prepared inserts, one for each number.
+/// Up to this number of links, prepared inserts are used, one for each number.
 const FEW: usize = 8;
 
 /// Maximum number of links to insert per statement.
@@ -46,7 +46,7 @@ impl QueryFragment<Pg> for OfWanted {
     }
 }
 
-/// Selects the links of several events. The SQL text is constant, and a connection parses and plans
+/// Selects the links of several events. The SQL text is constant, so a connection parses and plans
 /// it only a few times.
 struct OfEvents<'a>(AmongIds<'a>);
 
@@ -203,7 +203,7 @@ pub fn insert_all(db: &mut Db, new: &[(Event, Links)]) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// If an event's start has changed, updates the copies in its links.
+/// Updates the copies of an event's start in its links if it has changed.
 pub fn refresh_copies(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let start = new.schedule.start_utc;
     if old.schedule.start_utc == start {

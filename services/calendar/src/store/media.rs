@@ -108,7 +108,7 @@ impl Media {
         Ok(format(&bytes).is_some_and(|format| file_name(&bytes, format) == file))
     }
 
-    /// Calls `use_it` with the name of every file, and whether it has only just been stored. A
+    /// Calls `use_it` with the name of every file and whether it was stored only recently. A
     /// missing folder counts as empty.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Media {
     /// Returns an error if the file exists and cannot be removed.
     pub fn remove(&self, file: &str, now: i64) -> io::Result<bool> {
         let path = self.path(file)?;
-        // [`touch`] locks files to prevent us from removing them at the same time.
+        // [`touch`] locks files to prevent their removal at the same time.
         let stored = fs::File::open(&path).ok();
         let lock = stored.as_ref().map(fs::File::try_lock);
         if matches!(lock, Some(Err(TryLockError::WouldBlock))) {
@@ -204,7 +204,8 @@ fn touch(stored: &fs::File) -> io::Result<bool> {
         return Ok(false);
     }
     match stored.set_modified(SystemTime::now()) {
-        // We can't touch or remove files owned by another user.
+        // Files owned by another user can't be touched, but they can't be removed by this process
+        // either.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(true),
         touched => touched.map(|()| true),
     }

@@ -44,7 +44,7 @@ struct DayRow {
 }
 
 /// Must match the condition of the `events_overnight` index: the event lasts less than a day and
-/// ends after the midnight that follows its start.
+/// ends after the first midnight following its start.
 const OVERNIGHT: &str = "e.pub = 1 and e.end_local - e.start_local < 86400 and \
      (e.start_local % 86400 + 86400) % 86400 + e.end_local - e.start_local > 86400";
 
@@ -59,8 +59,8 @@ pub struct Days {
     pub overnight: Vec<i64>,
 }
 
-/// Returns up to `most` events per day, where each day is given by its local midnight. Uses the
-/// in-memory index, or SQL if the index isn't available.
+/// Returns up to `most` events per day, where each day is given by its local midnight. Uses SQL if
+/// the in-memory index isn't available.
 pub fn days(
     db: &mut Db,
     index: &EventIndex,
@@ -83,7 +83,7 @@ pub fn days(
     Ok(Days { first: in_list_order(all.collect()), starts: days.starts, overnight: days.overnight })
 }
 
-/// Removes duplicates and sorts the events by start. Expects events that start on the days,
+/// Removes duplicates and sorts the events by start. Expects the events that start on the days,
 /// followed by those that started earlier.
 fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
     // An event that runs past midnight can be among the first of two days.
@@ -148,7 +148,8 @@ pub fn overnight_statement(db: &Db, midnights: &[i64]) -> Sql {
     of_each_day(db, midnights, of_day)
 }
 
-/// Forces SQLite to use the index of overnight events. It can't know that there are few of them.
+/// Forces SQLite to use the index of overnight events, because it can't know that there are only a
+/// few of them.
 fn overnight_source(db: &Db, text: &str) -> String {
     match db.backend() {
         Backend::Sqlite => text.replace("events e", "events e indexed by events_overnight"),
@@ -184,8 +185,8 @@ pub fn lasting(
     let overlapping = format!(
         "e.end_local - e.start_local >= {DAY} and e.end_local > {from} and e.start_local <= {to}"
     );
-    // Neither planner knows that there are few of these events. Without these hints, they would
-    // scan all the others for the earliest ends.
+    // Neither planner knows that there are only a few of these events. Without these hints, both
+    // would scan all the others for the earliest ends.
     let source = match db.backend() {
         Backend::Sqlite => {
             let named = COLUMNS.replace("events e", "events e indexed by events_lasting");

@@ -36,22 +36,22 @@ pub struct Known<'a> {
 pub struct Fetched {
     /// The file, or `None` if it hasn't changed.
     pub file: Option<RemoteFile>,
-    /// The address to use from now on, after a permanent redirect, or if the address did not say
-    /// which protocol to use and the host uses https.
+    /// The address to use from now on, if there was a permanent redirect, or if the address didn't
+    /// specify a protocol and the host supports https.
     pub moved_to: Option<String>,
-    /// Whether the file came over http, although the address did not say so.
+    /// Whether the file came over http although the address doesn't specify http.
     pub is_unencrypted: bool,
 }
 
 impl Fetched {
-    /// Returns the result of an https request for an address that did not say which protocol to use.
+    /// Returns the result of an https request for an address that doesn't specify the protocol.
     fn over_https(self, url: String) -> Fetched {
         Fetched { moved_to: Some(self.moved_to.unwrap_or(url)), ..self }
     }
 
-    /// Returns the result of an http request for an address that did not say which protocol to use.
-    /// The next run tries https again and uses neither an address nor validators from http, because
-    /// someone may only have disturbed this run.
+    /// Returns the result of an http request for an address that doesn't specify the protocol. The
+    /// next run tries https again and ignores any address or validators received over http, because
+    /// an attacker may have interfered with just this run.
     fn over_http(self) -> Fetched {
         let file = self.file.map(|file| RemoteFile { etag: None, last_modified: None, ..file });
         Fetched { file, moved_to: None, is_unencrypted: true }
@@ -83,8 +83,8 @@ pub struct FetchFailure {
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
-    /// Whether there was no connection to the host of the address, or the host did not prove its
-    /// identity over TLS.
+    /// Whether the host of the address couldn't be connected to, or didn't prove its identity over
+    /// TLS.
     pub is_unconnected: bool,
 }
 
@@ -148,9 +148,9 @@ impl CalendarFetcher {
         fetched.await.unwrap_or_else(|_| Err(self.failure(FetchError::TimedOut)))
     }
 
-    /// Fetches a file. A `webcal` address is tried over https first. If the host cannot be reached
-    /// over https, or lacks TLS or a valid certificate, the address is tried over http. Any response
-    /// over https prevents that.
+    /// Fetches a file. A `webcal` address is tried over https first, and then over http if the host
+    /// can't be reached over https or doesn't have TLS with a valid certificate. Any response over
+    /// https rules out the fallback.
     async fn fetch_any(
         &self,
         address: &str,

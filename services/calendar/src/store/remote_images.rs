@@ -79,7 +79,7 @@ impl ImageFetcher {
     ) -> Result<Vec<u8>, FetchError> {
         let download = self.0.open(address, traceparent).await?;
         check(&download)?;
-        // If the connection broke, we would keep half an image forever.
+        // If the connection broke, a truncated image would be kept forever.
         if !download.shows_its_end() {
             return Err(FetchError::NoLength);
         }
@@ -87,7 +87,7 @@ impl ImageFetcher {
     }
 }
 
-/// Checks that the response headers announce an image.
+/// Checks that the response is an image according to its headers.
 fn check(download: &Download) -> Result<(), FetchError> {
     if !(200..300).contains(&download.status()) {
         let asked = download.header(RETRY_AFTER).and_then(|text| text.trim().parse().ok());

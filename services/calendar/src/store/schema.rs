@@ -1,4 +1,4 @@
-//! Tables that we access through diesel's query builder.
+//! Tables that are accessed through diesel's query builder.
 
 diesel::table! {
     entities (id) {

@@ -129,7 +129,7 @@ impl From<MemberRow> for Membership {
     }
 }
 
-/// Combines memberships with their series, by event.
+/// Combines memberships with their series. The result is keyed by event.
 pub fn by_event(
     members: impl Iterator<Item = MemberRow>,
     rows: impl Iterator<Item = Row>,
@@ -144,7 +144,7 @@ pub fn by_event(
     found.collect()
 }
 
-/// Returns the series that these events belong to. Events without a series have no entry.
+/// Returns the series that these events belong to, by event. Events without a series have no entry.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -165,7 +165,7 @@ pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, Dat
     Ok(by_event(members.into_iter(), rows.into_iter()))
 }
 
-/// Returns an event's series and its membership, if any.
+/// Returns the event's series and its membership, if any.
 pub fn of_event(db: &mut Db, id: i64) -> Result<Option<InSeries>, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id))
 }
@@ -181,7 +181,7 @@ pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseErr
     Ok(row.map(|row: Row| row.into()))
 }
 
-/// Returns the UIDs of series that continue the series with this UID from a later date.
+/// Returns the UIDs of series that continue the one with this UID from a later occurrence.
 pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseError> {
     let prefix = format!("{uid}#");
     let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
@@ -194,14 +194,13 @@ pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseErr
     Ok(found.filter(is_occurrence).collect())
 }
 
-/// Returns whether this is the last series with its slug. The parts of a split series share their
-/// slug.
+/// Returns whether this is the last series with its slug, which the parts of a split series share.
 pub fn is_last_of_slug(db: &mut Db, series: &Series) -> Result<bool, DatabaseError> {
     let later = series::table.filter(series::slug.eq(&series.slug).and(series::id.gt(series.id)));
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
-/// Returns the `SEQUENCE` of a series in feeds. It never decreases.
+/// Returns the `SEQUENCE` of a series in feeds, which never decreases.
 pub fn sequence(db: &mut Db, series: &Series) -> Result<i64, DatabaseError> {
     Ok(revised(db, series)?.sequence)
 }
@@ -231,7 +230,7 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     Ok(Series { id, ..new.clone() })
 }
 
-/// Inserts a part of the series with this id, which is being split, and returns it with its id.
+/// Inserts a part split off from the series `former`, and returns it with its id.
 pub fn insert_part(db: &mut Db, new: &Series, former: i64) -> Result<Series, DatabaseError> {
     let new = insert(db, new)?;
     series_origins::share(db, (former, new.id))?;
@@ -249,15 +248,15 @@ pub fn update(db: &mut Db, new: &Series) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Removes a series. Its events remain as standalone events.
+/// Removes a series, leaving its events as standalone events.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let members: Vec<i64> = members(db, id)?.iter().map(|member| member.event).collect();
     for member in &members {
         log_change(db, *member, None)?;
     }
-    // The first event keeps the UID in feeds, so its revisions continue those of the series. If it
-    // was erased, this applies to the other events, because they may become a series with this UID
-    // again.
+    // The first event keeps the UID in feeds, so its revisions continue from those of the series.
+    // If it was erased, this applies to the other events instead, because they may become a series
+    // with this UID again.
     if let Some(known) = find(db, id)? {
         series_names::note_removed(db, (id, &known.slug), &members)?;
         let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;
@@ -284,7 +283,7 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the memberships of all events in a series, ordered by occurrence.
+/// Returns the memberships of all events in series `id`, ordered by occurrence.
 pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
     let found = series_events::table
         .filter(series_events::series_id.eq(id))
@@ -293,7 +292,7 @@ pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
     Ok(rows.into_iter().map(Membership::from).collect())
 }
 
-/// Returns the last occurrences of a series, with the external ids of their events.
+/// Returns the last `most` occurrences of a series, with the external ids of their events.
 pub fn last_names(db: &mut Db, id: i64, most: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let text = "select m.occurrence as occurrence, e.ical_uid as name from series_events m \
         join events e on e.id = m.event_id where e.ical_uid is not null and m.series_id = ";
@@ -303,7 +302,7 @@ pub fn last_names(db: &mut Db, id: i64, most: i64) -> Result<Vec<(i64, String)>,
     Ok(rows.into_iter().map(|row| (row.occurrence, row.name)).collect())
 }
 
-/// Adds an event to a series, or changes which occurrence it is.
+/// Adds an event to a series, or changes its occurrence.
 pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
     let known: Option<MemberRow> = series_events::table.find(place.event).first(db).optional()?;
     let known = known.map(Membership::from);
@@ -348,7 +347,7 @@ pub fn leave(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     if left > 0 { log_change(db, event, None) } else { Ok(()) }
 }
 
-/// When an event is trashed or restored, excludes or includes its occurrence.
+/// When an event is trashed or restored, excludes or includes its occurrence accordingly.
 pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     let Some(InSeries { series, membership }) = of_event(db, event.id)? else { return Ok(()) };
     let mut series = Series::clone(&series);
@@ -363,7 +362,7 @@ pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     update(db, &series)
 }
 
-/// Removes a series if it doesn't have any events.
+/// Removes a series that has no events left.
 pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let text = format!("select count(*) as n from series_events where series_id = {id}");
     match Sql::new(db, &text).number(db)? {
@@ -409,14 +408,14 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     sql.load(db)
 }
 
-/// Values that determine who sees events in lists. Several events of a series may share them.
+/// The fields that determine who sees events in lists. Several events of a series may share them.
 #[derive(QueryableByName)]
 pub struct Visibility {
     #[diesel(sql_type = Text)]
     status: String,
     #[diesel(sql_type = BigInt)]
     pub author: i64,
-    /// 1 if lists include the events.
+    /// 1 if the events appear in lists.
     #[diesel(sql_type = BigInt)]
     pub is_listed: i64,
 }
@@ -437,7 +436,7 @@ pub fn visibilities(db: &mut Db, id: i64) -> Result<Vec<Visibility>, DatabaseErr
     sql.load(db)
 }
 
-/// Returns the ids of the next public events in a series that start after the given time.
+/// Returns the ids of up to `most` public events in a series that start after `after_utc`.
 pub fn upcoming(
     db: &mut Db,
     id: i64,
@@ -453,7 +452,7 @@ pub fn upcoming(
 }
 
 /// Returns the first public event in the series with this slug that hasn't ended yet, or the last
-/// one if all have ended. A cancelled event is only returned if no other one follows.
+/// one if all have ended. A cancelled event is only returned if no other one follows it.
 pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select e.id as id from series s join series_events m on m.series_id = s.id \
          join events e on e.id = m.event_id where e.pub = 1 and s.slug = ";
@@ -463,7 +462,8 @@ pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, Da
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns the ids of all events in the series with this slug. The parts of a split series share it.
+/// Returns the ids of all events in the series with this slug, which the parts of a split series
+/// share.
 pub fn events_of_slug(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
     let text = "select m.event_id as id from series s join series_events m on m.series_id = s.id \
          where s.slug = ";
@@ -472,7 +472,7 @@ pub fn events_of_slug(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError
     sql.load_ids(db)
 }
 
-/// Returns (event, series) pairs for those events that belong to a series.
+/// Returns (event, series) pairs for those of the events that belong to a series.
 pub fn ids_of_events(db: &mut Db, ids: &[i64]) -> Result<Vec<(i64, i64)>, DatabaseError> {
     let mut found = Vec::new();
     if Sql::new(db, "select count(*) as n from series").number(db)? == 0 {

@@ -1,4 +1,4 @@
-//! Schedules when series get their next events.
+//! Keeps track of when to create the next events of series.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -8,15 +8,15 @@ use super::series::Row;
 use super::sql::Sql;
 use crate::model::series::Series;
 
-/// Returns up to `most` ids of series that need more events.
+/// Returns the ids of up to `most` series that need more events.
 pub fn due(db: &mut Db, now: i64, most: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select id from series where due_utc <= ");
     sql.value(now).push(" order by due_utc, id limit ").value(most);
     sql.load_ids(db)
 }
 
-/// Returns up to `most` series whose next events are due later than `now`, ordered by id, from the
-/// one after `last`.
+/// Returns up to `most` series whose next events are due later than `now`, ordered by id and
+/// starting after `last`.
 pub fn due_later(
     db: &mut Db,
     now: i64,
@@ -34,7 +34,7 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records the time up to which the events of a series exist, and when the next ones are due.
+/// Records up to when the events of a series have been created, and when the next ones are due.
 pub fn note_made(
     db: &mut Db,
     id: i64,

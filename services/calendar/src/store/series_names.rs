@@ -1,4 +1,4 @@
-//! Former names of series, whose paths redirect.
+//! Former slugs of series, whose paths redirect.
 
 use database::{DatabaseError, Db};
 
@@ -16,7 +16,8 @@ pub fn note_renamed(db: &mut Db, id: i64, old: &str) -> Result<(), DatabaseError
     slugs::note_former(db, RENAMED, old, id)
 }
 
-/// Records the names of a series that is being removed. Its events may be restored one by one.
+/// Records the slugs of a series that is being removed, because its events may be restored one by
+/// one.
 pub fn note_removed(
     db: &mut Db,
     (id, slug): (i64, &str),
@@ -49,8 +50,8 @@ pub fn present(db: &mut Db, former: &str) -> Result<Option<String>, DatabaseErro
     Ok(found.pop().map(|row| row.text))
 }
 
-/// Returns the next public event of a series that was removed and had this slug. Its events refer to
-/// the first one.
+/// Returns the next public event of a removed series that had this slug. Its events refer to the
+/// first one as their parent.
 pub fn next_restored(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let Some(first) = slugs::owner_of_former(db, REMOVED, slug)? else { return Ok(None) };
     let text = "select e.id as id from events e where e.pub = 1 and (e.id = ";
@@ -60,7 +61,7 @@ pub fn next_restored(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, D
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns the ids of the events of a series that was removed and had this slug.
+/// Returns the ids of the events of a removed series that had this slug.
 pub fn removed_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
     let Some(first) = slugs::owner_of_former(db, REMOVED, slug)? else { return Ok(Vec::new()) };
     let mut sql = Sql::new(db, "select e.id as id from events e where e.id = ");
@@ -68,7 +69,7 @@ pub fn removed_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError>
     sql.load_ids(db)
 }
 
-/// Appends the order and limit that select one of the events `e`: the next one that is not
+/// Appends the order and limit that select one of the events `e`: the next one that isn't
 /// cancelled, else the next cancelled one, else the last one.
 pub fn first_to_come(sql: &mut Sql, now: i64) {
     sql.push(" order by case when e.end_utc < ").value(now);

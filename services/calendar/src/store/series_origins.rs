@@ -1,5 +1,5 @@
-//! The event that each series started with, and the time of its last change. Feed readers recognise
-//! a series by them.
+//! The event that each series started with and the time of the series' last change, by which feed
+//! readers recognise it.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -12,8 +12,8 @@ use super::sql::Sql;
 pub struct Announced {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
-    /// Id of the event that the series started with. The parts of a split series share it. If the
-    /// id is unknown, a unique negative number.
+    /// Id of the event that the series started with, which the parts of a split series share. A
+    /// unique negative number if it is unknown.
     #[diesel(sql_type = BigInt)]
     pub origin: i64,
     #[diesel(sql_type = BigInt)]
@@ -29,14 +29,14 @@ impl Announced {
     }
 }
 
-/// Records the event that a series begins with.
+/// Records the event that a series starts with.
 pub fn begin(db: &mut Db, series: i64, event: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "update series set origin = ");
     sql.value(event).push(" where id = ").value(series);
     sql.execute(db).map(drop)
 }
 
-/// Gives a series the origin of the one that it was split from.
+/// Gives the series `to` the origin of the series `from`, which it was split from.
 pub fn share(db: &mut Db, (from, to): (i64, i64)) -> Result<(), DatabaseError> {
     let text = "update series set origin = (select s.origin from series s where s.id = ";
     let mut sql = Sql::new(db, text);
@@ -53,7 +53,7 @@ pub fn parts(db: &mut Db, uid: &str) -> Result<Vec<i64>, DatabaseError> {
     sql.load_ids(db)
 }
 
-/// Returns these series. Each includes the other parts of the same origin.
+/// Returns these series. Each also covers the other parts with the same origin.
 pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, DatabaseError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -69,7 +69,7 @@ pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, D
     sql.load(db)
 }
 
-/// Returns which of these events a series began with.
+/// Returns which of these events were the first of a series.
 pub fn begun_with(db: &mut Db, events: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     if events.is_empty() {
         return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Revisions of series in calendar files. A revision covers all events of a series, and never
-//! decreases when an event leaves it.
+//! Revisions of series in calendar files. A revision covers all events of a series, so it never
+//! decreases when an event leaves the series.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -18,8 +18,9 @@ struct Latest {
     modified_utc: i64,
 }
 
-/// Selects the latest revision of all events that have a UID or belong to a series. Each of the two
-/// conditions has an index, but PostgreSQL would read the whole table for both at once.
+/// Selects the latest revision of all events that have this UID or belong to this series. There is
+/// an index for each of the two conditions, but PostgreSQL would read the whole table to check both
+/// at once.
 pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
     let text = "select coalesce(max(sequence), 0) as sequence, \
          coalesce(max(modified_utc), 0) as modified_utc from (\
@@ -31,8 +32,8 @@ pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
     sql
 }
 
-/// Returns a series with the latest revision of all its events. Includes an event that has its UID
-/// without being part of it, because a feed may have listed that event.
+/// Returns a series with the latest revision of all its events. Also considers an event that has
+/// its UID but isn't part of it, because a feed may have listed that event.
 pub fn revised(db: &mut Db, series: &Series) -> Result<Series, DatabaseError> {
     let mut revised = series.clone();
     for Latest { sequence, modified_utc } in
@@ -44,7 +45,7 @@ pub fn revised(db: &mut Db, series: &Series) -> Result<Series, DatabaseError> {
     Ok(revised)
 }
 
-/// Keeps the revision of an event that is about to leave a series.
+/// Preserves the revision of an event that is about to leave a series.
 pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     let mut sql = Sql::new(db, "select sequence, modified_utc from events where id = ");
     sql.value(event);
@@ -53,8 +54,8 @@ pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     found.into_iter().try_for_each(|latest| raise(db, revision(latest), (Some(series), None)))
 }
 
-/// Keeps the revision of an event of this series that is about to be erased, or of an event that
-/// only has the UID of a series. Otherwise, subscribers would ignore later changes.
+/// Preserves the revision of an event that is about to be erased and that belongs to this series,
+/// or only has the UID of a series. Otherwise subscribers would ignore later changes.
 pub fn keep_erased(db: &mut Db, event: &Event, series: Option<i64>) -> Result<(), DatabaseError> {
     let revision = (event.sequence, event.modified_utc);
     raise(db, revision, (series, event.external_id.as_deref()))
@@ -71,8 +72,8 @@ fn raise(
     Ok(())
 }
 
-/// Raises the revisions of the series with this id and of the one with this UID. Each statement uses
-/// one index.
+/// Raises the revisions of the series with this id and of the one with this UID. Each statement
+/// uses a single index.
 pub fn keep_statements(
     db: &Db,
     (sequence, modified_utc): (i64, i64),

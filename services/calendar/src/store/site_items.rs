@@ -41,13 +41,13 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Marks the item of an erased row as removed. Otherwise it might match another row that reuses the
-/// id.
+/// Marks the item of an erased row as removed. Otherwise it might be mistaken for another row that
+/// reuses the id.
 pub fn forget(db: &mut Db, collection: &str, our_id: i64) -> Result<(), DatabaseError> {
     forget_statement(db, collection, our_id).execute(db).map(drop)
 }
 
-/// Updates the items of a row that is being erased.
+/// Marks the items of a row that is being erased.
 pub fn forget_statement(db: &Db, collection: &str, our_id: i64) -> Sql {
     let mut sql = Sql::new(db, "update site_items set our_id = ");
     sql.value(REMOVED).push(" where our_id = ").value(our_id).push(" and source like ");

@@ -11,7 +11,7 @@ use crate::model::slug;
 
 /// Returns a slug that isn't used by any other row in the table.
 ///
-/// The suffix comes after the collision number, and can be removed again.
+/// The suffix follows the collision number, so it can be stripped again.
 pub fn free(
     db: &mut Db,
     table: &'static str,
@@ -37,7 +37,7 @@ pub fn is_taken(
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns which of the slugs the table already has.
+/// Returns which of the slugs are already used in the table.
 pub fn taken(
     db: &mut Db,
     table: &'static str,

@@ -21,7 +21,7 @@ enum Bound {
     Number(i64),
 }
 
-/// Maximum number of strings in the lists of a statement. Databases limit the number of bound
+/// Maximum number of strings in a statement's lists, because databases limit the number of bound
 /// values.
 pub const TEXTS: usize = 500;
 
@@ -84,7 +84,7 @@ impl Sql {
         self.push(&number.to_string())
     }
 
-    /// Appends a list such as `(1, 2, 3)`. If it is empty, appends a list that doesn't match
+    /// Appends a list such as `(1, 2, 3)`. If `ids` is empty, appends a list that doesn't match
     /// anything.
     pub fn ids(&mut self, ids: &[i64]) -> &mut Sql {
         self.push("(").push(if ids.is_empty() { "-1" } else { "" }).push(&joined(ids)).push(")")
@@ -104,8 +104,8 @@ impl Sql {
         self.push("in ").ids(ids)
     }
 
-    /// Appends a list such as `($1, $2)` and binds the strings. If it is empty, appends a list that
-    /// doesn't match anything.
+    /// Appends a list such as `($1, $2)` and binds the strings. If there are none, appends a list
+    /// that doesn't match anything.
     pub fn texts<'a>(&mut self, values: impl IntoIterator<Item = &'a str>) -> &mut Sql {
         self.push("(");
         let before = self.values.len();
@@ -121,7 +121,7 @@ impl Sql {
         self.push(")")
     }
 
-    /// Appends `column like '%needle%'`, and matches the needle literally.
+    /// Appends `column like '%needle%'`, escaping the needle so that it is matched literally.
     pub fn contains(&mut self, column: &str, needle: &str) -> &mut Sql {
         self.push(column).push(" like ").bind(database::contains_pattern(needle));
         // PostgreSQL escapes with a backslash by default, and an ESCAPE clause would prevent it
@@ -242,7 +242,7 @@ fn joined(ids: &[i64]) -> String {
     ids.join(",")
 }
 
-/// Length of the indexed prefix of names in characters. A whole name could exceed the maximum key
+/// Length of the indexed prefix of names, in characters. A whole name could exceed the maximum key
 /// size.
 const HEAD: usize = 200;
 

@@ -23,8 +23,8 @@ const GROWING: [&str; 14] = [
 
 /// Gathers statistics and updates the visibility map. Can't run in a transaction.
 ///
-/// PostgreSQL does this on its own, but it can take minutes, and the planner uses old statistics
-/// until then. SQLite's planner only looks at the indexes.
+/// PostgreSQL does this on its own, but it can take minutes, and until then the planner uses old
+/// statistics. SQLite's planner only looks at the indexes.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         let text = format!("vacuum (analyze) {}", GROWING.join(", "));

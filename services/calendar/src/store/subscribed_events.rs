@@ -1,4 +1,4 @@
-//! Events that come from subscriptions, and the parts of them that users have changed.
+//! Events that come from subscriptions, and which of their fields users have changed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +34,7 @@ pub struct SubscribedEvent {
     pub event: Option<i64>,
     /// Whether the event was trashed because it disappeared from the file.
     pub is_vanished: bool,
-    /// The parts that users have changed.
+    /// The fields that users have changed.
     pub changed: Parts,
 }
 
@@ -50,8 +50,7 @@ impl From<Row> for SubscribedEvent {
     }
 }
 
-/// Returns the subscription from which an event comes, if any, and the parts that users have
-/// changed.
+/// Returns which subscription an event comes from, if any, and which fields users have changed.
 pub fn of_event(db: &mut Db, event: i64) -> Result<Option<SubscribedEvent>, DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     let row: Option<Row> = found.select(Row::as_select()).first(db).optional()?;
@@ -69,7 +68,7 @@ pub fn find(
     Ok(row.map(SubscribedEvent::from))
 }
 
-/// Returns the subscription from which a series' events come, if any.
+/// Returns the subscription that a series' events come from, if any.
 pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select s.subscription_id as id from subscribed_events s join series_events m \
         on m.event_id = s.event_id where m.series_id = ";
@@ -78,7 +77,7 @@ pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError>
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns a series' events that do not come from a subscription.
+/// Returns the events of a series that don't come from a subscription.
 pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select m.event_id as id from series_events m where m.series_id = ");
     sql.value(series).push(" and not exists (select 1 from subscribed_events s ");
@@ -86,7 +85,7 @@ pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseE
     sql.load_ids(db)
 }
 
-/// Returns the parts that users have changed, by event of a series. Events without changes are
+/// Returns the fields that users have changed, by event of the series. Events without changes are
 /// omitted.
 pub fn changed_in_series(db: &mut Db, series: i64) -> Result<HashMap<i64, Parts>, DatabaseError> {
     let text = "select m.event_id as id, s.changed as text from series_events m \
@@ -119,7 +118,7 @@ pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records when a user trashed an event that is about to be erased, if that was before it began.
+/// If a user trashed an event before it began, records when. The event is about to be erased.
 pub fn note_erased(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     let is_ahead = event.modified_utc < event.schedule.start_utc;
     let removed_utc = if is_ahead { event.modified_utc } else { 0 };
@@ -154,8 +153,8 @@ pub fn rename_erased(
     Ok(())
 }
 
-/// Records that users have changed more parts of an event. Does nothing if the event doesn't come
-/// from a subscription.
+/// Records that users have changed additional fields of an event. Does nothing if the event doesn't
+/// come from a subscription.
 pub fn note_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
     let Some(known) = of_event(db, event)? else { return Ok(()) };
     let changed = known.changed.with(parts);
@@ -165,7 +164,7 @@ pub fn note_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), Databa
     set_changed(db, event, &changed)
 }
 
-/// Replaces the list of parts that users have changed.
+/// Replaces the list of fields that users have changed.
 pub fn set_changed(db: &mut Db, event: i64, parts: &Parts) -> Result<(), DatabaseError> {
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::changed.eq(parts.text())).execute(db)?;
@@ -180,13 +179,13 @@ pub struct FutureEvent {
     /// The external id.
     #[diesel(sql_type = Text)]
     pub name: String,
-    /// Names of the parts that users have changed, or an empty string.
+    /// Names of the fields that users have changed, or an empty string.
     #[diesel(sql_type = Text)]
     pub changed: String,
 }
 
-/// Returns a subscription's future events. Leaves out events that are trashed, or that vanished
-/// from the file and were restored by a user.
+/// Returns a subscription's future events, except those that are trashed, and those that
+/// disappeared from the file and were restored by a user.
 pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEvent>, DatabaseError> {
     let text = "select e.id, s.name, s.changed from subscribed_events s join events e on \
         e.id = s.event_id where s.is_vanished = false and e.status <> 'trash' and s.subscription_id = ";
@@ -214,7 +213,7 @@ struct NameRow {
     name: String,
 }
 
-/// Returns the external ids of erased events.
+/// Returns the external ids of a subscription's erased events.
 pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select name from subscribed_events where event_id is null and ");
     sql.push("subscription_id = ").value(subscription);
@@ -222,7 +221,7 @@ pub fn erased(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseErr
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Returns the external ids of events that users erased. Imports do not create them again.
+/// Returns the external ids of events that users erased, which imports don't create again.
 pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, DatabaseError> {
     let mut sql = Sql::new(db, "select name from subscribed_events where event_id is null and ");
     sql.push("is_vanished = false and subscription_id = ").value(subscription);
@@ -230,25 +229,26 @@ pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, Da
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// A date of a series in a subscription's file that has an event, or had one that was erased.
+/// An occurrence of a series in a subscription's file that has an event, or had one that was
+/// erased.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct KnownDate {
     /// The external id.
     #[diesel(sql_type = Text)]
     name: String,
-    /// When a user trashed or erased the event, if that was before it began. Otherwise 0.
+    /// When a user trashed or erased the event, or 0 unless that was before it began.
     #[diesel(sql_type = BigInt)]
     removed_utc: i64,
 }
 
 impl KnownDate {
-    /// Returns the key of the date, or an empty string for the one that has the UID itself.
+    /// Returns the key of the occurrence. Empty for the one with the plain UID.
     pub fn key(&self, uid: &str) -> &str {
         let rest = self.name.strip_prefix(uid).unwrap_or_default();
         rest.strip_prefix('#').unwrap_or_default()
     }
 
-    /// Returns when a user trashed or erased the event, if that was before it began.
+    /// Returns when a user trashed or erased the event. `None` unless that was before it began.
     pub fn removed_utc(&self) -> Option<i64> {
         Some(self.removed_utc).filter(|at| *at > 0)
     }
@@ -267,7 +267,7 @@ const REMOVED_UTC: &str = "case when s.event_id is null and not s.is_vanished th
     when e.status = 'trash' and not coalesce(i.is_trashed, false) and e.modified_utc < e.start_utc \
     then e.modified_utc else 0 end as removed_utc";
 
-/// Returns the dates of a series that has or had events of a subscription.
+/// Returns the occurrences of a series that have or had events in the subscription.
 pub fn dates_of(
     db: &mut Db,
     subscription: i64,
@@ -276,12 +276,11 @@ pub fn dates_of(
     dates_statement(db, subscription, uid).load(db)
 }
 
-/// Selects the dates of a series. The first one has the UID itself, and the ids of the others begin
-/// with it.
+/// Selects the occurrences of a series. The external id of the first one is the UID itself, and
+/// those of the others start with it.
 pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     let text = format!("select s.name, {REMOVED_UTC} {KNOWN}{subscription} and s.name ");
-    // An occurrence's external id is the UID, `#`, and the start. `$` is the next character after
-    // `#`.
+    // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.
     let (is_from, is_below) = match db.backend() {
         Backend::Sqlite => (">= ", "< "),
         Backend::Postgres => ("~>=~ ", "~<~ "),
@@ -293,7 +292,8 @@ pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     sql
 }
 
-/// Makes a series continue although its last dates were erased. Returns whether there were any.
+/// Lets a series continue although its last occurrences were erased. Returns whether there were
+/// any.
 pub fn forget_ends(db: &mut Db, subscription: i64, uid: &str) -> Result<bool, DatabaseError> {
     let mut has_ends = false;
     for date in dates_of(db, subscription, uid)?.iter().filter(|date| date.removed_utc > 0) {
@@ -306,7 +306,7 @@ pub fn forget_ends(db: &mut Db, subscription: i64, uid: &str) -> Result<bool, Da
     Ok(has_ends)
 }
 
-/// Returns whether users trashed or erased events of a subscription.
+/// Returns whether users have trashed or erased any of a subscription's events.
 pub fn has_removed(db: &mut Db, subscription: i64) -> Result<bool, DatabaseError> {
     let text = format!("select count(*) as n from (select 1 {KNOWN}{subscription} and {REMOVED} ");
     let mut sql = Sql::new(db, &text);
@@ -328,7 +328,7 @@ pub fn names(db: &mut Db, subscription: i64) -> Result<HashSet<String>, Database
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// Returns which of the events users have changed.
+/// Returns which of the events have been changed by users.
 pub fn changed_among(db: &mut Db, events: &[i64]) -> Result<HashSet<i64>, DatabaseError> {
     let ids: Vec<Option<i64>> = on_backend!(db, conn => subscribed_events::table
         .filter(among(subscribed_events::event_id, events))
@@ -338,7 +338,7 @@ pub fn changed_among(db: &mut Db, events: &[i64]) -> Result<HashSet<i64>, Databa
     Ok(ids.into_iter().flatten().collect())
 }
 
-/// Counts a subscription's existing events, and those that users have changed.
+/// Returns the number of a subscription's existing events, and how many of them users have changed.
 pub fn counts(db: &mut Db, subscription: i64) -> Result<(i64, i64), DatabaseError> {
     let mut count = |condition: &str| {
         let text = "select count(*) as n from subscribed_events where event_id is not null";

@@ -167,8 +167,9 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes runs read the whole file until one has imported it. Otherwise, if an aborted run applied
-/// only part of a newer file and the server then returned the old one, it would count as unchanged.
+/// Makes runs read the whole file until one of them has imported it. Suppose that an aborted run
+/// applied only part of a newer file and the server then returned the old one: otherwise that would
+/// count as unchanged.
 pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(lease.subscription))
         .set((
@@ -179,16 +180,15 @@ pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Sets the number of future events that may be missing from the next file, even if they are more
-/// than half.
+/// Sets how many future events may be missing from the next file, even if they are more than half.
 pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError> {
     let found = subscriptions::table.find(id);
     diesel::update(found).set(subscriptions::accepted_loss.eq(lost)).execute(db)?;
     Ok(())
 }
 
-/// Forgets when a file was imported from the former address, and how many events the next one may
-/// lack.
+/// Forgets when a file was imported from the former address, and how many events may be missing
+/// from the next one.
 pub fn forget_address(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     accept_loss(db, id, 0)?;
     let found = subscriptions::table.find(id);
@@ -211,8 +211,8 @@ pub struct Lease {
     requests: i64,
 }
 
-/// Leases the subscription that has been due the longest. Returns `None` if none is due. If
-/// replicas race, each subscription goes to only one of them.
+/// Leases the subscription that has been due the longest. `None` if none is due. If replicas race,
+/// each subscription goes to only one of them.
 pub fn claim_due(
     db: &mut Db,
     now: i64,
@@ -232,8 +232,7 @@ pub fn claim_due(
     lease(db, row, until)
 }
 
-/// Leases a subscription even if it isn't due. Returns `None` if it doesn't exist or is already
-/// running.
+/// Leases a subscription even if it isn't due. `None` if it doesn't exist or is already running.
 pub fn claim(
     db: &mut Db,
     id: i64,
@@ -275,7 +274,7 @@ pub struct Finish {
     /// When the next run is due.
     pub next_utc: i64,
     pub failures: i64,
-    /// The last event that existed when the missing ones were counted, if the subscription stops.
+    /// If the subscription stops, the last event that existed when the missing ones were counted.
     pub counted_event: i64,
     /// The new URL after a permanent redirect.
     pub url: Option<String>,
@@ -315,7 +314,7 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
         ))
         .execute(db)?;
     if stops || finish.imported.is_some() {
-        // An acceptance holds for one file.
+        // An acceptance only applies to a single file.
         accept_loss(db, id, 0)?;
     }
     if let Some((etag, last_modified)) = &finish.imported {

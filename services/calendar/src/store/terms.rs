@@ -15,7 +15,7 @@ use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-/// Up to this number of slugs, we use prepared statements, one for each number.
+/// Up to this number of slugs, prepared statements are used, one for each number.
 const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]
@@ -177,7 +177,7 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
-/// The columns set when a term is written. Event writes update the count.
+/// The columns that are set when a term is written. The count is updated by event writes instead.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = terms)]
 struct TermColumns<'t> {
@@ -213,7 +213,7 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Inserts a term and returns its id. Uses the term's id on another site if it is free.
+/// Inserts a term and returns its id, which is `wanted`, its id on another site, if that is free.
 pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let id = insert(db, new)?;
     let Some(wanted) = wanted else { return Ok(id) };

@@ -13,9 +13,9 @@ use super::event_index::ListError;
 use super::sql::Sql;
 use crate::model::linked::Kind;
 
-/// Sums up the size of the text in a response with these events, in bytes. A shared venue or
-/// organizer counts once per event. `IDS` is a placeholder for the condition on event ids. The rows
-/// of venues and organizers are looked up by key.
+/// Sums up the text in a response with these events, in bytes. A shared venue or organizer counts
+/// once per event. `IDS` is a placeholder for the condition on event ids. Venues and organizers are
+/// looked up by key.
 pub const OF_EVENTS: &str = "\
     coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
         from events where id IDS), 0) + \
@@ -29,7 +29,7 @@ const OF_VENUES: &str = "coalesce((select sum(octet_length(description) + octet_
 const OF_ORGANIZERS: &str = "coalesce((select sum(octet_length(description) + \
     octet_length(excerpt)) from organizers where id IDS), 0)";
 
-/// One of the sums above. The SQL text is constant, so a connection prepares it once.
+/// One of the sums above. Its SQL text is constant, so a connection prepares it only once.
 struct Lengths<'a> {
     sum: &'static str,
     ids: AmongIds<'a>,
@@ -78,8 +78,8 @@ pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
     if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
 }
 
-/// Returns the total size of the text of these events in bytes. Included resources count once for
-/// each inclusion.
+/// Returns the total size of the text of these events, in bytes. Included resources count each time
+/// they are included.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
     sum(db, OF_EVENTS, ids)
 }

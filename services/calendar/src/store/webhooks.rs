@@ -12,7 +12,7 @@ use super::sql::{self, Sql};
 use crate::model::event::Event;
 use crate::model::notice::Notice;
 
-/// A webhook. We need its secret to sign every message, so it is stored in plain text.
+/// A webhook. Its secret is needed to sign every message, so it is stored in plain text.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
 pub struct Webhook {
@@ -27,8 +27,8 @@ pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Returns the webhook of a pending message. Returns `None` if the webhook was removed, because its
-/// messages are removed with it.
+/// Returns the webhook of a pending message. `None` if the webhook was removed, because its
+/// messages were removed with it.
 pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(outbox::table
         .inner_join(webhooks::table)
@@ -80,8 +80,8 @@ pub fn post_new<'e>(
     }
 }
 
-/// Replaces all messages after `last` with a single one, or does nothing if there aren't any. Must
-/// run in the transaction that added them.
+/// Replaces all messages after `last` with a single one. Does nothing if there aren't any. Must run
+/// in the transaction that added them.
 pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(), DatabaseError> {
     let added = diesel::delete(outbox::table.filter(outbox::id.gt(last))).execute(db)?;
     if added == 0 {
@@ -90,7 +90,7 @@ pub fn combine_after(db: &mut Db, last: i64, body: &str, now: i64) -> Result<(),
     add_message(db, body.to_owned(), now).map(drop)
 }
 
-/// Replaces all messages after `last` with these. Must run in the transaction that added them.
+/// Replaces all messages after `last` with `bodies`. Must run in the transaction that added them.
 pub fn replace_after(
     db: &mut Db,
     last: i64,
@@ -117,8 +117,8 @@ pub fn last_message(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(last.unwrap_or(0))
 }
 
-/// Sets the `traceparent` of all messages after `last`. When this runs in the transaction of a
-/// write, these are the messages it added.
+/// Sets the `traceparent` of all messages after `last`. In the transaction of a write, these are
+/// the messages that the write added.
 pub fn trace_after(db: &mut Db, last: i64, traceparent: &str) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.filter(outbox::id.gt(last)))
         .set(outbox::traceparent.eq(traceparent))

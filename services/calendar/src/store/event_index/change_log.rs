@@ -91,7 +91,7 @@ pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     forget_texts_statement(db, event).execute(db).map(drop)
 }
 
-/// Updates the logged changes of an event that have a text.
+/// Clears the search text in an event's logged changes.
 pub fn forget_texts_statement(db: &Db, event: i64) -> Sql {
     let mut sql = Sql::new(db, "update event_changes set was = null where event_id = ");
     sql.value(event).push(" and was is not null");

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use database::DatabaseError;
 
-/// When to give up on a list request.
+/// When to abandon a list request.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 

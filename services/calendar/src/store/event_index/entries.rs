@@ -1,4 +1,4 @@
-//! The rows we build the index from.
+//! The rows from which the index is built.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::backend::Backend;
@@ -48,14 +48,14 @@ impl Entry {
 const SET_BACK_ZONE: &str =
     "case when start_local - start_utc > end_local - end_utc or is_long = 1 then timezone end";
 
-/// Selects the event's series, as in [`Entry::series`]. Statuses of events without a series are not
-/// looked up.
+/// Selects the event's series, as in [`Entry::series`]. Statuses are only looked up for events in a
+/// series.
 const SERIES: &str = "(select case when exists (select 1 from event_statuses s where s.event_id = \
      m.event_id and s.status = 'cancelled') then -m.series_id else m.series_id end \
      from series_events m where m.event_id = events.id)";
 
 /// Selects all events or only those with certain ids, ordered by id. The SQL text is constant, so
-/// each connection prepares it once.
+/// each connection prepares it only once.
 struct Entries<'a>(Option<AmongIds<'a>>);
 
 impl QueryId for Entries<'_> {

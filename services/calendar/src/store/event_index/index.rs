@@ -15,7 +15,7 @@ use super::words::WordIndex;
 use crate::model::event::Links;
 use crate::model::search;
 
-/// If more events than this have changed, we re-sort instead of updating the orders.
+/// If more events than this have changed, the orders are sorted again rather than updated.
 const FEW: usize = 2000;
 
 /// A snapshot of all events, at one point in the change log.

@@ -1,5 +1,5 @@
 //! Sets of events linked to terms, venues and organizers. Each set is loaded from the database when
-//! a list first needs it. After that, it is updated from the change log.
+//! a list first needs it, and then kept up to date from the change log.
 
 use std::collections::HashMap;
 
@@ -59,8 +59,8 @@ pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>
     Ok(filters)
 }
 
-/// Returns the venues that match the location filter, or `None` if there isn't one. Searches a
-/// bounding box first, using an index, and then checks the exact distance.
+/// Returns the venues that match the location filter. `None` if there isn't one. Searches a
+/// bounding box first, since that can use an index, and then checks the exact distance.
 fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),

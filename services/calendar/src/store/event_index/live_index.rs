@@ -23,14 +23,14 @@ use crate::model::search::Words;
 use crate::store::links::of_events;
 use crate::store::read_transactions::read_transaction;
 
-/// If the index is this number of changes behind, we rebuild it.
+/// If the index is at least this many changes behind, it is rebuilt.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more text than this, in bytes, we rebuild the index. A rebuild reads
-/// events one at a time.
+/// If the changed events have more text than this, in bytes, the index is rebuilt, because a
+/// rebuild reads events one at a time.
 const MAX_BYTES: i64 = 64 << 20;
 
-/// Up to this number of changed events, we read the search text without checking its size first.
+/// Up to this number of changed events, the search text is read without checking its size first.
 const FEW: usize = 50;
 
 /// Number of events per batch when building the index.
@@ -46,11 +46,11 @@ const INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy)]
 pub struct IndexAccess<'a> {
     pub index: &'a EventIndex,
-    /// When to give up on the list request.
+    /// When to abandon the list request.
     pub deadline: Deadline,
 }
 
-/// An index of all events, shared by the whole process. Empty until it has been built.
+/// An index of all events, shared by the whole process. Empty until it is first built.
 #[derive(Default)]
 pub struct EventIndex {
     index: RwLock<Option<Index>>,
@@ -60,7 +60,7 @@ pub struct EventIndex {
     build_time: Mutex<Option<Duration>>,
 }
 
-/// A page of results, and the state of the index they are from.
+/// A page of results, and the state of the index it is from.
 pub struct Peeked {
     pub ids: Vec<i64>,
     pub total: i64,
@@ -76,11 +76,12 @@ enum LookUp<T> {
 }
 
 impl EventIndex {
-    /// Returns the ids on a page and the total number of matches. Returns `None` if the index isn't
-    /// built and the list can be answered by SQL instead. Must run in a read transaction, to keep
-    /// the index and the database in the same state.
+    /// Returns the ids on a page and the total number of matches. `None` if the index hasn't been
+    /// built and the list can be answered by SQL instead. Must run in a read transaction, so that
+    /// the index and the database are in the same state.
     ///
     /// # Errors
+    ///
     /// Returns an error if the connection is behind the index, the deadline has passed, or the
     /// database fails.
     pub fn page(
@@ -120,8 +121,8 @@ impl EventIndex {
         }
     }
 
-    /// Like [`EventIndex::page`], but never reads the database. Also returns the number of the last
-    /// change in the index. Returns `None` if the index can't answer without the database.
+    /// Like [`EventIndex::page`], but never reads the database. `None` if the index can't answer
+    /// without it. Also returns the number of the last change in the index.
     pub fn peek(&self, deadline: Deadline, filter: &EventFilter, paging: Paging) -> Option<Peeked> {
         let sets = Sets::known(filter)?;
         let slot = self.read();
@@ -138,10 +139,11 @@ impl EventIndex {
         }
     }
 
-    /// Returns the first event changes and the total count, or `None` if the index isn't built.
+    /// Returns the first event changes and the total count. `None` if the index hasn't been built.
     /// Must run in a read transaction.
     ///
     /// # Errors
+    ///
     /// Returns an error if the connection is behind the index, or the database fails.
     pub fn changes(
         &self,
@@ -152,10 +154,11 @@ impl EventIndex {
         self.current(db, None, |index| Ok(query::changes(index, filter, rows)))
     }
 
-    /// Returns the public events on each day of a month, or `None` if the index isn't built. Must
-    /// run in a read transaction.
+    /// Returns the public events on each day of a month. `None` if the index hasn't been built.
+    /// Must run in a read transaction.
     ///
     /// # Errors
+    ///
     /// Returns an error if the connection is behind the index, or the database fails.
     pub fn days(
         &self,
@@ -166,8 +169,8 @@ impl EventIndex {
         self.current(db, None, |index| Ok(month::days(index, midnights, most)))
     }
 
-    /// Calls a function with the index, updated to the connection's snapshot. If the index must be
-    /// built first, waits until the deadline, or returns `None` if there is no deadline.
+    /// Calls `look_up` with the index, updated to the connection's snapshot. If it must be built
+    /// first, waits until the deadline, or returns `None` if there isn't one.
     fn current<T>(
         &self,
         db: &mut Db,
@@ -197,10 +200,11 @@ impl EventIndex {
         }
     }
 
-    /// Builds or updates the index in a read transaction. Returns the number of changes the index
-    /// was behind, or 0 if it hadn't been built.
+    /// Builds or updates the index in a read transaction. Returns how many changes the index was
+    /// behind, or 0 if it hadn't been built.
     ///
     /// # Errors
+    ///
     /// Returns any database error.
     pub fn refresh(&self, db: &mut Db) -> Result<i64, DatabaseError> {
         read_transaction(db, |db| {
@@ -225,16 +229,15 @@ impl EventIndex {
         self.read().as_ref().map_or(0, Index::bytes)
     }
 
-    /// Passes the number of events per status to `use_them`, if the index is built. A status may
-    /// appear more than once.
+    /// Passes the number of events per status to `use_them` if the index has been built. A status
+    /// may appear more than once.
     pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {
         if let Some(index) = self.read().as_ref() {
             use_them(&mut index.table.statuses());
         }
     }
 
-    /// Updates the index from the log, up to change `seq`. Returns false if the index must be
-    /// rebuilt.
+    /// Updates the index from the log, up to change `seq`. Returns false if it must be rebuilt.
     fn follow(&self, db: &mut Db, seq: i64) -> Result<bool, DatabaseError> {
         let Some((from, needs_links)) =
             self.read().as_ref().map(|index| (index.seq, !index.links.lock().is_empty()))
@@ -302,8 +305,8 @@ impl EventIndex {
     }
 }
 
-/// Returns whether only the index can answer a list. This is the case for word searches and for
-/// windows that depend on clock changes.
+/// Returns whether only the index can answer a list, i.e. whether it searches for words or its
+/// window depends on clock changes.
 fn needs_index(filter: &EventFilter) -> bool {
     filter.words != Words::default() || filter.window.depends_on_clock_changes()
 }

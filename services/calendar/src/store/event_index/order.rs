@@ -1,6 +1,6 @@
-//! A sort order of all events, split into chunks. Each chunk stores its date ranges and an event
-//! count per trait number, and most chunks can be counted or skipped without looking at their
-//! events.
+//! A sort order of all events, split into chunks. Each chunk stores its date ranges and the number
+//! of events per trait number, so most chunks can be counted or skipped without looking at
+//! individual events.
 
 use roaring::RoaringBitmap;
 
@@ -52,8 +52,8 @@ enum Overlap {
 /// A run of consecutive events in the sort order.
 struct Chunk {
     events: Vec<u32>,
-    /// The first few long events. They would make the ranges too wide, so we check them
-    /// individually. The following fields only cover the other events.
+    /// The first few long events. They would make the ranges too wide, so they are checked
+    /// individually. The fields below only cover the other events.
     long: Vec<u32>,
     /// Trait numbers and how many events have each.
     traits: Vec<(u32, u32)>,
@@ -63,7 +63,7 @@ struct Chunk {
     end_utc: Range,
     /// Whether clocks are set back during any of the events.
     has_set_back: bool,
-    /// Number of removals since the ranges were computed. Removals can leave the ranges wider than
+    /// Number of removals since the ranges were computed, each of which can leave them wider than
     /// necessary.
     removals: usize,
 }
@@ -106,7 +106,7 @@ impl Chunk {
         self.has_set_back |= table.set_back(at).is_some();
     }
 
-    /// Removes an event from the counts. Its columns must not have changed since it was added.
+    /// Removes an event from the counts. Its columns must be the same as when it was added.
     fn forget(&mut self, at: u32, table: &Table) {
         let number = table.number(at);
         if let Some(place) = self.long.iter().position(|long| *long == at) {
@@ -188,7 +188,7 @@ pub struct Wanted<'a> {
     traits: Vec<bool>,
     window: Window,
     depends_on_clock_changes: bool,
-    /// The exact set of matching events, if known. They don't need any other checks.
+    /// The exact set of matching events, if known. In that case, nothing else is checked.
     set: Option<RoaringBitmap>,
 }
 
@@ -251,8 +251,8 @@ impl Order {
         self.chunks.iter().map(of_a_chunk).sum()
     }
 
-    /// Returns the index of the chunk where an event is or should be inserted, and its position
-    /// within the chunk.
+    /// Returns the index of the chunk that contains an event or should contain it, and the position
+    /// within that chunk.
     fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
         let before = |other: &u32| table.compare(self.key, *other, at).is_lt();
         let chunk = self.chunks.partition_point(|chunk| chunk.events.last().is_some_and(before));
@@ -277,7 +277,7 @@ impl Order {
         self.chunks.insert(place + 1, Chunk::new(later, table));
     }
 
-    /// Removes an event. Its columns must not have changed since it was inserted.
+    /// Removes an event. Its columns must be the same as when it was inserted.
     pub fn remove(&mut self, at: u32, table: &Table) {
         let (place, Ok(inside)) = self.find(at, table) else { return };
         let chunk = &mut self.chunks[place];

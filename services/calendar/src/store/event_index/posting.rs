@@ -8,7 +8,7 @@ const MANY: usize = 1024;
 /// Minimum average number of events per bitmap container. Below this, a list is smaller.
 const DENSE: usize = 32;
 
-/// The events that contain a word. Stored as a list of positions or a bitmap, depending on which is
+/// The events that contain a word, stored as a list of positions or as a bitmap, whichever is
 /// smaller.
 #[derive(Debug)]
 pub enum Posting {

@@ -17,17 +17,17 @@ use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
 
-/// Number of events whose search text we read per query.
+/// Number of events whose search text is read per query.
 const CHUNK: usize = 500;
 
-/// If fewer than 1 in `SPARSE` events match, a list sorts its matches. Otherwise it walks the order
-/// of all events.
+/// If fewer than 1 in `SPARSE` events match, a list sorts its matches. Otherwise it walks the
+/// complete order.
 const SPARSE: usize = 16;
 
 /// Sets of events that a list is restricted to.
 pub struct Sets {
     pub links: Vec<LinkFilter>,
-    /// Sets of ids. Events must be in all of them to match.
+    /// Sets of ids. Only events in all of them match.
     ids: Vec<Vec<i64>>,
 }
 
@@ -64,25 +64,27 @@ pub enum Found {
     /// The ids on the page, and the total number of matches.
     Page(Vec<i64>, i64),
     /// The ids of all candidates, in list order. Those in the set only match if their text does. If
-    /// several candidates belong to the same series in the map, only the next matching one is kept.
+    /// several candidates belong to the same series in the map, only the next one that matches is
+    /// kept.
     Doubtful(Vec<i64>, HashSet<i64>, HashMap<i64, InSeries>),
 }
 
-/// Whether an event is over, and whether it is cancelled; its start; when it was published; its id.
+/// Whether the event is over, and whether it is cancelled; its start; when it was published; its
+/// id.
 type Place = ((bool, bool), i64, i64, i64);
 
 /// An event's series, and how the event ranks within it.
 #[derive(Clone, Copy)]
 pub struct InSeries {
     series: i64,
-    /// The next event that is not cancelled has the smallest rank, then the next cancelled one. If all
-    /// events are over, the last one does.
+    /// The next event that isn't cancelled has the smallest rank, followed by the next cancelled
+    /// one. If all events are over, the last one has the smallest rank.
     place: Place,
 }
 
 impl Found {
-    /// Returns the ids on the page and the total number of matches. Reads the search text of
-    /// uncertain candidates first.
+    /// Returns the ids on the page and the total number of matches. For candidates that may not
+    /// match, this reads the search text first.
     pub fn page(
         self,
         db: &mut Db,
@@ -168,7 +170,7 @@ fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
     Some(InSeries { series, place: (state, start, times.published_utc, index.table.id(at)) })
 }
 
-/// Keeps only the next event in each series. A cancelled one is only kept if no other one follows.
+/// Keeps only the next event in each series. A cancelled one is kept only if no other follows it.
 fn collapse<T: Copy>(events: &mut Vec<T>, series_of: impl Fn(T) -> Option<InSeries>) {
     let mut first: HashMap<i64, Place> = HashMap::new();
     for InSeries { series, place } in events.iter().filter_map(|event| series_of(*event)) {
@@ -270,8 +272,8 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Removes events that contain an unwanted word. Returns the remaining events whose text we need to
-/// read to check for phrases.
+/// Removes events that contain an unwanted word. Returns those of the remaining events whose text
+/// must be read to check for phrases.
 fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
     let mut doubtful = RoaringBitmap::default();

@@ -7,7 +7,7 @@ use super::columns::{Key, Times, Traits};
 use super::titles::Titles;
 use crate::model::window::SetBack;
 
-/// The trait number at a position whose event is gone.
+/// The trait number of a position whose event has been removed.
 const GONE: u32 = u32::MAX;
 
 /// Unused traits are only dropped if there are more than this many.
@@ -106,8 +106,8 @@ impl Table {
         self.traits.iter().map(|traits| traits.status.as_str()).zip(counts)
     }
 
-    /// Adds or replaces an event. Returns its position, or `None` if the id is new and isn't
-    /// greater than all others.
+    /// Adds or replaces an event. Returns its position, or `None` if the id is new and smaller than
+    /// an existing one.
     pub fn put(
         &mut self,
         id: i64,

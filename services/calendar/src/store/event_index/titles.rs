@@ -1,6 +1,7 @@
 //! The case-folded titles of all events, in a single buffer.
 
-/// Replaced titles may take up this number of bytes plus half of the buffer before we compact it.
+/// The buffer is compacted when replaced titles take up more than half of it plus this number of
+/// bytes.
 const MAX_UNUSED: usize = 1 << 20;
 
 /// The case-folded titles of all events, by position.

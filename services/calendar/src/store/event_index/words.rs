@@ -8,8 +8,8 @@ use super::vocabulary::Vocabulary;
 /// Overhead per word in bytes, in addition to its text. Covers the number, offset and posting.
 const WORD_BYTES: usize = 128;
 
-/// Unused words are dropped only when they take up more than this number of bytes, and more than
-/// the words still in use.
+/// Unused words are dropped once they take up more than this number of bytes, and more than the
+/// words still in use.
 const MAX_UNUSED: usize = 4 << 20;
 
 /// Maps words to the positions of the events that contain them.

@@ -21,10 +21,11 @@ fn is_empty(filter: &EventFilter) -> bool {
     filter.matches_nothing || (!scope.published && scope.unpublished == Unpublished::None)
 }
 
-/// Returns the events on a page with all included resources, and the total number of matches.
-/// The page may contain up to `room` bytes of text.
+/// Returns the events on a page with all included resources, and the total number of matches. The
+/// page may contain up to `room` bytes of text.
 ///
 /// # Errors
+///
 /// Returns an error if the page exceeds `room`, the in-memory index can't answer, or the database
 /// fails.
 pub fn page_with_included(
@@ -52,8 +53,8 @@ pub fn page_with_included(
     })
 }
 
-/// Reads a page in a single statement, without a transaction. Returns `None` unless the index and
-/// the statement's snapshot are at the same state.
+/// Reads a page in a single statement, without a transaction. `None` unless the index and the
+/// statement's snapshot are in the same state.
 fn page_of_one_state(
     conn: &mut PgConnection,
     IndexAccess { index, deadline }: IndexAccess<'_>,

@@ -1,5 +1,5 @@
-//! Answers lists with SQL while the in-memory index is being built. Doesn't support search words or
-//! clock changes.
+//! Answers lists with SQL while the in-memory index is being built. Search words and clock changes
+//! aren't supported.
 
 use database::{Backend, DatabaseError, Db};
 
@@ -39,10 +39,10 @@ pub fn page_statement(
     Ok(sql)
 }
 
-/// Appends the events in a list, as `e`.
+/// Appends a source for the events in a list, with the alias `e`.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
     if let Some(now) = filter.collapsed_at {
-        // Events without a series form a group of one.
+        // Each event without a series is a group of its own.
         sql.push(
             "(select e.*, row_number() over (partition by coalesce((select series_id from \
              series_events where event_id = e.id), -e.id) order by case when e.end_utc < ",
@@ -80,7 +80,7 @@ fn append_matches(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<()
     Ok(())
 }
 
-/// Appends the sort order. Descending order doesn't reverse ties.
+/// Appends the sort order. Ties aren't reversed in descending order.
 fn append_order(sql: &mut Sql, filter: &EventFilter, backwards: bool) {
     // The search text starts with the case-folded title.
     let title = match sql.backend() {

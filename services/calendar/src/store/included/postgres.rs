@@ -69,7 +69,7 @@ fn columns<R: Selectable<Pg>>() -> Columns<R> {
     R::construct_selection()
 }
 
-/// [`OF_EVENTS`] with a condition. Each kind of condition always produces the same SQL, and a
+/// [`OF_EVENTS`] with a condition. Conditions of the same kind always produce the same SQL, so a
 /// connection parses and plans it only a few times.
 struct OfEvents<C> {
     condition: C,

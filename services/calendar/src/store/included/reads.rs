@@ -15,7 +15,8 @@ use crate::store::{
 };
 
 /// Maximum number of events to read with the PostgreSQL statement. Each array element takes up a
-/// kilobyte until the response is sent. With 500 events, it took 16 ms longer than separate rows.
+/// kilobyte until the response is sent, and with 500 events, it took 16 ms longer than separate
+/// rows.
 pub const LONGEST_ANSWER: usize = 50;
 
 fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -29,7 +30,7 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 /// On PostgreSQL, this is usually a single statement, because round trips take longer than the
 /// query. SQLite has no round trips, and its short statements are already prepared.
 ///
-/// This may run more than one statement. Call it in a transaction if concurrent writes matter.
+/// This may run several statements, so call it in a transaction if concurrent writes matter.
 pub fn of_events(
     db: &mut Db,
     which: EventSelector<'_>,

@@ -1,7 +1,7 @@
-//! Everything that a calendar export contains, ordered to satisfy references between tables.
+//! Everything that a calendar export contains, ordered so that referenced rows come first.
 //!
-//! Rows are copied column by column, and the target returns the same responses as the source. Keys,
-//! webhook secrets, webhook messages and data that we derive at run time aren't copied.
+//! Rows are copied column by column, so that the target returns the same responses as the source.
+//! Keys, webhook secrets, webhook messages and data derived at run time aren't copied.
 
 mod carried;
 mod rows;

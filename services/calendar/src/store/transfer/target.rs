@@ -11,7 +11,7 @@ use crate::store::entities;
 use crate::store::event_index::rebuild_everywhere;
 use crate::store::sql::Sql;
 
-/// The last allocated ids. We store them because ids of erased rows must not be reused.
+/// The last allocated ids. They are exported because ids of erased rows must not be reused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequences {
