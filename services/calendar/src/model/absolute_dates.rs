@@ -1,4 +1,4 @@
-//! Resolves the date parameters of a list request so they can be repeated in page links.
+//! Resolves the date parameters of a list request so that page links can repeat them.
 
 use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
@@ -7,11 +7,12 @@ use super::schedule::day_end;
 use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
-/// Resolves a date bound to an absolute date, to keep the meaning of page links stable over time.
-/// Returns a day boundary or, if `strict` is set, a local time or instant. Returns `None` if the
-/// input is already an instant.
+/// Resolves a date bound to an absolute date, so that page links keep their meaning over time.
+/// Returns a day boundary or, if `strict` is set, a local time or instant. `None` if the input
+/// already is an instant.
 ///
 /// # Errors
+///
 /// Returns an error if the date is outside the supported years.
 pub fn absolute(
     when: &When,
@@ -39,7 +40,7 @@ fn written(wall: DateTime) -> String {
     wall.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// The end of the day that a bound without a time refers to.
+/// The edge of the day that a bound without a time refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayEdge {
     /// The first second of the day, 00:00:00.

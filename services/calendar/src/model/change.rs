@@ -14,7 +14,7 @@ use super::term::TermRef;
 use super::when::NotADate;
 
 /// The new publication date as (local time in the site's zone, Unix seconds), or `None` to keep the
-/// current date.
+/// current one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Publication(pub Option<(i64, i64)>);
 
@@ -47,8 +47,8 @@ pub struct PostChange {
 impl PostChange {
     /// Returns the status after the write. `current` is `None` for new rows.
     ///
-    /// A published row stays published until its date changes. Clocks may be set back, and those of
-    /// replicas differ.
+    /// A published row stays published until its date changes, even if the clock is set back or a
+    /// replica's clock is behind.
     fn status_after(
         &self,
         user: &User,
@@ -64,8 +64,8 @@ impl PostChange {
     }
 }
 
-/// Replaces `old` unless both strings render identically, because clients send back the rendered
-/// form.
+/// Replaces `old` unless both strings render identically. Clients send back the rendered form,
+/// which doesn't count as a change.
 fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> String) {
     if let Some(new) = new
         && new != old
@@ -92,7 +92,7 @@ pub struct EventChange {
     pub post: PostChange,
     /// Start, end, zone and all-day flag.
     pub schedule: ScheduleChange,
-    /// The cost, as one string per price, in the form sent by the client.
+    /// The cost, as one string per price, as sent by the client.
     pub cost: Option<Vec<String>>,
     /// The website. An empty string removes it.
     pub website: Option<String>,
@@ -102,7 +102,7 @@ pub struct EventChange {
     pub show_map_link: Option<bool>,
     /// Whether to leave the event out of lists.
     pub hide_from_listings: Option<bool>,
-    /// Whether the event is sticky. This doesn't have any effect.
+    /// Whether the event is sticky. This has no effect.
     pub sticky: Option<bool>,
     /// Whether the event is featured.
     pub featured: Option<bool>,
@@ -120,7 +120,7 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
-    /// Whether the recurrence in the write is `null`. A series cannot be ended this way.
+    /// Whether the recurrence in the write is `null`, which can't be used to end a series.
     pub has_null_recurrence: bool,
     /// The events in the series that the write applies to.
     pub reach: Reach,
@@ -128,13 +128,13 @@ pub struct EventChange {
     pub external_id: Option<String>,
     /// The first event in the series. Can't be set over HTTP.
     pub parent: Option<i64>,
-    /// The slug of a series' date. Can't be set over HTTP.
+    /// The slug of an occurrence. Can't be set over HTTP.
     pub date_slug: Option<String>,
-    /// Fields that a new date inherits from its series. Can't be set over HTTP.
+    /// Fields that a new occurrence inherits from its series. Can't be set over HTTP.
     pub taken: Option<Box<TakenFields>>,
 }
 
-/// Fields that a new date inherits from its series instead of the write.
+/// Fields that a new occurrence inherits from its series instead of taking them from the write.
 #[derive(Clone, Debug)]
 pub struct TakenFields {
     /// The values.
@@ -151,8 +151,8 @@ impl TakenFields {
 }
 
 impl EventChange {
-    /// Drops empty values of fields that responses leave blank while a password protects the event,
-    /// because sending back such a response must not erase what it didn't show.
+    /// Drops empty values for fields that responses leave blank while an event is protected by a
+    /// password. Otherwise, sending back such a response would erase what it didn't show.
     pub fn keep_blanked(&mut self) {
         fn keep(text: &mut Option<String>) {
             *text = text.take().filter(|text| !text.is_empty());
@@ -172,7 +172,7 @@ impl EventChange {
         keep_all(&mut self.organizers);
     }
 
-    /// Applies the write to an event. The store takes care of links, image and slug.
+    /// Applies the write to an event, except for links, image and slug, which the store handles.
     pub fn apply(
         &self,
         event: &mut Event,
@@ -289,8 +289,8 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether the write sets anything other than the name. If so, it could change an
-    /// existing row with the same name.
+    /// Returns whether the write sets anything other than the name, and so could change an existing
+    /// row with the same name.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()
@@ -320,7 +320,7 @@ impl LinkedChange {
         ]
     }
 
-    /// Applies the write to a row. The store takes care of image and slug.
+    /// Applies the write to a row, except for image and slug, which the store handles.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         replace_shown(&mut row.name, self.name.as_ref(), html::title);
         let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());
@@ -363,7 +363,7 @@ impl LinkedChange {
         }
     }
 
-    /// Returns the case-folded name, for finding duplicates.
+    /// Returns the case-folded name, for detecting duplicates.
     pub fn folded_name(&self) -> String {
         super::search::fold_name(&html::plain(self.name.as_deref().unwrap_or_default()))
     }

@@ -1,13 +1,13 @@
-//! Lists of changes that keep mirrors up to date.
+//! Change lists, which keep mirrors up to date.
 
 use super::list::Scope;
 
 /// Selects the changes to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// Limits the list to events the caller may see.
+    /// Limits the list to events that the caller may see.
     pub scope: Scope,
-    /// Only changes at or after this time in Unix seconds.
+    /// Only changes at or after this time, in Unix seconds.
     pub since: i64,
     /// For changes in the second `since`, only events with a greater id.
     pub behind: i64,

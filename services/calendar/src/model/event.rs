@@ -5,7 +5,7 @@ use super::schedule::Schedule;
 use super::search;
 use super::status::Status;
 
-/// Events that last at least this number of seconds are considered long.
+/// Minimum duration of a long event, in seconds.
 pub const LONG: i64 = 30 * 24 * 3600;
 
 /// An event without its links.
@@ -35,7 +35,7 @@ pub struct Event {
     pub modified_utc: i64,
     /// Start, end, zone and all-day flag.
     pub schedule: Schedule,
-    /// The cost, as one string per price, in the form sent by the client.
+    /// The cost, as one string per price, as sent by the client.
     pub cost: Vec<String>,
     /// The website. Empty if there isn't one.
     pub website: String,
@@ -45,7 +45,7 @@ pub struct Event {
     pub show_map_link: bool,
     /// Whether the event appears in lists.
     pub listed: bool,
-    /// Whether the event is sticky. This doesn't have any effect.
+    /// Whether the event is sticky. This has no effect.
     pub sticky: bool,
     /// Whether the event is featured.
     pub featured: bool,
@@ -55,14 +55,14 @@ pub struct Event {
     pub parent: Option<i64>,
     /// The password, if the event is protected.
     pub password: Option<String>,
-    /// The external id: the UID if the event was imported from a calendar file, or the
+    /// The external id, which is the UID if the event was imported from a calendar file, or the
     /// `external_id` if it was loaded.
     pub external_id: Option<String>,
-    /// Number of times the schedule has changed.
+    /// The event's revision in feeds (`SEQUENCE`).
     pub sequence: i64,
 }
 
-/// Ids of the resources an event is linked to, in link order.
+/// Ids of the resources that an event is linked to, in link order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// Category ids.
@@ -111,7 +111,7 @@ impl Event {
         self.published_utc.min(self.modified_utc)
     }
 
-    /// Returns whether the event is in public lists.
+    /// Returns whether the event appears in public lists.
     pub fn is_public(&self) -> bool {
         self.status.is_published() && self.listed
     }
@@ -123,8 +123,8 @@ impl Event {
             || schedule.end_local - schedule.start_local >= LONG
     }
 
-    /// Returns the case-folded text that `search` matches. For password-protected events this is
-    /// only the title, because search results could otherwise reveal words from the content.
+    /// Returns the case-folded text that `search` matches. For a password-protected event, this is
+    /// only the title, because search results could otherwise reveal words from its content.
     pub fn searched(&self) -> String {
         if self.password.is_some() {
             return search::fold(&html::plain(&self.title));

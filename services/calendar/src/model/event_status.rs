@@ -2,7 +2,7 @@
 
 use super::language::Words;
 
-/// Whether an event is going ahead as announced, and otherwise, what happened to it.
+/// Whether an event is going ahead as announced and, if not, what happened to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Occurring {
     /// The event is going ahead as announced.
@@ -39,7 +39,7 @@ impl Occurring {
         }
     }
 
-    /// Returns the word to show on pages, or an empty string if the event is going ahead as
+    /// Returns the label to show on pages, or an empty string if the event is going ahead as
     /// announced.
     pub fn word(self, words: &Words) -> &'static str {
         match self {

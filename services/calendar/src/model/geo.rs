@@ -67,8 +67,8 @@ impl Point {
         2.0 * EARTH_KM * a.sqrt().min(1.0).asin()
     }
 
-    /// Returns the bounding rectangle of a circle. It spans all longitudes if the circle crosses
-    /// the antimeridian or contains a pole.
+    /// Returns the bounding rectangle of a circle with radius `km`. It spans all longitudes if the
+    /// circle crosses the antimeridian or contains a pole.
     pub fn around(self, km: f64) -> Rectangle {
         let angle = (km / EARTH_KM).to_degrees();
         let (south, north) = (self.lat - angle, self.lat + angle);

@@ -21,8 +21,8 @@ impl Stripped {
     }
 }
 
-/// Strips an image's metadata. Returns `None` if the image can't be parsed. We keep the orientation
-/// because browsers would otherwise show photos sideways.
+/// Strips an image's metadata. Returns `None` if the image can't be parsed. The orientation is
+/// kept, because browsers would otherwise show photos sideways.
 pub fn stripped(bytes: &[u8], format: Format) -> Option<Stripped> {
     let mut turned = None;
     let bytes = match format {

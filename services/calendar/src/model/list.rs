@@ -24,7 +24,7 @@ impl Paging {
         (self.page - 1).saturating_mul(self.per_page)
     }
 
-    /// Returns the number of pages for this number of rows.
+    /// Returns the number of pages needed for `total` rows.
     pub fn pages(self, total: i64) -> i64 {
         (total + self.per_page - 1) / self.per_page
     }
@@ -67,8 +67,7 @@ pub struct Scope {
 pub enum Unpublished {
     /// None.
     None,
-    /// Resources by one author or all of them, with the given statuses or any status other than
-    /// trash.
+    /// Resources by one or all authors, with the given statuses or any status other than trash.
     Of {
         /// Only this user's resources, or everyone's if `None`.
         author: Option<i64>,
@@ -102,8 +101,8 @@ impl Scope {
         *self == Scope::public()
     }
 
-    /// Determines the scope of a list. Returns `None` if the caller isn't allowed to request this
-    /// status.
+    /// Determines the scope of a list. `None` if the caller isn't allowed to request these
+    /// statuses.
     pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
         let author = match (role::sees_all(actor), role::sees_own(actor)) {
             (true, _) => None,
@@ -196,14 +195,14 @@ pub struct EventFilter {
     pub parent: Option<i64>,
     /// Only events in this series.
     pub series: Option<i64>,
-    /// Shows only one event per series: the next one at this time in Unix seconds, or the last one
+    /// Shows only one event per series: the next one at this time, in Unix seconds, or the last one
     /// if all are over.
     pub collapsed_at: Option<i64>,
     /// Only events at these locations.
     pub geo: Option<Geo>,
     /// The venues that a location filter may use.
     pub venue_scope: Scope,
-    /// Whether the filter can't match anything, as with `ticketed=true`.
+    /// Whether the filter can't match anything, e.g. because of `ticketed=true`.
     pub matches_nothing: bool,
     /// Sort key.
     pub order: EventOrder,
@@ -245,7 +244,7 @@ impl EventFilter {
             organizers,
             featured,
             geo,
-            // These do not examine a field that a date of a series can have for itself.
+            // These don't examine any field that an occurrence can have its own value for.
             scope: _,
             window: _,
             include: _,

@@ -1,5 +1,5 @@
-//! The calendar's domain rules: dates, zones, slugs, costs, statuses and roles. Doesn't depend on
-//! HTTP or SQL.
+//! The calendar's domain rules: dates, zones, slugs, costs, statuses and roles. This module doesn't
+//! depend on HTTP or SQL.
 
 #![warn(missing_docs)]
 

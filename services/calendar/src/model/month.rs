@@ -89,7 +89,7 @@ pub fn midnight(day: Date) -> i64 {
 }
 
 impl MonthEntry {
-    /// Returns whether the event lasts at least a day, and doesn't just extend past midnight.
+    /// Returns whether the event lasts at least a day, rather than just extending past midnight.
     pub fn is_lasting(&self) -> bool {
         self.end_local - self.start_local >= DAY
     }

@@ -19,7 +19,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Returns the notices for a write, given the event before the write, if any, and after it.
+    /// Returns the notices for a write. `old` is the event before the write, if it existed.
     pub fn of(old: Option<&Event>, new: &Event) -> Vec<Notice> {
         let was_published = old.is_some_and(|old| old.status.is_published());
         let was_trashed = old.is_some_and(|old| old.status.is_trashed());
@@ -52,8 +52,8 @@ impl Notice {
     }
 }
 
-/// Returns a message about a change to a series. Contains the ids of the series and of one of its
-/// events.
+/// Returns a message about a change to a series. It contains the ids of the series and of one of
+/// its events.
 pub fn series_body(kind: &str, series: i64, event: i64, now: i64) -> String {
     let at = instant_from_seconds(now).to_string();
     let data = json!({"id": series, "event": event, "modified_utc": at});

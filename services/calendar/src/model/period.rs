@@ -1,4 +1,4 @@
-//! The days covered by a page of events: a single day or a week.
+//! The period covered by a page of events: a single day or a week.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
@@ -13,8 +13,8 @@ const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 pub enum Period {
     /// A single day.
     Day(Date),
-    /// The week starting on this day. Either a Monday or, if weeks start on Saturday or Sunday, the
-    /// Saturday or Sunday before it.
+    /// The week starting on this day, which is a Monday, or the Saturday or Sunday before it if
+    /// that is when weeks start.
     Week(Date),
 }
 

@@ -4,7 +4,7 @@ use super::cost::{Cost, Currency};
 use super::language::Language;
 
 /// Formats a cost for a page. English pages use the same format as the API. Other languages have
-/// their own number and price formats, and ignore CURRENCY_POSITION.
+/// their own number and price formats and ignore CURRENCY_POSITION.
 pub fn shown(cost: &Cost, currency: &Currency, language: Language) -> String {
     let (Some(low), Some(high)) = (cost.values.first(), cost.values.last()) else {
         return cost.shown.clone();

@@ -13,21 +13,21 @@ pub fn requested_url(text: &str) -> String {
 
 const WEBCAL: &str = "webcal://";
 
-/// Returns the https and http URLs of a `webcal` URL, which does not say which of them works. Returns
+/// Returns the https and http URLs for a `webcal` URL, which doesn't specify which of them works.
 /// `None` for other URLs.
 pub fn webcal_urls(url: &str) -> Option<[String; 2]> {
     let rest = url.strip_prefix(WEBCAL)?;
     Some(["https://", "http://"].map(|scheme| format!("{scheme}{rest}")))
 }
 
-/// Returns the URLs that may have the same file as this one, including itself.
+/// Returns the URLs that may lead to the same file as this one, including itself.
 pub fn similar_urls(url: &str) -> Vec<String> {
     let (_, rest) = url.split_once("://").unwrap_or_default();
     let others = webcal_urls(url).map_or_else(|| vec![format!("{WEBCAL}{rest}")], Vec::from);
     [vec![url.to_owned()], others].concat()
 }
 
-/// Returns whether a URL has a user name or a password.
+/// Returns whether a URL contains a user name or password.
 pub fn has_login(url: &str) -> bool {
     let (_, rest) = url.split_once("://").unwrap_or_default();
     rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains('@'))

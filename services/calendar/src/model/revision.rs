@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Returns the name for the revisions of a separate entry whose UID is the id of an occurrence.
+/// Returns the name under which to store the revisions of a separate entry whose UID is an
+/// occurrence id.
 pub fn alone(uid: &str) -> String {
     format!("{uid}~")
 }
@@ -30,8 +31,7 @@ impl Revision {
         self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
     }
 
-    /// Returns this revision, with the sequence number of an earlier one if it doesn't have its
-    /// own.
+    /// Returns this revision or, if it lacks a sequence number, a copy with that of an earlier one.
     #[must_use]
     pub fn after(self, earlier: Option<Revision>) -> Revision {
         let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));
@@ -49,8 +49,8 @@ impl Revision {
         }
     }
 
-    /// Compares sequence numbers if both revisions have one. Many programs write SEQUENCE in only
-    /// some of their files.
+    /// Compares sequence numbers if both revisions have one. Many applications write SEQUENCE in
+    /// only some of their files.
     fn by_number(&self, other: &Revision) -> Ordering {
         compare(self.sequence, other.sequence)
     }

@@ -122,8 +122,8 @@ pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     }
 }
 
-/// Returns whether the user may change or delete a resource. `previous` is the status from before
-/// it was trashed.
+/// Returns whether the user may change or delete a resource. `previous` is the status before it was
+/// trashed.
 pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author: i64) -> bool {
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
     match user.role {

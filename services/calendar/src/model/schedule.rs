@@ -6,8 +6,8 @@ use jiff::civil::{Date, DateTime, Time};
 use super::when::{NotADate, PointInTime};
 use super::zone::Zone;
 
-/// Converts a local time to seconds as if it were UTC. This makes stored values sort in the same
-/// order as the formatted ones.
+/// Converts a local time to seconds as if it were UTC. This way, stored values sort in the same
+/// order as formatted ones.
 pub fn wall_seconds(wall: DateTime) -> i64 {
     jiff::tz::Offset::UTC.to_timestamp(wall).map_or(0, Timestamp::as_second)
 }
@@ -63,7 +63,7 @@ impl ScheduleChange {
         *self == ScheduleChange::default()
     }
 
-    /// Returns a copy that keeps the length of a schedule if the write has a start without an end.
+    /// Returns a copy that preserves the length of `old` if the write has a start but no end.
     pub fn keeping_length_of(&self, old: &Schedule) -> ScheduleChange {
         let zone = self.zone.as_ref().unwrap_or(&old.zone);
         let start = self.start.filter(|_| self.end.is_none());
@@ -83,7 +83,7 @@ impl ScheduleChange {
     }
 
     /// Returns the schedule that resulted from this write, but with the local times as given. They
-    /// differ if clocks skip them. A series' other events take place at these times.
+    /// differ if the clocks skip them. The other events of a series take place at the given times.
     pub fn as_given(&self, stored: &Schedule) -> Schedule {
         let given = |point: Option<PointInTime>| match point {
             Some(PointInTime::Wall(wall)) if !stored.all_day => Some(wall),
@@ -94,7 +94,7 @@ impl ScheduleChange {
         };
         let start = given(self.start).filter(|wall| leads_to(wall, stored.start_utc));
         let start_local = start.map_or(stored.start_local, wall_seconds);
-        // An end that is now before the start was set to the start.
+        // An end that would be before the start was set to the start.
         let is_moved = start_local != stored.start_local && stored.end_utc == stored.start_utc;
         let end = given(self.end).filter(|wall| is_moved || leads_to(wall, stored.end_utc));
         let end = end.map(wall_seconds).filter(|end| *end >= start_local);
@@ -106,8 +106,8 @@ impl ScheduleChange {
         Schedule { start_local, end_local, ..stored.clone() }
     }
 
-    /// Returns whether the given end is before the given start. `stored` is the schedule after the
-    /// write, where the end has been set to the start.
+    /// Returns whether the end in the write is before the start. `stored` is the schedule after the
+    /// write, in which the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {
         let instant = |point: PointInTime| point.instant(&stored.zone).ok();
         let ends = (self.start.and_then(instant), self.end.and_then(instant));
@@ -118,10 +118,10 @@ impl ScheduleChange {
 }
 
 impl Schedule {
-    /// Creates a schedule. An end before the start is set to the start.
+    /// Creates a schedule. If the end is before the start, it is set to the start.
     ///
-    /// Rejects times with a UTC offset above the maximum, as in the local mean time of some places.
-    /// List windows rely on this when they compare local starts.
+    /// Rejects times whose UTC offset exceeds the maximum, as in the local mean time of some
+    /// places. List windows rely on this limit when they compare local starts.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -146,7 +146,7 @@ impl Schedule {
         }
         let mut start_wall = zone.wall(start);
         if all_day {
-            // Clocks may skip midnight, but the day has the same form as all others.
+            // The clocks may skip midnight, but the day is stored in the same form as all others.
             start_wall = start_wall.date().to_datetime(Time::midnight());
         }
         Ok(Schedule {
@@ -160,7 +160,7 @@ impl Schedule {
     }
 
     /// Returns the schedule after a write. Fields that are absent or sent back unchanged keep their
-    /// local time. If the new start is not before the current end, the end moves along.
+    /// local time. If the new start isn't before the current end, the end moves along.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());
@@ -168,8 +168,8 @@ impl Schedule {
         let is_moved = change.start.is_some() && change.end.is_none();
         let along = is_moved.then(|| change.keeping_length_of(self));
         let zone = change.zone.clone().unwrap_or_else(|| self.zone.clone());
-        // Unchanged fields keep their instant, even in an hour that is repeated when clocks are set
-        // back.
+        // Unchanged fields keep their instant, even within the hour that is repeated when clocks
+        // are set back.
         let settle = |sent: Option<PointInTime>, local: i64, utc: i64| {
             let standing = PointInTime::Wall(wall_from_seconds(local));
             match sent.unwrap_or(standing) {

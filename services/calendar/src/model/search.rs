@@ -9,7 +9,7 @@ pub fn fold_name(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&lower).into_owned()
 }
 
-/// Folds a string for search. Removes case, accents, and variants such as ligatures. This is
+/// Folds a string for search by removing case, accents, and variants such as ligatures. This is
 /// idempotent.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
@@ -36,7 +36,7 @@ pub fn fold(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(&plain).into_owned()
 }
 
-/// Returns whether a character is a mark that people usually don't type, such as an accent, or a
+/// Returns whether a character is a mark that people usually don't type, such as an accent or a
 /// vowel point in Hebrew or Arabic. Marks that change the letter itself, as in Japanese or Thai,
 /// don't count.
 fn is_accent(c: char) -> bool {
@@ -66,7 +66,7 @@ impl Words {
     }
 
     /// Splits a query. Words are separated by whitespace, `"…"` is a phrase, and `-` excludes a
-    /// word. In phrases, words are separated by a single space, just like in the search text.
+    /// word. Within phrases, words are separated by a single space, as in the search text.
     pub fn parse(query: &str) -> Words {
         let mut words = Words::default();
         let folded = fold(query);

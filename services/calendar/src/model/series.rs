@@ -29,7 +29,7 @@ impl SeriesLimits {
 /// When a series takes place: its start, length, rule and listed dates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The zone the series recurs in. UTC if it is all-day.
+    /// The zone in which the series recurs. UTC for an all-day series.
     pub zone: Zone,
     /// Whether the occurrences are all-day events.
     pub all_day: bool,
@@ -64,10 +64,10 @@ pub struct Series {
     pub made_until: i64,
     /// When to create more events, in Unix seconds. `None` if all of them exist.
     pub due_utc: Option<i64>,
-    /// Number of times the plan has changed, or the highest of its events if that is more.
+    /// The series' revision in feeds (`SEQUENCE`). At least that of any event that has left it.
     pub sequence: i64,
-    /// The latest change of its events, including those that have left it. May be missing changes of
-    /// events that are still part of it.
+    /// The latest change of any event, including those that have left the series. May not reflect
+    /// changes of events that are still part of it.
     pub modified_utc: i64,
 }
 
@@ -78,8 +78,7 @@ pub struct Membership {
     pub event: i64,
     /// Series id.
     pub series: i64,
-    /// The event's start according to the rule, in Unix seconds. For all-day events, the day as if
-    /// it were UTC.
+    /// The event's scheduled start, in Unix seconds. For all-day events, the day as if it were UTC.
     pub occurrence: i64,
     /// Fields that were changed for this event only.
     pub changed: Vec<String>,
@@ -131,7 +130,7 @@ pub enum RuleEnd {
     Count(usize),
     /// After the last possible start.
     Until(ListedDate),
-    /// After whichever comes first. Only rules of files end like this.
+    /// After whichever comes first. Only rules from files end like this.
     Both(usize, ListedDate),
 }
 
@@ -154,7 +153,7 @@ impl Plan {
         wall_from_seconds(moment).strftime(form).to_string()
     }
 
-    /// Parses a key. Returns `None` if it isn't of the right kind.
+    /// Parses a key. Returns `None` if it doesn't have the right form.
     pub fn moment(&self, key: &str) -> Option<i64> {
         let wall = match self.all_day {
             true => Date::strptime("%Y%m%d", key).ok()?.to_datetime(Time::midnight()),
@@ -171,7 +170,7 @@ impl Plan {
         }
     }
 
-    /// Converts a moment to local time, at the time of the series even if clocks skip that.
+    /// Converts a moment to local time. Returns the time of the series even if the clocks skip it.
     pub fn planned_wall(&self, moment: i64) -> DateTime {
         let wall = self.wall(moment);
         let planned = wall.date().to_datetime(self.start().time());
@@ -218,7 +217,7 @@ impl Plan {
         moments.into_iter().map(|moment| self.key(moment)).collect()
     }
 
-    /// Returns the `UNTIL` value for the last possible start. A day includes all its times.
+    /// Returns the `UNTIL` value for the last possible start. A day includes all times on that day.
     pub fn until(&self, last: ListedDate) -> String {
         match last {
             ListedDate::Day(day) if !self.all_day => {
@@ -240,7 +239,7 @@ impl Plan {
         DateTime::strptime("%Y%m%dT%H%M%S", text).ok().or_else(end_of_day)
     }
 
-    /// Returns whether the rule itself produces this moment. Excluded dates count.
+    /// Returns whether the rule itself produces this moment. Excluded dates count too.
     pub fn rules(&self, moment: i64) -> bool {
         let (wall, Some(rule)) = (self.wall(moment), self.parsed()) else {
             return moment == self.first();
@@ -252,7 +251,7 @@ impl Plan {
         found.into_iter().any(|wall| self.at(wall) == moment && !is_late(wall))
     }
 
-    /// Returns whether this is an occurrence. Excluded dates count.
+    /// Returns whether this is an occurrence. Excluded dates count too.
     pub fn has(&self, moment: i64) -> bool {
         self.rdates.contains(&self.key(moment)) || self.rules(moment)
     }
@@ -272,7 +271,7 @@ impl Series {
         }
     }
 
-    /// Returns the slug for an occurrence's event, assuming that it is free.
+    /// Returns the slug for an occurrence's event, if it is free.
     pub fn slug_of(&self, occurrence: i64) -> String {
         let wall = self.plan.wall(occurrence);
         let is_plain = self.plan.all_day
@@ -287,7 +286,7 @@ impl Series {
     }
 }
 
-/// An event along with everything else that a series can share.
+/// An event along with everything else that it can share with its series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
     /// The event.
@@ -329,7 +328,7 @@ pub const FIELDS: [&str; 20] = [
 ];
 
 impl Shared {
-    /// Returns the fields that differ from another event.
+    /// Returns the fields that differ from those of another event.
     pub fn differing(&self, other: &Shared) -> Vec<&'static str> {
         FIELDS.into_iter().filter(|field| !self.agrees(other, field)).collect()
     }
@@ -360,15 +359,15 @@ impl Shared {
         }
     }
 
-    /// Returns a new draft with this event's author and dates and this title, but no other text or
-    /// links.
+    /// Returns a new draft with this event's author and dates and the title `title`, but no other
+    /// text or links.
     pub fn without_texts(&self, title: String) -> Shared {
         let draft = Event::draft(self.event.author, self.event.schedule.clone(), 0, 0);
         let event = Event { title, ..draft };
         Shared { event, links: Links::default(), status: EventStatus::default() }
     }
 
-    /// Copies a field from another event. Doesn't copy dates.
+    /// Copies a field other than the dates from another event.
     pub fn take(&mut self, field: &str, from: &Shared) {
         let (event, other) = (&mut self.event, &from.event);
         match field {

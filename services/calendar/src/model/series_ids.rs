@@ -1,31 +1,32 @@
 //! External ids of events in series, and their UIDs in calendar files.
 //!
-//! In a file that has a date of a series but not the series, the UID is that of the event, so that
-//! it stays the same when the date moves. The UID of the series is only for the entry with the
-//! rule. If an event became a series and passed its UID on, its first date keeps that UID in such
-//! files too. It has a RECURRENCE-ID there. Otherwise, the file would replace the whole series.
+//! In a file that contains an occurrence but not its series, the UID is that of the event, so that
+//! it stays the same when the event moves. The UID of the series is reserved for the entry with the
+//! rule. There is an exception if an event became a series and passed its UID on: as the first
+//! occurrence, it keeps that UID in such files too, along with a RECURRENCE-ID, because otherwise
+//! the file would replace the whole series.
 //!
-//! A series takes its UID from the external id of its first event. If the dates before that event
-//! were removed, this is an occurrence id, and the other events may still have ids with the shorter
-//! UID.
+//! A series takes its UID from the external id of its first event. If the occurrences before that
+//! event were removed, this is an occurrence id, and the other events may still have ids with the
+//! shorter UID.
 
 use jiff::civil::{Date, DateTime};
 
 use super::series::Series;
 
-/// Length of the UIDs of series that no event had before, in characters.
+/// Length of UIDs generated for series, in characters.
 const NEW_UID: usize = 32;
 
 impl Series {
-    /// Returns whether the UID was chosen for the series. Otherwise, an event had it before, or it
-    /// is from a file.
+    /// Returns whether the UID was generated for the series, rather than taken from an event or a
+    /// file.
     pub fn has_new_uid(&self) -> bool {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         self.uid.len() == NEW_UID && self.uid.bytes().all(is_digit)
     }
 
     /// Returns the external id that an occurrence's event had before the start of its series was
-    /// moved to a later date. Returns `None` if the start was never moved.
+    /// moved to a later date. `None` if the start was never moved.
     pub fn former_id(&self, occurrence: i64) -> Option<String> {
         let (uid, _) = occurrence_of(&self.uid)?;
         Some(format!("{uid}#{}", self.plan.key(occurrence)))
@@ -49,19 +50,19 @@ pub fn plain_uid(event: i64, host: &str) -> String {
     format!("{event}@{host}")
 }
 
-/// Returns the UID of an event of a series in files that do not have the series itself.
+/// Returns the UID of an event in files that don't contain its series.
 pub fn single_uid(calendar: &str, event: i64) -> String {
     format!("event-{event}@{calendar}")
 }
 
-/// Returns the event that [`single_uid`] names, or `None` if the UID has another form or comes from
-/// another calendar.
+/// Returns the event identified by a [`single_uid`]. `None` if the UID has another form or comes
+/// from another calendar.
 pub fn event_of_single(uid: &str, calendar: &str) -> Option<i64> {
     let (name, host) = uid.split_once('@')?;
     name.strip_prefix("event-")?.parse().ok().filter(|_| host == calendar)
 }
 
-/// Returns the key of the occurrence with this id, or an empty string if the id does not have one.
+/// Returns the key in an occurrence id, or an empty string if `id` isn't one.
 pub fn key_of(id: &str) -> &str {
     occurrence_of(id).map_or("", |(_, key)| key)
 }

@@ -10,8 +10,9 @@ use super::series::Plan;
 const MOST_DAYS: usize = 3;
 
 impl Plan {
-    /// Describes how often the event takes place, until when, and on which additional days. Excluded
-    /// dates of a rule with `COUNT` are not counted. `last` is the result of [`Plan::last_start`].
+    /// Describes how often the event takes place, until when, and on which additional days.
+    /// Excluded occurrences of a rule with `COUNT` aren't counted. `last` is the result of
+    /// [`Plan::last_start`].
     pub fn spoken(&self, last: Option<DateTime>, language: Language) -> String {
         let words = language.words();
         let Some(rule) = self.parsed() else { return words.repeatedly.to_owned() };
@@ -36,8 +37,8 @@ impl Plan {
         }
     }
 
-    /// Returns the local start of the last date of a rule with `UNTIL`, which itself is often a time
-    /// without an event. Returns `UNTIL` if all late dates are excluded.
+    /// Returns the local start of the last occurrence of a rule with `UNTIL`, since `UNTIL` itself
+    /// often isn't one. If all late occurrences are excluded, returns `UNTIL`.
     pub fn last_start(&self) -> Option<DateTime> {
         let (rule, until) = (self.parsed()?, self.ends()?);
         let latest = self.exdates.len() + 1;
@@ -49,15 +50,15 @@ impl Plan {
         Some(found.into_iter().rev().find(takes_place).unwrap_or(until))
     }
 
-    /// Returns how many dates of a rule with `COUNT` are excluded, and the first `most` days with
-    /// occurrences that aren't from the rule. Returns `None` if the rule has too many dates between
-    /// the listed ones.
+    /// Returns how many occurrences of a rule with `COUNT` are excluded, and the first `most` days
+    /// with occurrences that aren't from the rule. `None` if the rule has too many occurrences
+    /// between the listed dates.
     fn exceptions(&self, rule: &Rule, most: usize) -> Option<(usize, Vec<Date>)> {
         let added = self.rdates.iter().filter(|key| self.exdates.binary_search(key).is_err());
         let added: Vec<i64> = added.filter_map(|key| self.moment(key)).collect();
         let excluded = self.exdates.iter().filter(|_| rule.count().is_some());
         let excluded: Vec<i64> = excluded.filter_map(|key| self.moment(key)).collect();
-        // The rule is expanded once, because some rules have to be counted from their start.
+        // Expand the rule only once, because some rules have to be counted from their start.
         let ruled = self.ruled_near(rule, added.iter().chain(&excluded))?;
         let is_ruled = |moment: &&i64| ruled.binary_search(moment).is_ok();
         let mut days: Vec<Date> =
@@ -67,8 +68,8 @@ impl Plan {
         Some((excluded.iter().filter(is_ruled).count(), days))
     }
 
-    /// Returns the dates of the rule from the day of the first of these moments to that of the last,
-    /// in ascending order. Returns `None` if there are too many.
+    /// Returns the rule's occurrences from the day of the first to the day of the last of
+    /// `moments`, in ascending order. `None` if there are too many.
     pub fn ruled_near<'m>(
         &self,
         rule: &Rule,

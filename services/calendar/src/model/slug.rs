@@ -8,8 +8,8 @@ pub const MAX_BYTES: usize = 200;
 /// Separates the name of a series from the date of an occurrence. Never appears elsewhere in slugs.
 pub const SEPARATOR: &str = "--";
 
-/// Maximum length of a series name in slugs, in bytes. This leaves room for a date, a number and
-/// the trash suffix.
+/// Maximum length of a series name in slugs, in bytes. Leaves room for a date, a number and the
+/// trash suffix.
 const NAME_BYTES: usize = 160;
 
 /// Suffix for the slugs of trashed resources.
@@ -20,10 +20,10 @@ pub fn slugify(text: &str) -> String {
     cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
-/// Normalizes a slug from a URL. The slugs of trashed resources may exceed the maximum length by
-/// their suffix.
+/// Normalizes a slug from a URL. With their suffix, the slugs of trashed resources may exceed the
+/// maximum length.
 pub fn lookup_form(text: &str) -> String {
-    // An occurrence's slug has a separator before the date. Normalization would shorten it.
+    // An occurrence's slug has a separator before the date, which normalization would shorten.
     if let Some((name, date)) = text.rsplit_once(SEPARATOR)
         && date.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
@@ -74,12 +74,12 @@ pub fn fits(text: &str) -> bool {
     text.strip_suffix(TRASHED).unwrap_or(text).len() <= MAX_BYTES
 }
 
-/// Maximum number of passes. Later passes handle sequences that became adjacent in the previous
-/// one.
+/// Maximum number of passes. Later passes handle sequences that only became adjacent in the
+/// previous one.
 const PASSES: usize = 8;
 
-/// Normalizes a string until it is stable, because slugs must also be found after they were decoded
-/// in a URL.
+/// Normalizes a string until it is stable, because a slug must also be found after a URL has been
+/// decoded.
 fn normalized(text: &str) -> String {
     let mut slug = cleaned(&super::html::strip_tags(text));
     for _ in 1..PASSES {
@@ -100,8 +100,8 @@ fn cleaned(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// Decodes percent-encoded characters that slugs encode too. Other percent signs count as
-/// punctuation, and URLs with `%2f` or invalid UTF-8 aren't found.
+/// Decodes percent-encoded characters of the kind that slugs encode themselves. Other percent signs
+/// count as punctuation, and URLs with `%2f` or invalid UTF-8 aren't found.
 fn with_letters_decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -202,10 +202,10 @@ pub fn below(base: &str, parent: &str) -> String {
     cut(&format!("{base}-{parent}"), MAX_BYTES).to_owned()
 }
 
-/// Returns a free slug: either the base itself, or the base followed by `-2`, `-3` and so on.
+/// Returns a free slug: either `base` itself, or `base` followed by `-2`, `-3` and so on.
 ///
-/// We find the number by doubling and bisection. If a title has been used a thousand times, this
-/// takes about twenty lookups. After deletions, the result may not be the lowest free number.
+/// The number is found by doubling and bisection, which takes about twenty lookups for a title that
+/// has been used a thousand times. After deletions, it may not be the lowest free number.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());

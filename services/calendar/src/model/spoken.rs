@@ -32,8 +32,8 @@ pub fn hours(schedule: &Schedule, language: Language) -> String {
     }
 }
 
-/// Returns whether pages can omit the date from the end. That's the case if the event ends on the
-/// day it starts, or within 24 hours.
+/// Returns whether pages can omit the date from the end, because the event ends on the day it
+/// starts or within 24 hours.
 pub fn is_one_sitting(schedule: &Schedule) -> bool {
     let (start, end) = ends(schedule);
     start.date() == end.date() || (!schedule.all_day && end.duration_since(start).as_hours() < 24)

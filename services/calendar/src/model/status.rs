@@ -1,4 +1,4 @@
-//! Publication statuses. There are six known ones, and custom ones are treated as drafts.
+//! Publication statuses. There are six known ones. Custom statuses are treated as drafts.
 
 /// Maximum length of a status in characters.
 const MAX_CHARACTERS: usize = 20;
@@ -32,7 +32,7 @@ impl Stage {
 
 impl Status {
     /// Parses a status. After trimming, it must have 1 to 20 characters and no comma. `any` isn't a
-    /// status because filters use it.
+    /// status, because it has a special meaning in filters.
     pub fn parse(text: &str) -> Option<Status> {
         let text = text.trim();
         let fits = text.chars().count() <= MAX_CHARACTERS && !text.is_empty();
@@ -40,8 +40,8 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
-    /// Returns the known status that a custom one was probably meant to be, if any. They may only
-    /// differ in case or inflection.
+    /// Returns the known status that a custom one was probably meant to be, if any. The two may
+    /// only differ in case or inflection.
     pub fn near_miss(&self) -> Option<&'static str> {
         const FORMS: [(&str, &[&str]); 6] = [
             ("publish", &["published", "publishes", "publishing", "public"]),

@@ -29,8 +29,8 @@ const LONGEST_BACKOFF: i64 = DAY;
 /// Maximum delay in seconds that a server may request.
 const LONGEST_PAUSE: i64 = 7 * DAY;
 
-/// A part of an event that subscriptions write to. Once a user has changed a part, subscriptions
-/// don't overwrite it until it is released.
+/// A field, or group of fields, that subscriptions write to. Once users have changed it,
+/// subscriptions don't overwrite it until it is released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// The title.
@@ -54,7 +54,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts.
+    /// All fields.
     pub const ALL: [Part; 9] = [
         Part::Title,
         Part::Description,
@@ -82,13 +82,13 @@ impl Part {
         }
     }
 
-    /// Returns the part with this name, if any.
+    /// Returns the field with this name, if any.
     pub fn named(name: &str) -> Option<Part> {
         Part::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Returns the part to which a field of an event write belongs, or `None` if subscriptions
-    /// don't write to that field.
+    /// Returns the group that a field of an event write belongs to. `None` if subscriptions don't
+    /// write to that field.
     pub fn of_field(field: &str) -> Option<Part> {
         match field {
             "start_date" | "end_date" | "timezone" | "all_day" => Some(Part::Dates),
@@ -99,12 +99,12 @@ impl Part {
     }
 }
 
-/// A set of parts.
+/// A set of fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts(Vec<Part>);
 
 impl Parts {
-    /// Creates a set of parts.
+    /// Creates a set of fields.
     pub fn of(parts: impl IntoIterator<Item = Part>) -> Parts {
         let mut parts: Vec<Part> = parts.into_iter().collect();
         parts.sort_unstable();
@@ -122,7 +122,7 @@ impl Parts {
         self.names().join(",")
     }
 
-    /// Returns the names of the parts.
+    /// Returns the names of the fields.
     pub fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|part| part.name()).collect()
     }
@@ -132,7 +132,7 @@ impl Parts {
         self.0.is_empty()
     }
 
-    /// Returns whether the set contains a part.
+    /// Returns whether the set contains `part`.
     pub fn has(&self, part: Part) -> bool {
         self.0.contains(&part)
     }
@@ -142,12 +142,12 @@ impl Parts {
         Parts::of(self.0.iter().chain(&other.0).copied())
     }
 
-    /// Returns the parts that aren't in the other set.
+    /// Returns the fields that aren't in the other set.
     pub fn without(&self, other: &Parts) -> Parts {
         Parts::of(self.0.iter().copied().filter(|part| !other.has(*part)))
     }
 
-    /// Returns the parts that differ between two states of an event. Trashing and restoring don't
+    /// Returns the fields that differ between two states of an event. Trashing and restoring don't
     /// count, because they are recorded elsewhere.
     pub fn changed(
         (old, old_links, old_status): (&Event, &Links, &EventStatus),
@@ -173,12 +173,12 @@ impl Parts {
     }
 }
 
-/// Changes by users that the next run may overwrite.
+/// User edits that the next run may overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// Changes to these parts of the event with this id.
+    /// Changes to these fields of the event with this id.
     Event(i64, Parts),
-    /// The end of the series that has this UID in the file.
+    /// The end of the series with this UID in the file.
     Series(String),
 }
 
@@ -259,7 +259,7 @@ pub struct Subscription {
     pub etag: Option<String>,
     /// The `Last-Modified` of the last imported file.
     pub last_modified: Option<String>,
-    /// When a file of this address was last imported, or 0 if never.
+    /// When a file from this address was last imported, or 0 if never.
     pub imported_utc: i64,
     /// The number of future events that may be missing from the next file, even if they are more
     /// than half.
@@ -344,7 +344,7 @@ pub enum RunOutcome {
     Imported,
     /// The server reported that the file hasn't changed.
     NotModified,
-    /// The file couldn't be fetched or used. We'll try again.
+    /// The file couldn't be fetched or used. The next run tries again.
     #[default]
     Failed,
     /// The subscription stopped because the file is gone or too many events are missing from it.
@@ -388,7 +388,7 @@ pub struct Run {
     pub failed: u64,
     /// Events that were trashed because they are missing from the file.
     pub trashed: u64,
-    /// Future events missing from the file, if that's why the subscription stopped.
+    /// Future events missing from the file, if that is why the subscription stopped.
     #[serde(default)]
     pub lost: u64,
     /// The messages about entries in the file, and about events missing from it.
@@ -408,14 +408,14 @@ pub struct RunMessage {
 }
 
 /// Returns when to try again after consecutive failures, in Unix seconds. The delay doubles with
-/// each failure, but is never shorter than requested by the server.
+/// each failure, but is never shorter than the server requested.
 pub fn next_after_failure(now: i64, interval: i64, failures: i64, retry_after: Option<i64>) -> i64 {
     let doublings = failures.clamp(1, 20) - 1;
     let backoff = interval.saturating_mul(1 << doublings).min(LONGEST_BACKOFF.max(interval));
     now + backoff.max(retry_after.unwrap_or(0).min(LONGEST_PAUSE))
 }
 
-/// Returns whether more than half of the known events are missing, in which case the file may be
+/// Returns whether more than half of the known events are missing, which suggests that the file is
 /// incomplete.
 pub fn is_great_loss(lost: usize, known: usize) -> bool {
     lost * 2 > known

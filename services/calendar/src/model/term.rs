@@ -63,7 +63,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// Returns the name on one line, as feeds have it.
+    /// Returns the name on a single line, for use in feeds.
     pub fn line(&self) -> String {
         self.name.split_whitespace().collect::<Vec<_>>().join(" ")
     }

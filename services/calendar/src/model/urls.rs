@@ -1,4 +1,4 @@
-//! URLs that we use in responses, pages and feeds.
+//! URLs used in responses, pages and feeds.
 
 use super::image::Image;
 use super::language::Language;
@@ -111,7 +111,7 @@ impl Urls {
         }
     }
 
-    /// Returns the id of a stored image from its URL on this site. Returns `None` for other URLs.
+    /// Returns the id of a stored image, given its URL on this site. `None` for other URLs.
     pub fn media_id(&self, address: &str) -> Option<i64> {
         let rest = address.strip_prefix(&self.base)?.strip_prefix("/media/")?;
         rest.split_once('/')?.0.parse().ok()

@@ -23,7 +23,7 @@ pub struct Limits {
     /// Latest end.
     pub end_max: Option<i64>,
     /// Start of an overlap window. Events that started earlier and end at exactly this time only
-    /// touch the window, and don't match.
+    /// touch the window, so they don't match.
     pub touching: Option<i64>,
     /// Whether `start_max` and `end_min` are from an overlap window, without any other bounds.
     pub is_overlap: bool,
@@ -44,8 +44,8 @@ impl Limits {
         *self == Limits::default()
     }
 
-    /// Returns whether an event is within the bounds if clocks are set back while it is running. In
-    /// local time, such an event has two parts, one before and one after the change.
+    /// Returns whether an event is within the bounds if clocks are set back during it. In local
+    /// time, such an event consists of two parts, one before and one after the change.
     pub fn contains_across_set_back(&self, start: i64, end: i64, set_back: SetBack) -> bool {
         match self.is_overlap {
             true => {
@@ -116,7 +116,7 @@ pub struct Bounds {
     pub overlaps: bool,
 }
 
-/// The values used for `start_date` and `end_date` if they were absent.
+/// The values used for `start_date` and `end_date` if these are absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Defaults {
     /// Default for `start_date`, in the site's zone.
@@ -152,7 +152,8 @@ struct Reader<'a> {
 }
 
 impl Bounds {
-    /// Returns whether any of the four relative bounds are given. If so, the defaults don't apply.
+    /// Returns whether any of the four relative bounds is given, in which case the defaults don't
+    /// apply.
     fn has_relative(&self) -> bool {
         self.starts_before.is_some()
             || self.starts_after.is_some()

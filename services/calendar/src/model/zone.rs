@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp};
 
-/// Maximum UTC offset in hours. No inhabited place exceeds it, and list scans rely on it.
+/// Maximum UTC offset in hours. No inhabited place exceeds it, and list scans rely on this limit.
 pub const MAX_OFFSET_HOURS: i64 = 14;
 
 /// A time zone, with the name to return in responses.
@@ -99,7 +99,7 @@ impl Zone {
         if name.eq_ignore_ascii_case("UTC") {
             return Some(Zone::utc());
         }
-        // Only look up names that start with a letter, not `+02:00`.
+        // Only look up names that start with a letter, unlike `+02:00`.
         if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             return None;
         }
@@ -137,8 +137,8 @@ impl Zone {
         self.rules.to_datetime(at)
     }
 
-    /// Returns whether converting an instant to local time and back yields the same instant. In a
-    /// repeated hour, this fails the second time around.
+    /// Returns whether converting an instant to local time and back yields the same instant. This
+    /// isn't the case for the second pass through a repeated hour.
     pub fn is_unambiguous(&self, at: Timestamp) -> bool {
         self.instant(self.wall(at)) == Some(at)
     }

@@ -27,7 +27,7 @@ pub struct Mark {
 const SEPARATORS: [char; 6] = ['-', '–', '—', ';', '|', '/'];
 
 /// Parses one or more amounts, such as `10`, `$10 - $30` or `25 €; 30 €`. The word `free` yields an
-/// amount of `None`. Returns `None` if anything else is in the input.
+/// amount of `None`. Returns `None` if the input contains anything else.
 pub fn amounts(input: &str) -> Option<Vec<(Option<Amount>, Option<Mark>)>> {
     let parts = input.replace(" to ", "-");
     parts.split(SEPARATORS).map(|part| one(part.trim())).collect()

@@ -1,6 +1,7 @@
-//! Parses costs written by people. Renders them as a single string plus a list of values.
+//! Parses free-form costs. Renders them as a single string plus a list of values.
 //!
-//! We never guess a price. Input that can't be parsed is shown as is and doesn't yield any values.
+//! Prices are never guessed: input that can't be parsed is shown verbatim and doesn't yield any
+//! values.
 
 mod amount;
 mod number;

@@ -48,9 +48,9 @@ fn plain(separator: char) -> char {
     }
 }
 
-/// Returns whether the last separator is the decimal separator. If there is only one, and three
-/// digits follow, it counts as grouping (`1,500`, `1.500`). Exceptions are `0.500` and numbers with
-/// more than three digits before it.
+/// Returns whether the last separator is the decimal separator. A single separator followed by
+/// three digits counts as grouping (`1,500`, `1.500`), except in `0.500` and in numbers with more
+/// than three digits before it.
 fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     let decimals = groups.last().map_or(0, |group| group.len());
     let first = groups.first().copied().unwrap_or_default();

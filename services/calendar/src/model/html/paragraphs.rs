@@ -12,8 +12,8 @@ pub fn paragraphs(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut open = String::new();
     let mut rest = text.trim();
-    // No tag can end after the last `>`. We only look for tags before it, because each `<` after it
-    // would make us scan to the end of the text.
+    // No tag can end after the last `>`, so only look for tags before it. Otherwise each `<` after
+    // it would cause a scan to the end of the text.
     let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
     while !rest.is_empty() {
         let (node, kind) = first_node(rest, marked);
@@ -90,7 +90,7 @@ fn blank_line_split(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses the tag at the start of the string. Returns `None` if there isn't one.
+/// Parses the tag at the start of the string, if there is one.
 fn tag(text: &str) -> Option<Tag<'_>> {
     let body = text.strip_prefix('<')?;
     let closes = body.starts_with('/');

@@ -47,8 +47,9 @@ pub fn sanitize(text: &str) -> Option<String> {
 /// Number of bytes of text without tags to serialize at a time.
 const PART: usize = 4096;
 
-/// Inserts comments into a string without tags. The cleaner removes them again, but they avoid a
-/// quadratic cost: for each escaped character, the cleaner scans ahead to the next tag or comment.
+/// Inserts comments into a string without tags, and the cleaner removes them again. They avoid a
+/// quadratic cost, because for each escaped character, the cleaner scans ahead to the next tag or
+/// comment.
 fn in_parts(text: &str) -> Cow<'_, str> {
     if text.len() <= PART {
         return Cow::Borrowed(text);

@@ -5,8 +5,8 @@ use super::text::escape;
 /// Elements that scroll if they are too wide for the page.
 const SCROLLING: [&str; 2] = ["<table", "<pre"];
 
-/// Maximum number of elements with a name, so that a long name can't make a description many times
-/// longer.
+/// Maximum number of elements that are given a name, because otherwise a long name could make a
+/// description many times longer.
 const MAX_NAMED: usize = 100;
 
 /// Makes the tables and preformatted text in a description focusable by keyboard. Screen readers
@@ -33,7 +33,7 @@ pub fn with_focusable(description: &str, name: &str) -> String {
     out
 }
 
-/// Returns whether a text begins with this tag, and not with a longer one.
+/// Returns whether `text` starts with this tag, and not with a longer one.
 fn opens(text: &str, tag: &str) -> bool {
     text.strip_prefix(tag).is_some_and(|rest| rest.starts_with(['>', ' ', '\n', '\t']))
 }

@@ -68,7 +68,7 @@ pub fn strip_tags(text: &str) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if opens_tag(&rest[1..]) {
-            // If this tag is unterminated, so are the following ones.
+            // If this tag is unterminated, so are all later ones.
             let Some(end) = rest.find('>') else { break };
             rest = &rest[end + 1..];
         } else {
@@ -80,7 +80,7 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Removes tags from a plain text field such as an address. Also removes tags that only appear once
+/// Removes tags from a plain text field such as an address, including those that only appear once
 /// other tags have been removed.
 pub fn without_tags(text: &str) -> String {
     let mut text = text.to_owned();
@@ -98,7 +98,7 @@ pub fn without_tags(text: &str) -> String {
 }
 
 /// Removes the opening brackets of unterminated tags and comments. If a client doesn't escape the
-/// text, they could be completed by what follows on its page.
+/// text, whatever follows on its page could complete them.
 fn without_openings(text: &str) -> String {
     let opens = |at: usize| text[at..].starts_with('<') && opens_tag(&text[at + 1..]);
     text.char_indices().filter(|(at, _)| !opens(*at)).map(|(_, c)| c).collect()

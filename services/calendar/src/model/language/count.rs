@@ -1,4 +1,4 @@
-//! Numbers in messages, and the plural forms they require.
+//! Numbers in messages, and the plural forms that they require.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -76,7 +76,7 @@ impl Count {
         Count { value, forms }
     }
 
-    /// Returns the number, for languages whose words depend on more than the plural form.
+    /// Returns the number, for languages in which more than the plural form depends on it.
     pub fn value(self) -> i64 {
         self.value
     }

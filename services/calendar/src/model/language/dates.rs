@@ -51,7 +51,7 @@ impl Language {
         pattern::date(self.forms(), self.forms().month, day)
     }
 
-    /// Formats a range of days. Parts they have in common aren't repeated.
+    /// Formats a range of days without repeating what they have in common.
     pub fn days(self, first: Date, last: Date) -> String {
         let forms = self.forms();
         let pattern = match (first.year() == last.year(), first.month() == last.month()) {

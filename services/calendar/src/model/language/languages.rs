@@ -86,8 +86,8 @@ impl Language {
         Language::ALL.into_iter().find(|language| language.code() == code)
     }
 
-    /// Returns the language that a language range asks for (RFC 4647, Lookup), if it is offered. A
-    /// region or another detail that no language has is ignored: `de-AT` is German.
+    /// Returns the offered language that matches a language range (RFC 4647, Lookup), if any.
+    /// Regions and other subtags that aren't offered are ignored, so `de-AT` matches German.
     pub fn lookup(range: &str, offered: &[Language]) -> Option<Language> {
         let range = range.trim();
         if range.len() > LONGEST_RANGE {
@@ -103,7 +103,7 @@ impl Language {
         }
     }
 
-    /// Returns the language's name for itself.
+    /// Returns the language's own name for itself.
     pub fn name(self) -> &'static str {
         match self {
             Language::Ar => "العربية",
@@ -128,7 +128,7 @@ impl Language {
         self == Language::Ar
     }
 
-    /// Returns the page texts in this language.
+    /// Returns the UI strings in this language.
     pub fn words(self) -> &'static Words {
         match self {
             Language::Ar => &translations::ar::WORDS,

@@ -1,4 +1,4 @@
-//! Page languages, with their texts and their date, time, number and list formats.
+//! Page languages, with their UI strings and their date, time, number and list formats.
 
 mod count;
 mod dates;

@@ -2,21 +2,21 @@
 
 use super::languages::Language;
 
-/// Signs that end a sentence.
+/// Punctuation that ends a sentence.
 const ENDS: [char; 7] = ['.', '!', '?', '…', '。', '！', '？'];
 
-/// Signs that include a space.
+/// Punctuation that includes a space.
 const WIDE: [char; 3] = ['。', '！', '？'];
 
 impl Language {
-    /// Makes text a sentence. Text that already ends with a full stop, such as `14 березня 2027
-    /// р.`, doesn't get a second one.
+    /// Turns text into a sentence. Text that already ends with a full stop, such as `14 березня
+    /// 2027 р.`, doesn't get another one.
     pub fn sentence(self, text: &str) -> String {
         if text.ends_with(ENDS) { text.to_owned() } else { (self.words().sentence)(text) }
     }
 }
 
-/// Joins two sentences. There is no space after a full-width stop.
+/// Joins two sentences. A full-width stop isn't followed by a space.
 pub fn sentences(first: &str, second: &str) -> String {
     let space = if first.ends_with(WIDE) { "" } else { " " };
     format!("{first}{space}{second}")

@@ -1,4 +1,4 @@
-//! Page texts.
+//! UI strings.
 //!
 //! A message is either a string or a function of its arguments. Each language has a file in
 //! `translations` that contains every message. The compiler rejects a file if a message is missing
@@ -39,7 +39,7 @@ impl Nth {
         })
     }
 
-    /// Picks the word for this occurrence from a list of all words.
+    /// Picks the form for this occurrence.
     pub fn of(
         self,
         [first, second, third, fourth, fifth, last]: [&'static str; 6],
@@ -55,7 +55,7 @@ impl Nth {
     }
 }
 
-/// The page texts in a language.
+/// The UI strings in a language.
 #[derive(Debug)]
 pub struct Words {
     // Page layout.
@@ -73,7 +73,7 @@ pub struct Words {
     pub month: &'static str,
     /// Link to the API.
     pub api: &'static str,
-    /// Page footer. The argument is a list of links to developer documents.
+    /// Page footer. The argument is a list of links to machine-readable documents.
     pub for_programs: With,
     /// Link to the API documentation.
     pub documentation: &'static str,
@@ -84,7 +84,7 @@ pub struct Words {
     /// Describes a calendar file that contains only some of the events. The arguments are the
     /// number of events in it, the total, and the site.
     pub part_of_events: fn(Count, Count, &str) -> String,
-    /// Makes text without a full stop a sentence.
+    /// Turns text without a full stop into a sentence.
     pub sentence: With,
 
     // Event list.
@@ -146,7 +146,7 @@ pub struct Words {
     pub already_running: &'static str,
     /// The last day of an event that is already running.
     pub until: With,
-    /// The day and the time at which an event ends that is already running.
+    /// The day and time at which an event that is already running ends.
     pub until_time: With,
     /// Shown in place of times.
     pub all_day: &'static str,
@@ -174,7 +174,7 @@ pub struct Words {
     pub postponed: &'static str,
     /// The event has a new date.
     pub rescheduled: &'static str,
-    /// Combines one of these words with an event title or a date.
+    /// Combines one of these labels with an event title or a date.
     pub status_and_title: fn(&str, &str) -> String,
 
     // Calendar files.
@@ -252,11 +252,11 @@ pub struct Words {
     pub website: &'static str,
     /// Link to an event's calendar file.
     pub add_to_calendar: &'static str,
-    /// Link to the calendar file of a recurring event with all its dates.
+    /// Link to the calendar file of a recurring event with all its occurrences.
     pub add_all_dates: &'static str,
     /// Label for how often the event takes place.
     pub repeats: &'static str,
-    /// Label for upcoming dates of a recurring event.
+    /// Label for upcoming occurrences of a recurring event.
     pub next_dates: &'static str,
 
     // Recurrence.
@@ -280,28 +280,28 @@ pub struct Words {
     pub day_of_month: fn(Count) -> String,
     /// The last day of the month.
     pub last_day: &'static str,
-    /// The first day of the month that is not a Saturday or a Sunday.
+    /// The first day of the month that isn't a Saturday or Sunday.
     pub first_workday: &'static str,
-    /// The last day of the month that is not a Saturday or a Sunday.
+    /// The last day of the month that isn't a Saturday or Sunday.
     pub last_workday: &'static str,
-    /// A weekday of a month, such as `the second Tuesday`, combined with the month. The number is the
-    /// month's, and the last string is its name within a date.
+    /// A weekday of a month, such as `the second Tuesday`, combined with the month. The arguments
+    /// are the weekday, the month's number, and its name within a date.
     pub in_month: fn(&str, i8, &str) -> String,
-    /// How often, combined with the only months in which that applies, as a list of names.
+    /// The frequency, combined with the only months in which it applies, as a list of names.
     pub in_months: fn(&str, &str) -> String,
-    /// How often, combined with the total number of times.
+    /// The frequency, combined with the total number of occurrences.
     pub times_in_total: fn(&str, Count) -> String,
-    /// The total number of times, if it is not said how often.
+    /// The total number of occurrences, if the frequency isn't given.
     pub times: Counted,
-    /// How often, combined with the last day.
+    /// The frequency, combined with the last day.
     pub often_until: fn(&str, &str) -> String,
-    /// How often, combined with up to three additional days.
+    /// The frequency, combined with up to three additional days.
     pub also_on: fn(&str, &str) -> String,
-    /// How often, combined with a hint at additional days that are not listed.
+    /// The frequency, combined with a note about additional days that aren't listed.
     pub also_on_others: With,
     /// An event that takes place only once.
     pub once: &'static str,
-    /// A rule that we can't describe.
+    /// Shown for a rule that can't be described.
     pub repeatedly: &'static str,
     /// Link to a map of the venue.
     pub show_on_map: &'static str,
@@ -350,7 +350,7 @@ pub struct Words {
     pub every_minute: Counted,
     /// Shown in place of the next run if there is none.
     pub not_planned: &'static str,
-    /// Number of events that a user changed. Follows the number of all events.
+    /// Number of events that users have changed. Follows the total number of events.
     pub changed_by_hand: Counted,
     /// Shown in place of the last run if there is none.
     pub no_run_yet: &'static str,
@@ -374,7 +374,7 @@ pub struct Words {
     pub trashed: &'static str,
     /// Combines one of these labels with its number.
     pub labelled: fn(&str, Count) -> String,
-    /// Precedes a message of the program, which is always in English.
+    /// Precedes a message from the software, which is always in English.
     pub english_message: &'static str,
     /// Button that ends a pause.
     pub resume: &'static str,

@@ -1,18 +1,18 @@
-//! Expands recurrence rules to the local times when an event takes place.
+//! Expands recurrence rules to the local start times of occurrences.
 
 use jiff::civil::{Date, DateTime};
 
 use super::rule::Rule;
 
-/// Maximum number of days and occurrences to examine before giving up on a rule. At one occurrence
-/// per day or less, this covers more than five hundred years.
+/// Maximum number of days and occurrences to examine before abandoning a rule. With at most one
+/// occurrence per day, this covers more than five hundred years.
 const MAX_DAYS: usize = 200_000;
 
-/// Maximum number of consecutive days without a match before giving up on a rule. A 29 February on
-/// a given weekday occurs at least every forty years.
+/// Maximum number of consecutive days without a match before abandoning a rule. A 29 February on a
+/// given weekday occurs at least every forty years.
 const MAX_UNMATCHED_DAYS: usize = 20_000;
 
-/// Why we gave up on a rule.
+/// Why a rule was abandoned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abandoned {
     /// There are no matches for half a century.
@@ -151,8 +151,8 @@ impl<'r> Walk<'r> {
         Ok(all)
     }
 
-    /// Returns the occurrences in a period, or `None` if the series has ended or we gave up on the
-    /// rule.
+    /// Returns the occurrences in a period, or `None` if the series has ended or the rule was
+    /// abandoned.
     fn moments(&mut self, number: i64, until: DateTime) -> Option<Vec<DateTime>> {
         let period = self.rule.period(self.first_period, number)?;
         if period > until.date() {

@@ -39,7 +39,7 @@ impl Rule {
         }
     }
 
-    /// Returns the number of days until the steps fall on the same times of day again.
+    /// Returns the number of days after which the steps fall on the same times of day again.
     fn days_of_block(&self) -> i64 {
         self.step() / common_divisor(self.step(), MINUTES_OF_DAY)
     }
@@ -84,13 +84,13 @@ impl Rule {
         first.checked_add(span.ok()?).ok()
     }
 
-    /// Returns the number of the last period that starts on or before a day, or a slightly earlier
-    /// one. Returns 0 if there isn't one.
+    /// Returns the number of the last period that starts on or before a day, or of a slightly
+    /// earlier one. 0 if there isn't one.
     pub(super) fn number_of(&self, first: Date, day: Date) -> i64 {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());
         let units = match self.frequency {
-            // A block extends into the day after its last one, until the time of its start.
+            // A block extends into the day after its last one, until the time at which it started.
             Frequency::Minutely | Frequency::Hourly => {
                 return (days() / self.days_of_block() - 1).max(0);
             }
@@ -255,7 +255,7 @@ impl Rule {
             (0..i64::from(year.days_in_year())).filter_map(|day| year.checked_add(day.days()).ok())
         };
         if !self.by_week.is_empty() || !self.by_year_day.is_empty() {
-            // If only weeks are given, they mean the start's weekday.
+            // If only week numbers are given, the start's weekday is used.
             let weekday = (self.by_day.is_empty() && self.by_year_day.is_empty() && !days_matter)
                 .then_some(start.weekday());
             let fits = |day: &Date| self.fits_limits(*day) && self.fits_week(*day);

@@ -130,8 +130,8 @@ impl Rule {
         }
     }
 
-    /// Returns the rule's weekdays in schema.org form. Numbered ones look the same as in the rule,
-    /// such as `2TU`.
+    /// Returns the rule's weekdays in schema.org form. Numbered weekdays are returned verbatim,
+    /// e.g. `2TU`.
     pub fn days_in_schema(&self) -> Vec<String> {
         let day = |(nth, day): &(i8, Weekday)| match (nth, day) {
             (0, Weekday::Monday) => "https://schema.org/Monday".to_owned(),
@@ -152,7 +152,7 @@ impl Rule {
         self.by_day.iter().map(day).collect()
     }
 
-    /// Returns whether the rule lists days, in which case it may not match a different first day.
+    /// Returns whether the rule lists days, in which case it may not match a different start day.
     pub fn names_days(&self) -> bool {
         !self.by_month.is_empty()
             || !self.by_month_day.is_empty()
@@ -161,14 +161,15 @@ impl Rule {
             || !self.by_day.is_empty()
     }
 
-    /// Returns whether the rule has the same days in each of its weeks, all year.
+    /// Returns whether the rule has the same days in each of its weeks, all year round.
     pub fn repeats_weekly(&self) -> bool {
         let names_months = !self.by_month.is_empty() || !self.by_month_day.is_empty();
         let names_others = !self.by_year_day.is_empty() || !self.by_week.is_empty();
         self.frequency == Frequency::Weekly && !names_months && !names_others
     }
 
-    /// Returns whether the rule repeats every month or year on the start's day of the month.
+    /// Returns whether the rule repeats every month or year on the same day of the month as the
+    /// start.
     pub fn follows_months(&self) -> bool {
         matches!(self.frequency, Frequency::Monthly | Frequency::Yearly) && !self.names_days()
     }
@@ -179,8 +180,8 @@ impl Rule {
         [&self.by_hour, &self.by_minute, &self.by_second].iter().any(|all| !all.is_empty())
     }
 
-    /// Returns whether the rule repeats every year in a small number of listed months and at a
-    /// single time of day, as time zone rules do.
+    /// Returns whether the rule repeats every year in a small number of listed months at a single
+    /// time of day, like the rules of time zones.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         let times = [&self.by_hour, &self.by_minute, &self.by_second];
         self.frequency == Frequency::Yearly

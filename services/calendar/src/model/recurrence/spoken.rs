@@ -17,7 +17,8 @@ struct Spoken<'r> {
 
 impl Rule {
     /// Describes how often an event with this start takes place, and until when. If there is no
-    /// short description, the result starts with `Repeatedly`, or is only the number of times.
+    /// short description, returns text that starts with `Repeatedly`, or just the number of
+    /// occurrences.
     pub fn spoken(&self, start: DateTime, last: Option<Date>, language: Language) -> String {
         let words = language.words();
         let often = Spoken { rule: self, start, language }.often();
@@ -36,7 +37,7 @@ impl Rule {
 }
 
 impl Spoken<'_> {
-    /// Describes how often the event takes place. Returns `None` if the rule has unusual parts.
+    /// Describes how often the event takes place. `None` if the rule has unusual parts.
     fn often(&self) -> Option<String> {
         let rule = self.rule;
         let times = [&rule.by_hour, &rule.by_minute, &rule.by_second];
@@ -85,8 +86,8 @@ impl Spoken<'_> {
         }
     }
 
-    /// Describes the days of a month that match the rule, such as `the second Tuesday`. They are
-    /// written as `2TU`, or as `TU` with BYSETPOS. Returns `None` for other rules.
+    /// Describes the days of a month that match the rule, such as `the second Tuesday`, which a
+    /// rule specifies as `2TU`, or as `TU` with BYSETPOS. `None` for other rules.
     fn days_of_month(&self) -> Option<Vec<String>> {
         let (words, rule) = (self.language.words(), self.rule);
         let is_of_month = match rule.frequency {
@@ -118,7 +119,7 @@ impl Spoken<'_> {
         if days.is_empty() || days.len() > MOST_DAYS {
             return None;
         }
-        // The last ones come after the first ones.
+        // List those counted from the end last.
         days.sort_by_key(|(nth, _)| nth.is_negative());
         let day = |(nth, weekday): &(i8, Weekday)| {
             let name = self.language.weekday(*weekday);
@@ -127,11 +128,11 @@ impl Spoken<'_> {
         days.iter().map(day).collect()
     }
 
-    /// Describes a rule with a day in some months of the year.
+    /// Describes a rule with a day in certain months of the year.
     fn yearly(&self) -> Option<String> {
         let (words, rule) = (self.language.words(), self.rule);
         let date = |month: i8, day: i8| {
-            // A leap year has all days.
+            // A leap year includes all possible days.
             let day = Date::new(2028, month, day).ok()?;
             Some(self.language.day_and_month(day))
         };

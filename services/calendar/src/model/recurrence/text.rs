@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// Returns the name of the first part that a rule repeats, in upper case.
+/// Returns the name of the first part that occurs more than once in a rule, in upper case.
 pub fn repeated_part(rule: &str) -> Option<String> {
     let parts = rule.split(';').filter_map(|part| part.split_once('='));
     let mut names = parts.map(|(name, _)| name.trim().to_ascii_uppercase());
@@ -22,7 +22,7 @@ pub fn with_until(rule: &str, until: &str) -> String {
     ended(rule, &format!("UNTIL={until}"))
 }
 
-/// Replaces the `UNTIL` value of a rule that has one. The other parts stay.
+/// Replaces the `UNTIL` value of a rule that has one, and keeps all other parts.
 pub fn replace_until(rule: &str, until: &str) -> String {
     let replaced = format!("UNTIL={until}");
     let parts = rule.split(';');

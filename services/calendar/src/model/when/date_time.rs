@@ -5,7 +5,7 @@ use jiff::{Span, Timestamp};
 
 use crate::model::zone::Zone;
 
-/// The last year that events can have.
+/// The last year in which events can take place.
 const LAST_YEAR: i16 = 9998;
 
 /// The first second of the year 9999 in UTC, and the first second after that year.
@@ -19,7 +19,7 @@ pub struct When {
     pub(super) time: Option<Time>,
     pub(super) zone: Option<Zone>,
     pub(super) steps: Vec<Step>,
-    /// Whether the written day doesn't exist and rolled over to the next month.
+    /// Whether the day as written doesn't exist and rolled over to the next month.
     pub(super) is_rolled: bool,
 }
 
@@ -126,8 +126,8 @@ impl When {
         in_range(point)
     }
 
-    /// Replaces dates in the year 9999 with the last possible second of an event. Many programs use
-    /// them for "no end".
+    /// Replaces dates in the year 9999, which many applications use for "no end", with the last
+    /// possible second of an event.
     #[must_use]
     pub fn in_years_of_events(self) -> When {
         let is_beyond = match self.base {
@@ -142,19 +142,19 @@ impl When {
         When { base, time, zone: None, steps: Vec::new(), is_rolled: false }
     }
 
-    /// Returns whether the written day doesn't exist and was moved to the next month, like 30
+    /// Returns whether the day as written doesn't exist and was moved to the next month, e.g. 30
     /// February.
     pub fn is_rolled(&self) -> bool {
         self.is_rolled
     }
 
-    /// Returns whether the meaning changes over time.
+    /// Returns whether the date's meaning changes over time.
     pub fn is_relative(&self) -> bool {
         matches!(self.base, Base::Now | Base::Today)
     }
 
-    /// Returns the day if the date names one without a time of day. Steps from now keep the time,
-    /// except those to a weekday.
+    /// Returns the day if the date specifies one without a time of day. Steps relative to now keep
+    /// the time, except for those to a weekday.
     pub fn whole_day(&self, zone: &Zone, now: Timestamp) -> Option<Date> {
         let has_weekday = || self.steps.iter().any(|step| matches!(step, Step::Weekday { .. }));
         let is_day = match self.base {
@@ -172,8 +172,7 @@ impl When {
         }
     }
 
-    /// Returns the calendar day. This is the day as written or, for timestamps and relative dates,
-    /// the day in `zone`.
+    /// Returns the calendar day, as written or, for timestamps and relative dates, in `zone`.
     pub fn day(&self, zone: &Zone, now: Timestamp) -> Result<Date, NotADate> {
         match self.base {
             Base::Date(date) if self.steps.is_empty() => {
@@ -252,8 +251,8 @@ fn add_months(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     checked(month, i64::from(wall.day()) - 1, Span::try_days)
 }
 
-/// Adds working days, skipping Saturdays and Sundays. Whole weeks are added in one step, which
-/// makes large counts cheap.
+/// Adds working days, skipping Saturdays and Sundays. Whole weeks are added in one step, so large
+/// counts are cheap.
 fn add_working_days(wall: DateTime, count: i64) -> Result<DateTime, NotADate> {
     let mut wall = checked(wall, count / 5, Span::try_weeks)?;
     let step = count.signum();

@@ -243,8 +243,8 @@ impl Parser<'_> {
             attached => (attached.to_owned(), 1),
         };
         let Some(unit) = unit(&name) else { return Ok(None) };
-        // We parse the count without its sign, so it can't be the minimum integer and can always be
-        // negated.
+        // The count is parsed without its sign, so it can't be the minimum integer and can always
+        // be negated.
         let count: i64 = body[..digits].parse().map_err(|_| NotADate)?;
         Ok(Some((if word.starts_with('-') { -count } else { count }, unit, used)))
     }

@@ -1,5 +1,5 @@
-//! Dates written by people. They are parsed to a [`When`], which resolves to an instant or local
-//! time, given a zone and the current time.
+//! Free-form dates. They are parsed to a [`When`], which resolves to an instant or local time,
+//! given a zone and the current time.
 
 mod date_time;
 mod grammar;

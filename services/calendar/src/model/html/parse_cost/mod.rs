@@ -1,9 +1,9 @@
 //! Estimates how much work a string would cause in an HTML parser, without parsing it.
 //!
-//! Parsers reopen unclosed formatting such as `<b>` in every block that follows, and the result
+//! Parsers reopen unclosed formatting such as `<b>` in every block that follows, so the output
 //! grows quadratically if the input is half open tags and half blocks. For most tags, parsers also
-//! walk the stack of open elements. This module reads tags like a parser does but only counts
-//! elements. When in doubt, it overestimates.
+//! walk the stack of open elements. This module reads tags like a parser, but only counts elements.
+//! When in doubt, it overestimates.
 
 use crate::model::html::elements::{is_block, is_heading};
 
@@ -28,7 +28,7 @@ const VOID: [&str; 18] = [
 const OTHER_BLOCKS: [&str; 8] =
     ["center", "dir", "fieldset", "hgroup", "listing", "main", "menu", "nav"];
 
-/// Elements with special rules. We assume that elements opened before them are never closed.
+/// Elements with special rules. Elements opened before them are assumed never to be closed.
 const WALLS: [&str; 24] = [
     "applet",
     "body",
@@ -75,8 +75,7 @@ pub fn is_too_costly(text: &str) -> bool {
     escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
 
-/// Maximum number of bytes to scan for characters to escape. Scanning this many takes a fifth of a
-/// second.
+/// Maximum number of bytes to scan for characters to escape, which takes a fifth of a second.
 const MAX_ESCAPES: usize = 1 << 30;
 
 /// Returns the number of bytes scanned when a string is serialized. Each character that is escaped,
@@ -135,8 +134,8 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
     open
 }
 
-/// Returns the text after a comment, declaration or processing instruction. The input starts after
-/// the opening bracket. Returns `None` if it is unterminated.
+/// Returns the text after a comment, declaration or processing instruction, or `None` if that is
+/// unterminated. The input starts after the opening bracket.
 fn after_comment(body: &str) -> Option<&str> {
     let Some(comment) = body.strip_prefix("!--") else {
         return body.split_once('>').map(|(_, after)| after);
@@ -149,8 +148,8 @@ fn after_comment(body: &str) -> Option<&str> {
     Some(&comment[at + length..])
 }
 
-/// Returns whether a declaration would end elsewhere if it were a CDATA section. In SVG and MathML,
-/// it would be.
+/// Returns whether a declaration would end elsewhere if it were a CDATA section, as it would be in
+/// SVG and MathML.
 fn is_ambiguous_section(body: &str) -> bool {
     let section = body.strip_prefix("![CDATA[");
     section.is_some_and(|section| section.find('>') != section.find("]]>").map(|at| at + 2))
@@ -176,7 +175,7 @@ fn crosses_end(content: &str, name: &str) -> (bool, usize) {
     (crosses, bytes)
 }
 
-/// Returns where a raw text element ends: after its end tag, or at the end of the text.
+/// Returns the end of a raw text element: after its end tag, or at the end of the text.
 fn raw_end(content: &str, name: &str) -> usize {
     let ends = content.match_indices("</").filter_map(|(at, _)| {
         let tag = Tag::read(&content[at + 2..])?;
@@ -293,7 +292,7 @@ struct Open {
     formatting: usize,
     /// Formatting elements that stay in effect after their block has ended.
     lost: Vec<Element>,
-    /// Formatting elements, and all elements, that may still be open from before a wall.
+    /// Formatting elements, and elements of any kind, that may still be open from before a wall.
     forever: usize,
     unknown: usize,
     /// Elements moved out of a table and placed before it.

@@ -1,4 +1,4 @@
-//! English formats. They are written by hand because the CLDR uses American conventions.
+//! English formats, written by hand because those in the CLDR follow American conventions.
 
 use jiff::civil::Weekday;
 

@@ -3,7 +3,7 @@
 use super::super::count::Arabic::{Few, Many, One, Other, Two, Zero};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "الانتقال إلى المحتوى",
     navigation: "الموقع",

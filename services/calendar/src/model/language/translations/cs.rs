@@ -5,7 +5,7 @@ use jiff::civil::Weekday;
 use super::super::count::Czech::{Few, One, Other};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Přejít k obsahu",
     navigation: "Web",

@@ -3,7 +3,7 @@
 use super::super::count::Romance::{Many, One, Other};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Saltar al contenido",
     navigation: "Sitio web",

@@ -2,7 +2,7 @@
 
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "本文へ移動",
     navigation: "サイト",

@@ -1,4 +1,4 @@
-//! Page texts by language.
+//! UI strings by language.
 
 #![deny(unused_variables)]
 

@@ -3,7 +3,7 @@
 use super::super::count::Simple::{One, Other};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Naar de inhoud",
     navigation: "Site",

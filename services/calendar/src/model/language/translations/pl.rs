@@ -5,7 +5,7 @@ use jiff::civil::Weekday;
 use super::super::count::Slavic::{Few, Many, One};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Przejdź do treści",
     navigation: "Serwis",

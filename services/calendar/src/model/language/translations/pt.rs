@@ -5,7 +5,7 @@ use jiff::civil::Weekday;
 use super::super::count::Romance::{Many, One, Other};
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Pular para o conteúdo",
     navigation: "Site",

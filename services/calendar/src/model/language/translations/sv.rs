@@ -4,7 +4,7 @@ use super::super::count::Count;
 use super::super::count::Simple::{One, Other};
 use super::super::words::Words;
 
-/// An interval with the words for every, every second and every nth unit: `Var 3:e vecka`.
+/// An interval with the determiners for every, every second and every nth unit: `Var 3:e vecka`.
 fn every(n: Count, [each, second, nth]: [&str; 3], unit: &str) -> String {
     match n.value() {
         1 => format!("{each} {unit}"),
@@ -22,13 +22,13 @@ fn ordinal(n: Count) -> String {
     }
 }
 
-/// Determiners of words such as `vecka` and `dag`.
+/// Determiners for nouns such as `vecka` and `dag`.
 const COMMON: [&str; 3] = ["Varje", "Varannan", "Var"];
 
-/// Determiners of words such as `år`.
+/// Determiners for nouns such as `år`.
 const NEUTER: [&str; 3] = ["Varje", "Vartannat", "Vart"];
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "Hoppa till innehållet",
     navigation: "Webbplats",

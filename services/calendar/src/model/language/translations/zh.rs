@@ -2,7 +2,7 @@
 
 use super::super::words::Words;
 
-/// The words.
+/// The UI strings.
 pub static WORDS: Words = Words {
     skip: "跳到正文",
     navigation: "网站",
