@@ -46,7 +46,7 @@ const DAY_SECONDS: i64 = 24 * 3600;
 
 /// A feed whose events have not been read yet.
 pub struct Feed {
-    /// The entity tag. We can compute it before reading any events.
+    /// The entity tag, which can be computed before reading any events.
     pub tag: EntityTag,
     state: State,
     urls: Urls,

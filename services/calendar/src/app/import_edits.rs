@@ -96,7 +96,7 @@ impl SeriesEdits {
         let has_dates =
             |one: &&Membership| held.get(&one.event).is_some_and(|it| it.has(Part::Dates));
         let dated: Vec<&Membership> = members.iter().filter(has_dates).collect();
-        // A single moved event doesn't make a shift of the series.
+        // A single moved event doesn't mean that the series was moved.
         let is_moved = dated.len() > 1 && dated.len() * 2 > members.len();
         let dates = if is_moved { common_dates(db, &known, &dated)? } else { None };
         Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))

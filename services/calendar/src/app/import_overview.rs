@@ -10,23 +10,23 @@ use crate::ical::{
 use crate::model::zone::Zone;
 use crate::state::State;
 
-/// Maximum number of `RANGE=THISANDFUTURE` overrides per file. We keep them in memory.
+/// Maximum number of `RANGE=THISANDFUTURE` overrides per file, since they are kept in memory.
 const MAX_RANGES: usize = 100;
 
 /// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
 /// Maximum total size of the series whose excluded occurrences are compared with overrides, in
-/// bytes. Also limits the other series, whose ends are compared.
+/// bytes. The same limit applies to the other series, whose ends are compared.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
-/// The properties we need from a series with excluded occurrences.
+/// The properties needed from a series with excluded occurrences.
 const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
 
-/// The properties we also need if its rule has an end.
+/// The properties also needed if its rule has an end.
 const ENDING: [&str; 2] = ["DTSTART", "RRULE"];
 
-/// The properties we need from an override.
+/// The properties needed from an override.
 const OVERRIDE: [&str; 6] =
     ["DTSTAMP", "DTSTART", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "UID"];
 
@@ -173,7 +173,7 @@ impl Overview {
         Ok(Overview { replaced, superseded, repeated, ..overview })
     }
 
-    /// Keeps a `RANGE=THISANDFUTURE` override, unless we have too many. If several start at the
+    /// Keeps a `RANGE=THISANDFUTURE` override, unless there are too many. If several start at the
     /// same occurrence, the latest revision wins.
     fn add_range(&mut self, component: &Component) {
         let is_full = self.ranges.values().map(Vec::len).sum::<usize>() >= MAX_RANGES
@@ -208,7 +208,7 @@ impl Overview {
         self.superseded.contains(&number) || self.superseded_ranges.contains(&component.line)
     }
 
-    /// Returns whether the component is one of the `RANGE=THISANDFUTURE` overrides we kept.
+    /// Returns whether the component is a `RANGE=THISANDFUTURE` override that was kept.
     pub fn has_range(&self, component: &Component) -> bool {
         component.is_range()
             && self.ranges(&component.text("UID")).iter().any(|one| one.line == component.line)

@@ -1,5 +1,5 @@
 //! Permits, time limits and retries for lists. Costly lists wait for a permit, and long pages wait
-//! for memory. If the in-memory index is behind the latest write, the list is read again.
+//! for memory. If the in-memory index is ahead of the connection, the list is read again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ use crate::store::event_index::Deadline;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Maximum number of attempts to read a list while concurrent writes keep making the index
-/// outdated.
+/// Maximum number of attempts to read a list while concurrent writes keep moving the index ahead of
+/// the connection.
 const ATTEMPTS: usize = 5;
 
 /// Parameters that make a list costly, because it has to search all words, or read the events of
@@ -91,7 +91,7 @@ impl ListPermit {
         self.page_bytes
     }
 
-    /// Reads a list. Reads it again if the in-memory index was behind the latest write, or, with a
+    /// Reads a list. Reads it again if the in-memory index is ahead of the connection or, with a
     /// memory permit, if the page turns out to be long.
     pub async fn read<T, F>(
         mut self,

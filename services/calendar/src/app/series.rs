@@ -155,7 +155,8 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
 pub struct NewEvents<'a> {
     /// The fields that they share with the other events.
     pub template: &'a Shared,
-    /// How far users have shifted the events from the schedule, if that comes from a file.
+    /// How far users have shifted the events from the scheduled times in a file. `None` if they
+    /// haven't.
     pub moved: Option<&'a Moved>,
     /// The format of their external ids, if it differs from that of the series.
     pub names: Option<FileNames>,

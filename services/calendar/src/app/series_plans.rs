@@ -213,7 +213,7 @@ impl MonthShift {
 }
 
 impl Shift {
-    /// Returns the new position of an occurrence.
+    /// Returns the moment that an occurrence moves to.
     pub fn moved(&self, occurrence: i64) -> i64 {
         let wall = self.from.planned_wall(occurrence);
         let by_month = self.by_month.filter(|_| self.from.rules(occurrence));

@@ -88,8 +88,8 @@ impl FileNames {
     }
 }
 
-/// When a user moves a series again, includes the events whose offset from their dates in the file
-/// is the same as that of the event in the request. Returns the memberships after that.
+/// Makes events move along when a user moves a series again: those whose offset from their dates in
+/// the file equals that of the event in the request. Returns the updated memberships.
 pub fn moving_along(
     db: &mut Db,
     place: &InSeries,

@@ -264,8 +264,8 @@ pub struct Subscription {
     /// The number of future events that may be missing from the next file, even if they are more
     /// than half.
     pub accepted_loss: i64,
-    /// The last event that existed when the missing ones were counted. Scheduled work may have added
-    /// others since.
+    /// The last event that existed when the missing ones were counted. Scheduled work may have
+    /// added others since.
     pub counted_event: i64,
     /// The last completed run.
     pub last_run: Option<Run>,

@@ -400,8 +400,8 @@ fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
 }
 
-/// Appends the scheduled and private events that the caller may read. Other users' hidden events
-/// don't count, because their venues would reveal that they exist.
+/// Extends the condition to scheduled and private events that the caller may read. Other users'
+/// hidden events don't count, because their venues would reveal that they exist.
 fn hidden_events(sql: &mut Sql, actor: &Actor) {
     const HIDDEN: &str = "e.status in ('future', 'private')";
     if role::sees_all(actor) {
