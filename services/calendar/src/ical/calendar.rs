@@ -5,7 +5,7 @@ use super::lines::{bare, line, text_line};
 /// The PRODID of the calendars we generate. Imports use it to recognise our own files.
 pub const PRODUCT: &str = "-//Quintet//Calendar//EN";
 
-/// The property that identifies the calendar that wrote a file.
+/// Identifies the calendar that wrote a file.
 pub const IDENTITY: &str = "X-QUINTET-CALENDAR";
 
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ impl From<Moment> for Start {
     }
 }
 
-/// Records whether any listed dates of a series were unreadable and had to be skipped.
+/// Whether any listed dates of a series were unreadable and therefore skipped.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unread {
     /// Whether an added date was unreadable.
@@ -60,18 +60,18 @@ pub fn shortened(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
-/// Returns the day that a time means in a series of whole days. Times in UTC are in the file's zone,
-/// except for midnight, which programs write as the form of a day.
+/// Returns the day that `moment` denotes in an all-day series. UTC times are converted to the
+/// file's zone, except for midnight, which many programs write when they mean a day.
 fn day_of(moment: &Moment, text: &str) -> Date {
     let midnight = reading(text).filter(|wall| wall.time() == Time::midnight());
     midnight.unwrap_or_else(|| moment.wall()).date()
 }
 
-/// A series in the time zone it recurs in.
+/// A series, in the time zone it recurs in.
 pub struct Series<'a> {
     pub(super) start: &'a Moment,
-    /// DTSTART as written. If clocks skip this local time on the first day, it is still used on the
-    /// other days.
+    /// The local time of DTSTART as written. Even if clocks skip it on the first day, it applies to
+    /// all later occurrences.
     pub(super) wall: DateTime,
     /// The zone's name, if it is defined only in the file and its offset varies.
     pub(super) foreign: Option<&'a str>,
@@ -89,11 +89,11 @@ pub enum Until {
 }
 
 impl Until {
-    /// Returns a local time at or after the end of the rule.
+    /// Returns a local time no earlier than the end of the rule.
     pub fn reading(self, zone: &Zone) -> DateTime {
         match self {
             Until::Wall(wall) => wall,
-            // When clocks are set back, the same local times occur twice.
+            // A local time may occur twice when clocks are set back, so allow an extra day.
             Until::Instant(at) => {
                 let wall = zone.wall(at);
                 wall.checked_add(Span::new().days(1)).unwrap_or(wall)
@@ -103,7 +103,7 @@ impl Until {
 }
 
 impl<'a> Series<'a> {
-    /// Builds the series defined by a component, given its first start time.
+    /// Reads a series from `component`, whose first occurrence starts at `start`.
     pub fn new(
         component: &'a Component,
         start: &'a Moment,
@@ -120,8 +120,8 @@ impl<'a> Series<'a> {
         Series { start, wall: wall.unwrap_or(start.wall()), foreign, has_several_rules, context }
     }
 
-    /// Looks up the foreign zone at a local time. Returns `None` if the series doesn't have one or
-    /// the zone isn't defined.
+    /// Looks up the series' foreign zone at `wall`. Returns `None` if it doesn't have one or the
+    /// file doesn't define it.
     fn foreign_zone(&self, wall: DateTime) -> Option<Zone> {
         self.context.zones.find(self.foreign?, wall)
     }
@@ -136,8 +136,8 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Adapts a listed date to the series. A day gets the series' time, and a time keeps its
-    /// instant.
+    /// Adapts a listed date to the form of the series' start. In a timed series, a day gets the
+    /// time of day of DTSTART, and a time keeps its instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
             (Moment::Time(at, _), Moment::Time(_, zone)) => {
@@ -158,12 +158,12 @@ impl<'a> Series<'a> {
         zone: &Zone,
         wanted: Wanted,
     ) -> Result<Vec<Moment>, String> {
-        // Some programs escape the rule as if it were text.
+        // Some programs escape the rule as if it were of type TEXT.
         let text = &*property.value.trim().replace('\\', "");
         let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
-        // One rule counts the start even if it doesn't match. Of several rules, each one counts its
-        // own dates.
+        // A single rule counts DTSTART even if it doesn't match. If there are several, each one
+        // only counts its own matches.
         let is_apart = self.has_several_rules && !rule.has(self.wall);
         let rule = match rule.count().filter(|_| is_apart) {
             Some(count) => rule.with_count(Some(count.saturating_add(1))),
@@ -186,7 +186,7 @@ impl<'a> Series<'a> {
         Ok(starts)
     }
 
-    /// Parses a listed date or time. A local time without a zone is in the zone of the series.
+    /// Parses a listed date or time. If it has no zone, it is local to the series.
     fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
         let moment = Moment::parse(text, property, self.context)?;
         let is_local = property.parameter("TZID").is_none() && !is_utc(text);
@@ -197,7 +197,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads RDATE, which can contain plain dates, and periods with their own end.
+    /// Reads RDATE, which can list plain dates as well as periods with their own end.
     pub fn added(
         &self,
         component: &Component,
@@ -237,7 +237,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads the dates from all properties with the given name.
+    /// Reads the dates from all properties called `name`.
     pub fn dates(
         &self,
         component: &Component,
@@ -249,8 +249,8 @@ impl<'a> Series<'a> {
         self.listed(component, name, (warnings, is_faulty), read)
     }
 
-    /// Reads the values from all properties with the given name. Skips bad values, adds one warning
-    /// for each affected property, and sets `is_faulty`.
+    /// Reads the values from all properties called `name`. Bad values are skipped; they set
+    /// `is_faulty` and cause one warning per property.
     fn listed<T>(
         &self,
         component: &Component,

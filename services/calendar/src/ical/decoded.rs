@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read};
 /// Number of bytes decoded per step.
 const CHUNK: usize = 16 << 10;
 
-/// A decoding reader. UTF-16 with a byte order mark becomes UTF-8. If the first line ends with a
-/// bare carriage return, every carriage return becomes a line feed.
+/// A decoding reader. UTF-16 input with a byte order mark is converted to UTF-8. If the first line
+/// ends with a bare carriage return, all carriage returns are converted to line feeds.
 pub struct Decoded<R> {
     input: R,
     /// The encoding, once known.
@@ -87,8 +87,7 @@ impl<R: BufRead> Decoded<R> {
             && let Some(end) = self.decoded.iter().position(|byte| matches!(byte, b'\r' | b'\n'))
         {
             let behind = self.decoded[end..].iter().find(|byte| **byte != b'\r');
-            // At the end of a chunk we can't see the next byte, but a first line is never that
-            // long.
+            // At the end of a chunk we can't see the next byte, but no first line is that long.
             self.has_returns = Some(behind.is_some_and(|byte| *byte != b'\n'));
         }
         if self.has_returns == Some(true) {

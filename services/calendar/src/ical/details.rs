@@ -43,7 +43,8 @@ pub struct Details {
     /// Image URL on a public host.
     pub image: Option<String>,
     pub is_private: bool,
-    /// Whether the event is postponed. Only files of this software announce that, as tentative.
+    /// Whether the event is postponed. Recognised only in files written by this software, which
+    /// exports postponed events as tentative.
     pub is_postponed: bool,
 }
 
@@ -117,7 +118,7 @@ fn one_line(text: &str) -> String {
     line.trim_end().to_owned()
 }
 
-/// Returns whether [`one_line`] truncated the string.
+/// Returns whether [`one_line`] dropped the end of `text`.
 fn is_shortened(text: &str, line: &str) -> bool {
     text.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != ',').count()
         > line.chars().filter(|c| !c.is_whitespace() && *c != ',').count()
@@ -133,7 +134,7 @@ fn markup(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     match TAGS.iter().any(|tag| lower.contains(tag)) {
         true => text.to_owned(),
-        // Our own exports write text in this form.
+        // This is the form in which our own exports contain text.
         false => html::escape(&html::text(&html::escape(text))),
     }
 }
@@ -154,8 +155,8 @@ fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String>
     names
 }
 
-/// Parses an organizer's name and email address. The address also serves as the name if there isn't
-/// one. Returns `None` if both are missing.
+/// Parses an organizer's name and email address, using the address as the name if there is none.
+/// Returns `None` if both are missing.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();
     let mail = match value.split_at_checked(7) {

@@ -23,7 +23,7 @@ use crate::model::revision::{Revision, alone};
 use crate::model::schedule::{Schedule, wall_seconds};
 use crate::model::zone::Zone;
 
-/// Pattern for a key that only contains a date.
+/// The form of a key that consists of a day without a time.
 const DAY: &str = "00000000";
 
 /// Maximum UID length in characters.
@@ -39,30 +39,31 @@ pub struct Entry {
     /// Whether the event has a rule or a date list.
     pub is_series: bool,
     pub is_cancelled: bool,
-    /// Whether we know enough to create the events, even if they are cancelled.
+    /// Whether there is enough information to create the events, even cancelled ones.
     pub is_complete: bool,
-    /// Whether there may be occurrences missing from `occurrences`, because we don't support the
-    /// rule or couldn't read an added date.
+    /// Whether `occurrences` may be incomplete because the rule isn't supported or an added date
+    /// was unreadable.
     pub has_unknown_occurrences: bool,
-    /// Whether some of `occurrences` may actually be excluded, because we couldn't read an excluded
-    /// date.
+    /// Whether `occurrences` may include some that are actually excluded, because an excluded date
+    /// was unreadable.
     pub has_unknown_exclusions: bool,
-    /// How the event repeats. `None` if it doesn't repeat, or repeats in a way we can't store.
+    /// How the event repeats. `None` if it doesn't, or in a way we can't store.
     pub repetition: Option<Repetition>,
     pub revision: Option<Revision>,
-    /// Warnings about values that were replaced.
+    /// Warnings about values that had to be replaced.
     pub warnings: Vec<Warning>,
-    /// The occurrences. There is always at least one. The first is the parent of the others.
+    /// The occurrences, of which there is always at least one. The first is the parent of the
+    /// others.
     ///
-    /// The occurrence at DTSTART has the UID as its id. The other ids also contain the start time,
-    /// which keeps them stable when dates are added or excluded.
+    /// The occurrence at DTSTART has the UID as its id. The ids of the others also contain their
+    /// start time, so they don't change when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
 
 /// A single occurrence of an event.
 #[derive(Clone, Debug)]
 pub struct Occurrence {
-    /// The external id. Later imports use it to find the event.
+    /// The external id, by which later imports find the event.
     pub external_id: String,
     /// The start before any override.
     pub original: Moment,
@@ -90,12 +91,12 @@ impl Entry {
     /// Reads an event from a file.
     ///
     /// # Errors
-    /// Returns a message for the user.
+    /// Returns an error message for the user.
     pub fn read(component: &Component, context: EntryContext<'_>) -> Result<Entry, String> {
         if component.is_cut {
             return Err("is too large, or one of its lines is broken".to_owned());
         }
-        // An update would remove the missing properties from an existing event.
+        // Importing an incomplete entry would clear the missing properties of an existing event.
         if !component.has_end {
             return Err("END:VEVENT is missing, the file is truncated".to_owned());
         }
@@ -136,7 +137,8 @@ impl Entry {
             },
         };
         let Starts { starts, repetition } = starts;
-        // Without the unreadable dates, the rule would produce the wrong occurrences.
+        // If some dates are unreadable, extending the series later would create the wrong
+        // occurrences.
         let repetition = repetition.filter(|_| !unread.added && !unread.excluded);
         let duration = component.find("DURATION").and_then(|one| Length::read(one).ok());
         let length = match (component.find("DTEND"), duration, &start) {
@@ -226,7 +228,7 @@ impl Entry {
             let range = shortened(range);
             return Err(format!("RANGE={range} is not supported; the occurrences are unchanged"));
         }
-        // For all-day occurrences, Exchange writes midnight in its calendar's zone.
+        // For all-day occurrences, Exchange writes midnight in the calendar's zone.
         let start = component.find("DTSTART");
         let is_day =
             start.is_some_and(|one| one.is_day(&one.value) || one.value.trim().len() == DAY.len());
@@ -238,8 +240,8 @@ impl Entry {
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
-    /// Returns the name under which this entry's revisions are recorded. The UID of a separate
-    /// entry may also be the id of an override.
+    /// Returns the name under which this entry's revision is recorded. It distinguishes a
+    /// standalone entry from an override, because the UID of one may equal the id of the other.
     pub fn revision_name(&self) -> String {
         match &self.replaces {
             Some(name) => name.clone(),
@@ -248,7 +250,7 @@ impl Entry {
         }
     }
 
-    /// Changes the UID of an event that doesn't repeat.
+    /// Changes the UID of a non-recurring event.
     pub fn rename(&mut self, name: String) {
         for occurrence in &mut self.occurrences {
             occurrence.external_id.clone_from(&name);
@@ -256,8 +258,8 @@ impl Entry {
         self.uid = name;
     }
 
-    /// Returns the id of this occurrence's override, which may be keyed by its start time or its
-    /// day. Returns `None` if the occurrence isn't overridden.
+    /// Returns the id of the override that replaces `occurrence`, which may be keyed by start time
+    /// or by day. Returns `None` if `occurrence` isn't overridden.
     pub fn overridden_as(
         &self,
         occurrence: &Occurrence,
@@ -271,7 +273,7 @@ impl Entry {
         names.into_iter().find(|name| replaced.contains(name))
     }
 
-    /// Returns whether an external id belongs to this event or one of its occurrences.
+    /// Returns whether `external_id` belongs to this event or to one of its occurrences.
     pub fn has_occurrence(&self, external_id: &str) -> bool {
         if external_id == self.uid {
             return true;
@@ -279,48 +281,49 @@ impl Entry {
         Entry::moment_of(&self.uid, external_id).is_some_and(is_key)
     }
 
-    /// Returns whether a UID looks like the id of an occurrence.
+    /// Returns whether `uid` has the form of an occurrence id.
     pub fn is_occurrence_id(uid: &str) -> bool {
         uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
     }
 
-    /// Returns whether an occurrence id contains only a day.
+    /// Returns whether `name` is an occurrence id of `uid` with only a day in its key.
     pub fn is_of_a_day(uid: &str, name: &str) -> bool {
         Entry::moment_of(uid, name).is_some_and(|key| key.len() == DAY.len() && is_key(key))
     }
 
-    /// Returns the day key of a UTC time key, in the local time of a zone. Returns `None` if the
-    /// key isn't a UTC time.
+    /// Converts a key in UTC to the key of the local day in `zone`. Returns `None` if `key` isn't a
+    /// time in UTC.
     pub fn local_day(key: &str, zone: &Zone) -> Option<String> {
         let at = Offset::UTC.to_timestamp(reading(key).filter(|_| is_utc(key))?).ok()?;
         Some(Moment::Time(at, zone.clone()).day_key())
     }
 
-    /// Returns the seconds of a key, as in [`Moment::seconds`]. Returns `None` if it isn't a key.
+    /// Converts a key to seconds as in [`Moment::seconds`], or returns `None` if it isn't a valid
+    /// key.
     pub fn seconds_of(key: &str) -> Option<i64> {
         reading(key).map(wall_seconds)
     }
 
-    /// Returns a key range that covers every time on a local day, regardless of the zone.
+    /// Returns a range of keys that covers every time on the local day `day`, whatever the zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();
         let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
         Some((Moment::Day(from).key(), Moment::Day(below).key()))
     }
 
-    /// Builds an occurrence id from the UID and the key of the occurrence's original start.
+    /// Builds the id of an occurrence of `uid`, given the key of its original start.
     pub fn occurrence_id(uid: &str, key: &str) -> String {
         format!("{uid}#{key}")
     }
 
-    /// Extracts the key of the original start from an occurrence id. Returns `None` if the id
-    /// belongs to another entry or is a plain UID.
+    /// Extracts the key of the original start from an occurrence id. Returns `None` if `name` isn't
+    /// the id of an occurrence of `uid`.
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
-/// Returns whether a string looks like a [`Moment::key`].
+/// Returns whether `text` has the form of a [`Moment::key`].
 fn is_key(text: &str) -> bool {
     let is_form = |form: &str| {
         let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
@@ -329,8 +332,8 @@ fn is_key(text: &str) -> bool {
     is_form(DAY) || is_form("00000000T000000Z")
 }
 
-/// Returns the zone used for recurrence and for measuring the duration. UTC times remain in UTC,
-/// regardless of the zone in which they are displayed. Returns `None` for all-day events.
+/// Returns the zone in which to apply the rule and measure the duration, or `None` for all-day
+/// events. UTC times stay in UTC, even if they are displayed in a different zone.
 fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     let in_utc = component.find("DTSTART").is_some_and(|start| is_utc(&start.value));
     match start {
@@ -340,7 +343,7 @@ fn clock_of(component: &Component, start: &Moment) -> Option<Zone> {
     }
 }
 
-/// Warns about zones that are neither defined in the file nor known to us.
+/// Warns about zones that are neither defined in the file nor otherwise known.
 fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warning> {
     const DATES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut names: Vec<(&str, &Property)> = Vec::new();
@@ -362,7 +365,7 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warnin
     names.into_iter().map(warning).collect()
 }
 
-/// Reads the start and end. Outlook may write all-day events with times.
+/// Reads the start and end. Outlook may write all-day events with times, which become days.
 pub(super) fn times(
     component: &Component,
     context: EntryContext<'_>,
@@ -370,7 +373,7 @@ pub(super) fn times(
 ) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,
-        // A cancellation may omit the event's time.
+        // A cancellation may omit DTSTART.
         (None, Method::Cancel) => match component.find("RECURRENCE-ID") {
             Some(replaced) => Moment::read(replaced, context)?,
             None => Moment::Time(context.now, Zone::utc()),
@@ -398,8 +401,8 @@ pub(super) fn times(
 }
 
 impl Occurrence {
-    /// Returns the fields of an event write that differ from the stored occurrence. The caller adds
-    /// the fields that refer to other resources.
+    /// Returns the fields of an event write, skipping those that are the same in `stored`. The
+    /// caller adds references to other resources.
     pub fn fields(&self, stored: Option<&Occurrence>) -> Map<String, Value> {
         let mut fields = Map::new();
         let differs = |same: &dyn Fn(&Occurrence) -> bool| !stored.is_some_and(same);
@@ -415,7 +418,7 @@ impl Occurrence {
         fields
     }
 
-    /// Returns whether a stored event has the same start.
+    /// Returns whether a stored event starts at the same time.
     pub fn starts_with(&self, schedule: &Schedule) -> bool {
         match &self.start {
             Moment::Day(_) => schedule.all_day && schedule.start_local == self.start.seconds(),

@@ -1,4 +1,4 @@
-//! Event export.
+//! Writes events in iCalendar format.
 
 use std::iter;
 
@@ -20,40 +20,43 @@ use crate::model::series_ids::{occurrence_of, plain_uid, single_uid};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// Stores an event's zone when its times are written in UTC. We do that for fixed offsets, because
-/// they have no rules to export, and for ambiguous local times.
+/// Holds the event's time zone if its times are written in UTC. This is the case for fixed offsets,
+/// which have no rules to export, and for ambiguous local times.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
-/// Context for writing the events in a feed.
+/// Feed settings that affect how events are written.
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
     pub urls: &'a Urls,
-    /// UID suffix for events that don't have an external id.
+    /// The UID suffix of events without an external id.
     pub host: &'a str,
-    /// This calendar's own id, the UID suffix for single dates of series.
+    /// This calendar's own id, used as the UID suffix of occurrences that are exported
+    /// individually.
     pub calendar: &'a str,
 }
 
 /// How to write an event.
 #[derive(Clone, Copy)]
 pub enum Form<'a> {
-    /// As a standalone event. A date of a series has a UID of its own.
+    /// As a standalone event. An occurrence of a series gets its own UID.
     Single,
-    /// As a standalone event under its external id. Of a date that has left its series, this is the
-    /// name by which importers of the series know it; of the first date, it cancels the whole series.
+    /// As a standalone event with its external id as the UID. Calendars that imported the series
+    /// know a detached occurrence by this id. For the first occurrence, it cancels the whole
+    /// series.
     Withdrawn,
-    /// As a series with the page of this slug. The event provides the shared fields.
+    /// As a whole series that links to the page with this slug. The event provides the fields
+    /// shared by all occurrences.
     Series(&'a Series, &'a str),
-    /// As an override of the occurrence at this moment.
+    /// As an override of the series' occurrence at this moment.
     Override(&'a Series, i64),
 }
 
-/// Writes a standalone event. Password-protected and trashed events are written without details.
+/// Writes a standalone event, without details if it is password-protected or in the trash.
 pub fn event(out: &mut String, event: &Event, included: &Included, feed: FeedContext<'_>) {
     write_event(out, event, included, feed, Form::Single);
 }
 
-/// Writes an event. Password-protected and trashed events are written without details.
+/// Writes an event in the given form, without details if it is password-protected or in the trash.
 pub fn write_event(
     out: &mut String,
     event: &Event,
@@ -63,7 +66,7 @@ pub fn write_event(
 ) {
     let series = included.series.get(&event.id).map(|one| &*one.series);
     let uid = uid(event, (series, form), feed);
-    // Other feeds have the whole series under its first event's UID.
+    // If the UID is that of the series, other feeds contain the whole series under it.
     let series = series.filter(|series| series.uid == uid);
     let modified = match (form, series) {
         (Form::Withdrawn, Some(series)) => event.modified_utc.max(series.modified_utc),
@@ -76,7 +79,7 @@ pub fn write_event(
     line(out, "LAST-MODIFIED", &modified);
     line(out, "CREATED", &utc(event.created_utc()));
     let sequence = match form {
-        // Another event may have overridden the same date before the series moved.
+        // A different event may have overridden this occurrence before the series was rescheduled.
         Form::Series(series, _) | Form::Override(series, _) => series.sequence,
         Form::Single | Form::Withdrawn => {
             series.map_or(event.sequence, |series| event.sequence.max(series.sequence))
@@ -98,15 +101,15 @@ pub fn write_event(
         Form::Single | Form::Withdrawn => times(out, event),
     }
     text_line(out, "SUMMARY", &html::plain(&event.title));
-    // Makes subscribed clients remove the event.
+    // A cancelled status makes subscribed clients remove the event.
     let is_trashed = event.status.is_trashed();
     match included.occurring(event.id) {
         _ if is_trashed => line(out, "STATUS", "CANCELLED"),
         Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
-        // iCalendar's closest match. The announced date is still included, but is no longer
-        // certain.
+        // iCalendar has no such status; this is the closest one. The announced times are still
+        // included, but no longer certain.
         Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
-        // Clients accept the new date because SEQUENCE has increased.
+        // Clients accept the new times because SEQUENCE has increased.
         Occurring::Rescheduled | Occurring::Scheduled => {}
     }
     if is_trashed {
@@ -124,7 +127,7 @@ pub fn write_event(
     line(out, "END", "VEVENT");
 }
 
-/// Returns the UID of an entry.
+/// Returns the UID under which to write an event.
 fn uid(
     event: &Event,
     (series, form): (Option<&Series>, Form<'_>),
@@ -134,7 +137,8 @@ fn uid(
         Form::Series(series, _) | Form::Override(series, _) => return series.uid.clone(),
         Form::Withdrawn => false,
         Form::Single => {
-            // Trashed dates that have left their series were single entries as part of it.
+            // A detached occurrence in the trash was exported individually while it was in its
+            // series.
             let external_id = event.external_id.as_deref().filter(|_| event.status.is_trashed());
             series.is_some() || external_id.is_some_and(|id| occurrence_of(id).is_some())
         }
@@ -207,17 +211,18 @@ fn details(out: &mut String, event: &Event, included: &Included, feed: FeedConte
     }
 }
 
-/// Formats a venue's location on one line.
+/// Formats a venue's name and address as a single line.
 pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
     let parts = [&place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
     let parts = parts.into_iter().map(|part| html::without_tags(part).trim().to_owned());
-    // The text of the name may have angle brackets.
+    // Unlike the other fields, the name may contain literal angle brackets.
     let parts = iter::once(html::plain(&venue.name)).chain(parts);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the organizer's email URI if the email is known, or else the URL of their page.
+/// Returns a `mailto:` URI if the organizer has a usable email address, or the URL of their page
+/// otherwise.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
     let is_mail =
@@ -229,8 +234,7 @@ fn address(organizer: &Linked, urls: &Urls) -> String {
     }
 }
 
-/// Determines an image's media type from its file extension. Returns `None` if the extension is
-/// unknown.
+/// Determines an image's media type from its file extension, or returns `None` if it is unknown.
 fn media_type(image: &Image) -> Option<&'static str> {
     let extension = image.extension.to_ascii_lowercase();
     let extension = if extension == "jpeg" { "jpg" } else { extension.as_str() };

@@ -14,7 +14,7 @@ use crate::model::zone::Zone;
 pub struct Expansion {
     /// The moment, start and end of each occurrence, in ascending order.
     pub occurrences: Vec<(i64, Moment, Moment)>,
-    /// The state of the series after the expansion.
+    /// How the series repeats, and how far it has now been expanded.
     pub repetition: Repetition,
 }
 

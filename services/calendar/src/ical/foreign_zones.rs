@@ -31,21 +31,21 @@ enum Described {
     Observances(Vec<Observance>),
 }
 
-/// Maximum number of a zone's rules to check for a given time, latest end first. In real zones, two
-/// rules are in force at a time.
+/// Maximum number of a zone's rules to check for a given time, starting with those that end last.
+/// Real zones have two rules in force at a time.
 const MAX_RULES: usize = 8;
 
-/// Maximum number of months in a zone's rule.
+/// Maximum number of months in the rule of an observance.
 const MAX_MONTHS: usize = 2;
 
-/// When an observance takes effect: on the listed dates, and then every year according to the rule,
-/// if any.
+/// When an observance takes effect: on the listed dates and, if there is a rule, every year after
+/// that.
 #[derive(Debug, Default)]
 struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
-    /// The result of the last rule search: a year, and the start times up to the end of that year.
-    /// Series are expanded in order, so most searches are for the same year.
+    /// The last year for which the rule was expanded, and the start times up to the end of that
+    /// year. Series are expanded in order, so most lookups are for the same year.
     year: Mutex<Option<(i16, Vec<DateTime>)>>,
     /// The offset from UTC in minutes.
     offset: Option<i32>,
@@ -92,12 +92,10 @@ impl ForeignZones {
         }
     }
 
-    /// Returns the zone that a name refers to at a given time. Returns `None` if the name is
-    /// unknown.
+    /// Returns the zone that `name` refers to at the local time `at`, or `None` if it is unknown.
     ///
-    /// Full IANA and Windows names always mean the well-known zone, regardless of how the file
-    /// defines them. For other names, such as abbreviations, the definition in the file takes
-    /// precedence.
+    /// Full IANA and Windows names always refer to the well-known zone, however the file defines
+    /// them. For other names, such as abbreviations, the file's definition takes precedence.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         let known = known(name);
         match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
@@ -106,14 +104,14 @@ impl ForeignZones {
         }
     }
 
-    /// Returns whether the file's definition has the same offset as a zone at the given time, or
-    /// the file doesn't define it.
+    /// Returns whether the file's definition of `name` agrees with `zone` at the given time. This
+    /// is also the case if there is no such definition.
     fn agrees(&self, name: &str, zone: &Zone, at: DateTime) -> bool {
         self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
     }
 
-    /// Looks up the file's definition of a zone and returns a zone with the offset in force at the
-    /// given time. Returns `None` if the file doesn't define a zone with this name.
+    /// Returns the zone that the file defines as `name`: either a known zone, or a fixed offset, the
+    /// one in force at the given time. `None` if the file doesn't define it.
     fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
         // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;
@@ -146,13 +144,13 @@ impl ForeignZones {
 }
 
 impl Observance {
-    /// Returns the latest listed start up to `at`, if any.
+    /// Returns the latest listed start no later than `at`, if any.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
     }
 
-    /// Returns the upper bound for the rule's start times at `at`, or `None` if no rule applies
-    /// yet.
+    /// Returns the latest time at which the rule can apply, given the local time `at`. Returns
+    /// `None` if there is no rule or it doesn't apply yet.
     fn rule_until(&self, at: DateTime) -> Option<DateTime> {
         let first = *self.starts.first()?;
         let rule = self.rule.as_ref().filter(|_| first <= at)?;
@@ -160,7 +158,7 @@ impl Observance {
         Some(until.map_or(at, |until| until.min(at)).max(first))
     }
 
-    /// Returns the rule's latest start time up to `until`, if any.
+    /// Returns the rule's latest start no later than `until`, if any.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
         let mut searched = self.year.lock();
         let year = until.year();
@@ -171,11 +169,11 @@ impl Observance {
         begins[..begins.partition_point(|begin| *begin <= until)].last().copied()
     }
 
-    /// Returns the rule's latest start times up to the end of a year. Returns `None` if the rule is
-    /// missing or can't be expanded.
+    /// Returns the rule's start times in the years up to and including `year`, omitting those long
+    /// ago. Returns `None` if the rule is missing or can't be expanded.
     fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
-        // There is no need to look at years long before this one.
+        // The result only depends on the last few years.
         let near = first.with().year(year).build().ok()?.checked_sub(2.years()).ok()?;
         let end = date(year, 12, 31).at(23, 59, 59, 0);
         self.rule.as_ref()?.expand(near.max(first), end).ok()
@@ -186,8 +184,8 @@ impl Observance {
 /// defined only in the file.
 const MICROSOFT: &str = "tzone://Microsoft/";
 
-/// Finds a zone by its IANA or Windows name. Some programs put a path before the IANA name, and we
-/// also try the name without it. Returns `None` if nothing matches.
+/// Finds a zone by its IANA or Windows name. Some programs put a path before the IANA name, so we
+/// also try without it. Returns `None` if nothing matches.
 pub fn known(name: &str) -> Option<Zone> {
     let name = &*unescaped(name.trim());
     let ends = name.match_indices('/').map(|(at, _)| &name[at + 1..]).take(8);
@@ -198,8 +196,8 @@ pub fn known(name: &str) -> Option<Zone> {
     }
 }
 
-/// Returns whether a zone name is unambiguous: either a Windows name, or the exact IANA name with
-/// an optional path before it.
+/// Returns whether `name` is unambiguous, i.e. either a Windows name or exactly the IANA name of
+/// `zone`, optionally with a path before it.
 fn is_full_name(name: &str, zone: &Zone) -> bool {
     let name = name.trim();
     windows_zone(name).is_some() || (zone.name().contains('/') && name.ends_with(zone.name()))
@@ -209,7 +207,7 @@ fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
 
-/// Parses an offset such as `+0100` or `-033000` as minutes. Returns `None` for any other input.
+/// Parses an offset such as `+0100` or `-033000` in minutes. Returns `None` for any other input.
 fn minutes(text: &str) -> Option<i32> {
     let (sign, digits) = text.split_at_checked(1)?;
     let sign = match sign {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::property::Property;
 
-/// Reports that part of an entry was replaced or ignored.
+/// A message about a part of an entry that was replaced or ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The property's line, or `None` if the warning concerns the whole entry.
@@ -38,7 +38,7 @@ const PROPERTIES: [&str; 7] = [
     "STYLED-DESCRIPTION",
 ];
 
-/// Properties that may appear only once per event. All others may be repeated.
+/// Properties that may appear only once per event; all others may be repeated.
 const SINGLE: [&str; 12] = [
     "CLASS",
     "DESCRIPTION",
@@ -54,7 +54,7 @@ const SINGLE: [&str; 12] = [
     "URL",
 ];
 
-/// Ignored content by kind, with the line where each kind first appears and its count.
+/// Counts ignored content by kind, along with the line where each kind first appears.
 #[derive(Clone, Debug, Default)]
 pub struct Ignored(BTreeMap<String, (u64, u64)>);
 
@@ -83,7 +83,7 @@ impl Ignored {
         self.0.entry(what).or_insert((line, 0)).1 += 1;
     }
 
-    /// Returns one message per kind, with the line where it first appears.
+    /// Returns one message per kind of ignored content, with the line where it first appears.
     pub fn messages(&self) -> impl Iterator<Item = (u64, String)> {
         self.0.iter().map(|(what, (line, count))| {
             let more = match count - 1 {
@@ -95,7 +95,7 @@ impl Ignored {
     }
 }
 
-/// Warns about properties that are repeated although an event may have only one.
+/// Warns about properties that may appear only once but are repeated.
 pub fn repeated(properties: &[Property]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let named = |name: &'static str| properties.iter().filter(move |one| one.name == name);

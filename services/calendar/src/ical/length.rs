@@ -8,18 +8,18 @@ use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
 use crate::model::zone::Zone;
 
-/// An event's duration, which is the same for all occurrences.
+/// An event's duration, shared by all its occurrences.
 #[derive(Clone, Copy, Debug)]
 pub enum Length {
     /// From DTEND: the difference between the local times.
     Clock(Span),
-    /// From DURATION. Weeks and days count in local time. Hours, minutes and seconds are elapsed
-    /// time, and clock changes don't affect them (RFC 5545, 3.3.6).
+    /// From DURATION. Weeks and days are counted in local time, whereas hours, minutes and seconds
+    /// are elapsed time, which clock changes don't affect (RFC 5545, 3.3.6).
     Duration(Span),
 }
 
 impl Length {
-    /// Measures the difference between two times in a zone's local time.
+    /// Measures the time from `start` to `end` in the local time of `clock`.
     pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
         let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
         let (first, last) = (wall(start), wall(end));
@@ -32,8 +32,8 @@ impl Length {
         }
     }
 
-    /// Measures an event from the local times of its DTSTART and DTEND as written. If clocks skip
-    /// one of them on the first day, they are still used on the other days.
+    /// Measures an event by the local times of DTSTART and DTEND as written. Even if clocks skip
+    /// one of them on the first day, they apply to all later occurrences.
     pub fn written(
         (start, end): (Option<&Property>, Option<&Property>),
         (first, last): (&Moment, &Moment),
@@ -64,14 +64,13 @@ impl Length {
         Length::parse("DURATION", &duration.value)
     }
 
-    /// Parses the duration in the named property.
+    /// Parses a duration. `name` is the property it comes from.
     pub fn parse(name: &str, text: &str) -> Result<Length, String> {
         let span: Span = text.trim().parse().map_err(|_| format!("{name} is not a duration"))?;
         Ok(Length::Duration(span))
     }
 
-    /// Returns the end of an event that starts at `start`, or `None` if it would be after the last
-    /// supported date.
+    /// Returns the end of an event that starts at `start`, or `None` if that is out of range.
     pub fn end_of(self, start: &Moment) -> Option<Moment> {
         match (self, start) {
             (Length::Duration(span), Moment::Time(at, zone)) => {
@@ -85,8 +84,8 @@ impl Length {
     }
 }
 
-/// Adds the years, months, weeks and days of a duration in local time. Returns `None` if the result
-/// is out of range.
+/// Adds the years, months, weeks and days of `span` in local time. Returns `None` if the result is
+/// out of range.
 fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
     let days = Span::new()
         .try_years(span.get_years())
@@ -100,8 +99,8 @@ fn on_clock(at: Timestamp, zone: &Zone, span: Span) -> Option<Timestamp> {
     }
 }
 
-/// Adds the hours, minutes and seconds of a duration as elapsed time. Returns `None` if the result
-/// is out of range.
+/// Adds the hours, minutes and seconds of `span` as elapsed time. Returns `None` if the result is
+/// out of range.
 fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     let time = Span::new()
         .try_hours(span.get_hours())
@@ -111,12 +110,12 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
     at.checked_add(time).ok()
 }
 
-/// Warning for an event that ends before it starts.
+/// The warning for an event that ends before it starts.
 const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
 
-/// Reads the end of an event. If it doesn't specify one, it ends when it starts, and an all-day
-/// event at the end of the day. An end that is unreadable or before the start is replaced by the
-/// start, with a warning.
+/// Reads the end of an event. Without one, a timed event ends when it starts, and an all-day event
+/// at the end of its first day. If the end is unreadable or before the start, it is replaced with
+/// the start and reported as a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,

@@ -3,7 +3,7 @@
 /// Maximum line length in octets, not counting the CRLF.
 const OCTETS: usize = 75;
 
-/// Writes a line. The name may include parameters, and the value must already be escaped.
+/// Writes a property. `name` may include parameters, and `value` must already be escaped.
 pub fn line(out: &mut String, name: &str, value: &str) {
     let mut room = OCTETS;
     for c in name.chars().chain([':']).chain(value.chars()) {
@@ -17,7 +17,7 @@ pub fn line(out: &mut String, name: &str, value: &str) {
     out.push_str("\r\n");
 }
 
-/// Writes a text property. Does nothing if the text is empty.
+/// Writes a text property, or nothing if `text` is empty.
 pub fn text_line(out: &mut String, name: &str, text: &str) {
     if !text.is_empty() {
         line(out, name, &escaped(text));
@@ -39,7 +39,7 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Quotes a parameter value. Double quotes inside it become single quotes.
+/// Quotes a parameter value, replacing any double quotes in it with single quotes.
 pub fn quoted(text: &str) -> String {
     let bare: String = text.chars().filter(|c| !c.is_control()).collect();
     format!("\"{}\"", bare.replace('"', "'"))

@@ -9,26 +9,26 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::SeriesLimits;
 use crate::model::zone::Zone;
 
-/// Context for reading dates and times.
+/// Context for interpreting the dates and times of an entry.
 #[derive(Clone, Copy)]
 pub struct EntryContext<'a> {
     /// The zones defined in the file.
     pub zones: &'a ForeignZones,
     /// The file's default zone, used to display UTC times and to interpret times without a zone.
     pub calendar: Option<&'a Zone>,
-    /// The site's zone. Applies to times without a zone if the file doesn't have a default.
+    /// The site's zone, for times without a zone if the file doesn't have a default.
     pub site: &'a Zone,
     pub now: Timestamp,
     pub limits: SeriesLimits,
 }
 
 impl EntryContext<'_> {
-    /// Returns the zone for times that don't have a known one.
+    /// Returns the zone for times whose zone is missing or unknown.
     pub fn floating(&self) -> &Zone {
         self.calendar.unwrap_or(self.site)
     }
 
-    /// Returns the zone that a name refers to at a local time, or `None` if the name is unknown.
+    /// Returns the zone that `name` refers to at the local time `wall`, or `None` if it is unknown.
     pub fn zone(&self, name: &str, wall: DateTime) -> Option<Zone> {
         self.zones.find(name, wall)
     }
@@ -38,14 +38,13 @@ impl EntryContext<'_> {
 #[derive(Clone, Debug)]
 pub enum Moment {
     Day(Date),
-    /// An instant and its display zone. We keep the instant because a local time would be ambiguous
-    /// when clocks are set back.
+    /// An instant and its display zone. A local time would be ambiguous when clocks are set back.
     Time(Timestamp, Zone),
 }
 
 impl PartialEq for Moment {
-    /// Times are equal if they have the same instant and zone. All fixed-offset zones count as the
-    /// same zone.
+    /// Times are equal if they have the same instant and the same zone. All fixed offsets count as
+    /// one zone.
     fn eq(&self, other: &Moment) -> bool {
         match (self, other) {
             (Moment::Day(day), Moment::Day(other)) => day == other,
@@ -64,7 +63,7 @@ impl Moment {
         Moment::parse(property.value.trim(), property, context)
     }
 
-    /// Parses one of a property's dates or times.
+    /// Parses one of the dates or times in `property`.
     pub fn parse(
         text: &str,
         property: &Property,
@@ -79,7 +78,7 @@ impl Moment {
         let zone = match property.parameter("TZID") {
             _ if is_utc(text) => Zone::utc(),
             None => context.floating().clone(),
-            // Unknown zones are reported as warnings on the entry.
+            // The entry gets a warning about unknown zones.
             Some(name) => context.zone(name, wall).unwrap_or_else(|| context.floating().clone()),
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
@@ -87,7 +86,7 @@ impl Moment {
         Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
-    /// Returns the local time. For days, that's midnight.
+    /// Returns the local time, which is midnight for days.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),
@@ -95,8 +94,8 @@ impl Moment {
         }
     }
 
-    /// Returns another local time in the same zone. A skipped time moves forward, and a repeated
-    /// one resolves to its first occurrence.
+    /// Returns the moment at another local time in the same zone. A skipped time moves forward, and
+    /// a repeated one refers to its first occurrence.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
@@ -104,7 +103,7 @@ impl Moment {
         }
     }
 
-    /// Converts to the same instant in another zone.
+    /// Converts to the same instant in `zone`.
     #[must_use]
     pub fn in_zone(self, zone: &Zone) -> Moment {
         match self {
@@ -113,7 +112,7 @@ impl Moment {
         }
     }
 
-    /// Returns seconds that can be compared with those of another moment of the same variant.
+    /// Returns seconds that are comparable between moments of the same variant.
     pub fn seconds(&self) -> i64 {
         match self {
             Moment::Day(_) => wall_seconds(self.wall()),
@@ -121,8 +120,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether the local time converts back to the same instant. In a repeated hour, this
-    /// fails the second time around.
+    /// Returns whether the local time converts back to the same instant. In the second pass of a
+    /// repeated hour, it doesn't.
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,
@@ -144,13 +143,13 @@ impl Moment {
     }
 }
 
-/// Returns whether a time is written in UTC.
+/// Returns whether a time is written in UTC, i.e. ends with `Z`.
 pub fn is_utc(text: &str) -> bool {
     text.trim().ends_with(['Z', 'z'])
 }
 
-/// Parses a local time, ignoring its zone. A day becomes midnight. Returns `None` if the input is
-/// malformed.
+/// Parses a date or time as a local time, ignoring its zone. A day becomes midnight. Returns `None`
+/// if the input is malformed.
 pub fn reading(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if text.len() == 8 {

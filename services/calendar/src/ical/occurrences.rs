@@ -18,8 +18,8 @@ const MAX_RULES: usize = 20;
 
 pub struct Starts {
     pub starts: Vec<Start>,
-    /// How the series repeats. `end_local` and `duration` are not filled in yet. `None` if we can't
-    /// store the series in this form.
+    /// How the series repeats, with `end_local` and `duration` yet to be filled in. `None` if the
+    /// series can't be stored in this form.
     pub repetition: Option<Repetition>,
 }
 
@@ -27,9 +27,9 @@ pub struct Starts {
 #[derive(Clone, Debug)]
 pub struct Repetition {
     pub plan: Plan,
-    /// Occurrences up to this moment have been expanded.
+    /// The moment up to which occurrences have been expanded.
     pub made_until: i64,
-    /// When to expand more occurrences, in Unix seconds. `None` if the series is complete.
+    /// When to expand further, in Unix seconds. `None` if the series is complete.
     pub due_utc: Option<i64>,
     /// Whether the series has more occurrences than the limit allows.
     pub is_cut: bool,
@@ -38,14 +38,14 @@ pub struct Repetition {
 /// How many years past the horizon to look for the next occurrence.
 const YEARS_AHEAD: i64 = 50;
 
-/// A rule can't match this often in a day. Limits the search for the next occurrence, and covers
-/// times that become the same because clocks skip them.
+/// More often than a rule can match in a day, including times that coincide because clocks skip
+/// them. Limits the search for the next occurrence.
 const MORE_THAN_A_DAY: usize = 1500;
 
 /// Seconds between expansions of a series that exceeds the limit.
 const CUT_INTERVAL: i64 = 24 * 3600;
 
-/// Returns a series' start times, given the first one in the zone that the series recurs in.
+/// Returns a series' start times. `start` is the first one, in the zone that the series recurs in.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -77,7 +77,7 @@ pub fn starts_of(
     let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
     let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // Leave room for start times that may be excluded, plus one to detect that there are too many.
+    // Leave room for start times that may be excluded, plus one to detect a series over the limit.
     let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
     let most_ahead = latest + MORE_THAN_A_DAY;
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: most_ahead };
@@ -97,7 +97,7 @@ pub fn starts_of(
     added.retain(is_near);
     starts.extend(added);
     starts.retain(is_near);
-    // If two start times are the same, keep the one that has its own end.
+    // Of identical start times, keep the one with its own end.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());
@@ -131,8 +131,8 @@ struct Known<'a> {
     zone: &'a Zone,
 }
 
-/// Keeps the first start time, then the upcoming ones, then the most recent past ones. In an
-/// endless daily series, the coming days matter most.
+/// Keeps the first start time, then the upcoming ones, and finally the most recent past ones. In an
+/// endless daily series, the days ahead matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
     let past = starts.iter().skip(1).take_while(|at| is_past(at)).count();
@@ -141,9 +141,9 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
 }
 
 impl Series<'_> {
-    /// Returns the plan of the series, with the end still equal to the start. Returns `None` for
-    /// series we can't store: those with several rules, with periods, with many dates, or in a zone
-    /// defined only in the file.
+    /// Returns the stored form of the series, in which the end is still equal to the start. Returns
+    /// `None` if the series can't be stored because it has several rules, periods, too many dates,
+    /// or a zone defined only in the file.
     fn plan(&self, rules: &[&Property], listed: &[Start], left_out: &[i64]) -> Option<Plan> {
         let zone = match self.start {
             Moment::Day(_) => Zone::utc(),
@@ -177,14 +177,14 @@ impl Series<'_> {
         Some(plan)
     }
 
-    /// Returns the text of a rule as we store it. Its UNTIL has the type of the start, and times are
-    /// in UTC (RFC 5545, 3.3.10). Other programs read a day as its midnight, so they would leave out
-    /// the last occurrence.
+    /// Returns a rule in the form in which we store it. UNTIL is of the same type as DTSTART, and
+    /// in UTC if it is a time (RFC 5545, 3.3.10). Other programs interpret a day as midnight, which
+    /// would drop the last occurrence.
     fn stored_rule(&self, property: &Property) -> String {
         let text = property.value.trim().replace('\\', "");
         let until = Rule::parse(&text).and_then(|rule| rule.until);
         let until = match until.map(|until| self.until(&until, property)) {
-            // The last days of the calendar don't have an instant.
+            // The calendar's last days can't be converted to an instant.
             Some(Ok(Until::Wall(last))) => {
                 Some(self.at(last)).filter(|until| until.wall().date() == last.date())
             }
@@ -220,12 +220,13 @@ impl Series<'_> {
         let ahead = Span::new().months(self.context.limits.months);
         let due = next.and_then(|next| plan.wall(next).checked_sub(ahead).ok());
         let due = due.and_then(|due| zone.instant(due)).map(Timestamp::as_second);
-        // Because months differ in length, the next occurrence may be created a few days late.
+        // Months differ in length, so the next occurrence may be created a few days late.
         let due_utc = due.map(|due| due.max(now + CUT_INTERVAL));
         Repetition { plan, made_until, due_utc, is_cut }
     }
 
-    /// Returns the rule's first moment after the known ones, or `None` if there aren't any more.
+    /// Returns the rule's first occurrence after those already expanded, or `None` if there isn't
+    /// one.
     fn next_after(
         &self,
         rule: &Property,

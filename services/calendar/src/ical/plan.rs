@@ -1,4 +1,4 @@
-//! Writes series dates and rules.
+//! Writes recurrence rules and dates in iCalendar format.
 
 use jiff::civil::Time;
 
@@ -9,8 +9,7 @@ use super::zones::{local, needs_rules};
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::series::Plan;
 
-/// Returns the start and end of the occurrence at a moment, or `None` if it would end after the
-/// last supported date.
+/// Returns the start and end of the occurrence at `moment`, or `None` if its end is out of range.
 pub fn span(plan: &Plan, moment: i64) -> Option<(Moment, Moment)> {
     let start = match plan.all_day {
         true => Moment::Day(plan.wall(moment).date()),
@@ -58,9 +57,9 @@ pub fn lines(out: &mut String, plan: &Plan) {
     }
 }
 
-/// Writes a list of dates in the same form as DTSTART. When an hour repeats, times in the second
-/// one are written in UTC. A time that clocks skip is written unchanged, because some programs
-/// compare local times.
+/// Writes a list of dates in the same form as DTSTART. In a repeated hour, times in the second pass
+/// are written in UTC. A skipped time is written unchanged, because some programs compare local
+/// times.
 pub fn dates(out: &mut String, name: &str, plan: &Plan, moments: &[i64]) {
     if plan.all_day {
         write(out, &format!("{name};VALUE=DATE"), moments, |moment| plan.key(moment));

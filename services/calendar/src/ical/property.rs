@@ -51,8 +51,8 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether one of the values is a day. Some programs declare times as days, and a time
-    /// other than midnight overrides the declaration.
+    /// Returns whether `value`, one of the property's values, is a day. Some programs declare times
+    /// as days, so any time other than midnight takes precedence over the declaration.
     pub fn is_day(&self, value: &str) -> bool {
         self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
             && !has_time(value)
@@ -74,7 +74,7 @@ impl Property {
     }
 }
 
-/// Returns whether a date has a time other than midnight.
+/// Returns whether `date` has a time of day other than midnight.
 pub fn has_time(date: &str) -> bool {
     let time = date.split_once(['T', 't']).map(|(_, time)| time);
     time.is_some_and(|time| time.bytes().any(|byte| matches!(byte, b'1'..=b'9')))

@@ -14,7 +14,7 @@ use crate::model::zone::Zone;
 struct Range {
     /// The original start of the first overridden occurrence.
     from: Moment,
-    /// The new start of that occurrence.
+    /// The start that the override gives this occurrence.
     start: Moment,
     length: Length,
     details: Arc<Details>,
@@ -42,8 +42,8 @@ impl Component {
         dates.map(|moment| moment.key()).collect()
     }
 
-    /// Returns the moment after which a series ends. `None` if its rule doesn't say, or it has
-    /// several rules. A local time is in the zone of the start.
+    /// Returns the moment after which the series ends, or `None` if it has several rules or a rule
+    /// without UNTIL. A local time is interpreted in the zone of DTSTART.
     pub fn last_moment(&self, context: EntryContext<'_>) -> Option<Moment> {
         let mut rules = self.rules();
         let rule = rules.next().filter(|_| rules.next().is_none())?;
@@ -52,7 +52,7 @@ impl Component {
         Moment::parse(until.trim(), start.unwrap_or(rule), context).ok()
     }
 
-    /// Returns whether the component overrides an occurrence after a moment.
+    /// Returns whether the component overrides an occurrence after `last`.
     pub fn overrides_after(&self, last: &Moment, context: EntryContext<'_>) -> bool {
         let replaced = self.find("RECURRENCE-ID").map(|one| Moment::read(one, context));
         match (replaced, last) {
@@ -62,8 +62,8 @@ impl Component {
         }
     }
 
-    /// Returns a warning if the component also overrides later occurrences but is imported without
-    /// its series.
+    /// Returns a warning if the component was meant to override later occurrences as well, but is
+    /// imported without its series.
     pub fn narrowed_range(&self) -> Option<Warning> {
         let property = self.find("RECURRENCE-ID").filter(|_| self.is_range())?;
         let message = "RANGE=THISANDFUTURE was applied to this occurrence only";
@@ -93,7 +93,7 @@ impl Range {
     }
 
     /// Shifts an occurrence by the same amount as the first overridden one. Returns `None` if the
-    /// result isn't a supported date.
+    /// result is out of range.
     fn moved(&self, start: &Moment) -> Option<Moment> {
         let from = match &self.start {
             Moment::Time(_, zone) => self.from.clone().in_zone(zone),

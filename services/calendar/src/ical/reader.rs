@@ -19,10 +19,10 @@ const LONGEST_LINE: usize = 256 << 10;
 /// Maximum size of an event or time zone in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties that define a series. Without one, imports would trash dates. Alarms never have them.
+/// Properties that define a series; without them, imports would trash occurrences. Never in alarms.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
-/// Properties that can differ between exports even if the event hasn't changed.
+/// Properties that can differ between exports of an unchanged event.
 const STAMPS: [&str; 7] =
     ["CREATED", "DTSTAMP", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "STATUS", "UID"];
 
@@ -32,7 +32,7 @@ pub struct Component {
     /// The line where it starts.
     pub line: u64,
     pub kind: Kind,
-    /// The properties. In a time zone, a `BEGIN` precedes those of each observance.
+    /// The properties. In a time zone, each observance starts with a `BEGIN`.
     pub properties: Vec<Property>,
     /// Whether properties are missing because the component is too large or malformed.
     pub is_cut: bool,
@@ -44,7 +44,7 @@ pub struct Component {
     pub calendar_id: Option<Arc<str>>,
     /// Whether this software wrote the file, here or on another server.
     pub is_own: bool,
-    /// The line of an end that was before the start, and was exchanged with it.
+    /// The line of an end that preceded the start and was swapped with it.
     pub exchanged: Option<u64>,
 }
 
@@ -90,8 +90,8 @@ impl Component {
         !matches!(self.method, Method::Other(_))
     }
 
-    /// Generates a UID from the content of an event that doesn't have one. RECURRENCE-ID is dropped
-    /// because we don't know which series the event belongs to.
+    /// Generates a UID from the content of an event without one. Drops RECURRENCE-ID, because we
+    /// can't determine which series it refers to.
     fn name_by_content(&mut self) {
         let mut hasher = Sha256::new();
         for one in self.properties.iter().filter(|one| !STAMPS.contains(&one.name.as_str())) {
@@ -109,7 +109,7 @@ impl Component {
         self.properties.push(Property { line, name, parameters: Vec::new(), value });
     }
 
-    /// Appends the start to the UID, to distinguish series that share one.
+    /// Appends the start to the UID, to distinguish series that share a UID.
     pub fn tell_apart(&mut self) {
         let name = self.name_with_start(&self.text("UID"));
         if let Some(uid) = self.properties.iter_mut().find(|one| one.name == "UID") {
@@ -117,7 +117,7 @@ impl Component {
         }
     }
 
-    /// Returns the UID with the start appended.
+    /// Returns `uid` with the start appended.
     pub fn name_with_start(&self, uid: &str) -> String {
         format!("{uid}~{}", self.text("DTSTART"))
     }
@@ -136,23 +136,23 @@ impl Component {
         self.properties.iter().map(bytes).sum()
     }
 
-    /// Returns the first property with this name, if any.
+    /// Returns the first property called `name`, if any.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|one| one.name == name)
     }
 
-    /// Returns all properties with this name.
+    /// Returns all properties called `name`.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Property> {
         self.properties.iter().filter(move |one| one.name == name)
     }
 
-    /// Returns the recurrence rules. Skips empty ones, which some programs write for events that
-    /// don't repeat.
+    /// Returns the recurrence rules. Skips empty ones, which some programs write for non-recurring
+    /// events.
     pub fn rules(&self) -> impl Iterator<Item = &Property> {
         self.all("RRULE").filter(|one| !one.value.trim().is_empty())
     }
 
-    /// Returns the property's text, trimmed, or an empty string if it is missing.
+    /// Returns the trimmed text of a property, or an empty string if it is missing.
     pub fn text(&self, name: &str) -> String {
         self.find(name).map(|one| one.text().trim().to_owned()).unwrap_or_default()
     }
@@ -161,7 +161,7 @@ impl Component {
 /// How a line affects the nesting of components.
 enum Mark {
     End,
-    /// A line past the current component, meaning that its END is missing.
+    /// A line that no longer belongs to the component, whose END is missing.
     Beyond,
     /// The start of a nested component.
     InnerBegin,
@@ -296,8 +296,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Reads the rest of a component, up to its END line. If that line is missing, stops before the
-    /// next component or at the end of the calendar or file.
+    /// Reads the rest of a component, up to its END. If that is missing, stops before the next
+    /// component or at the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let (properties, method, calendar_id) = (Vec::new(), self.method, self.calendar_id.clone());
         let mut component = Component {
@@ -329,10 +329,10 @@ impl<R: BufRead> Reader<R> {
                 Some(Mark::InnerEnd) => depth = depth.saturating_sub(1),
                 None => {}
             }
-            // Skip alarms within events, but keep observances because they are a zone's rules.
+            // Skip alarms within events, but keep observances, which define the zone's offsets.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            // We don't need attachments or vendor properties, so they may be truncated.
+            // Attachments and vendor properties aren't needed, so they may be truncated.
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
@@ -368,7 +368,7 @@ impl<R: BufRead> Reader<R> {
                 Property::parse(&text).map(|property| Property { line: line.number, ..property });
             let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
             (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
-            // If the end of the line is missing, the name may be incomplete too.
+            // A truncated line may even lack a part of its name.
             let (name, parameters, value) = Default::default();
             let cut = Property { line: line.number, name, parameters, value };
             if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {
@@ -378,8 +378,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Assembles a line from its continuation lines, which start with whitespace. Returns `None` at
-    /// the end.
+    /// Joins a line with its continuation lines, which start with whitespace. Returns `None` at the
+    /// end.
     fn unfolded(&mut self) -> io::Result<Option<Unfolding>> {
         while !self.done {
             let Some((number, line)) = self.lines.next_line()? else {

@@ -26,12 +26,12 @@ pub fn revision_of(component: &Component) -> Option<Revision> {
     is_named.then_some(Revision { sequence, modified, stamped })
 }
 
-/// Tracks the latest entry for each event in a file. Memory use per event is constant.
+/// Tracks the latest entry for each event in a file, using a constant amount of memory per event.
 #[derive(Default)]
 pub struct Revisions {
-    /// We use two hashers to make collisions practically impossible.
+    /// Two hashers make collisions practically impossible.
     hashers: [RandomState; 2],
-    /// The latest entries, keyed by both hashes of UID and occurrence.
+    /// The latest entries, keyed by both hashes of the UID and the occurrence.
     latest: HashMap<[u64; 2], Latest>,
     superseded: HashSet<usize>,
     repeated: HashSet<usize>,
@@ -46,8 +46,8 @@ struct Latest {
 }
 
 impl Revisions {
-    /// Adds an entry. If two entries have the same revision, the later one wins. If their starts
-    /// differ, they are separate events, because some programs reuse a UID for several events.
+    /// Adds an entry. Of two entries with the same revision, the later one wins, unless their
+    /// starts differ. In that case, they are separate events, because some programs reuse UIDs.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),
@@ -76,8 +76,8 @@ impl Revisions {
         self.superseded.insert(loser);
     }
 
-    /// Returns the numbers of the superseded components, and of those that share a UID with another
-    /// event.
+    /// Returns the positions of the superseded components, and of those that share their UID with a
+    /// different event.
     pub fn into_numbers(self) -> (HashSet<usize>, HashSet<usize>) {
         (self.superseded, self.repeated)
     }

@@ -1,4 +1,4 @@
-//! Corrects dates of an event whose forms don't fit together.
+//! Corrects event times whose types or zones don't match.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -11,19 +11,18 @@ const DAY: usize = 8;
 /// Length of a local time such as `20260131T180000`.
 const LOCAL_TIME: usize = 15;
 
-/// Length of a week in seconds. An end that is earlier than that has a wrong month or year.
+/// A week in seconds. An end that precedes the start by more has the wrong month or year.
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
-/// Corrects an event's dates:
-/// - If the start names a zone, a RECURRENCE-ID in local time without a zone is in the same zone.
-/// - If one of them has a time of day, the other one has a time too, even if it is declared or
-///   written as a day.
-/// - If only one of two local times names a zone, the other one is in the same zone.
-/// - If both are times and the end is less than a week before the start, they are exchanged. Returns
-///   the line of the end then.
+/// Corrects the dates and times of an event:
+/// - A RECURRENCE-ID in local time without a zone gets the zone of DTSTART.
+/// - If only one of start and end has a time of day, the other one gets a time too, even if it is
+///   declared or written as a day.
+/// - If both are local times and only one of them has a zone, the other one gets the same zone.
+/// - If both are times and the end precedes the start by less than a week, the two are swapped.
 ///
-/// The start of an event that affects other dates keeps its zone and place, because these dates
-/// depend on it.
+/// The start of a recurring event or range override keeps its zone and is never swapped, because
+/// other dates depend on it. Returns the line of the end if it was swapped.
 pub fn correct(properties: &mut [Property]) -> Option<u64> {
     add_zone_of_start(properties);
     let place = |name: &str| properties.iter().position(|one| one.name == name);
@@ -44,7 +43,7 @@ pub fn correct(properties: &mut [Property]) -> Option<u64> {
     Some(end.line)
 }
 
-/// Returns whether a property names other dates than the start and end of its event.
+/// Returns whether a property makes other dates depend on the start of its event.
 fn has_other_dates(property: &Property) -> bool {
     match property.name.as_str() {
         "EXDATE" | "RDATE" | "RRULE" => !property.value.trim().is_empty(),
@@ -97,7 +96,7 @@ fn add_zone(start: &mut Property, end: &mut Property, has_others: bool) {
     }
 }
 
-/// Parses a day or time, ignoring its zone. Returns `None` if it is malformed.
+/// Parses a day or time as a local time, ignoring its zone. Returns `None` if it is malformed.
 fn written(edge: &Property) -> Option<DateTime> {
     let text = edge.value.trim();
     if text.len() == DAY {

@@ -3,7 +3,7 @@
 use crate::model::zone::Zone;
 
 /// Windows names and the zones they most commonly refer to (CLDR 48, `windowsZones`). Offsets such
-/// as `UTC-02` are missing because we support them as zones directly.
+/// as `UTC-02` are omitted because they are supported as zones directly.
 const NAMES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),
@@ -143,8 +143,8 @@ const NAMES: &[(&str, &str)] = &[
     ("tzone://Microsoft/Utc", "UTC"),
 ];
 
-/// Display names of Windows zones, as written by Exchange. We only match the first place in each
-/// name because the others have changed between Windows versions.
+/// Display names of Windows zones, as written by Exchange. Only the first place in each name is
+/// matched, since the others have changed between Windows versions.
 const DISPLAYED: &[(&str, &str)] = &[
     ("Abu Dhabi", "Asia/Dubai"),
     ("Adelaide", "Australia/Adelaide"),
@@ -314,7 +314,7 @@ pub fn windows_zone(name: &str) -> Option<Zone> {
 const LOTUS: &[(&str, &str)] = &[("Western/Central Europe", "Europe/Berlin")];
 
 /// Finds a zone by its Lotus Notes name, which is often the Windows name without `Standard Time`.
-/// Only use this if the file doesn't define a zone with this name.
+/// Only use this if the file doesn't define the name itself.
 pub fn lotus_zone(name: &str) -> Option<Zone> {
     find(LOTUS, name).or_else(|| find(NAMES, &format!("{name} Standard Time")))
 }

@@ -6,8 +6,8 @@ use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::zone::{Observance, Zone};
 
-/// Returns whether times refer to the zone by name, in which case the file must include its rules.
-/// Times with fixed offsets are written in UTC.
+/// Returns whether times refer to the zone by name, so that the file must include its rules. Times
+/// with a fixed offset are written in UTC instead.
 pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()
 }
@@ -18,26 +18,26 @@ const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
 /// One-year margin before and after the events in a feed, in seconds.
 const MARGIN: i64 = 366 * 24 * 3600;
 
-/// Write clock changes up to this year at least.
+/// Clock changes are written up to this year at least.
 const KNOWN_YEARS: i16 = 2037;
 
 /// The Gregorian calendar's weekdays repeat after this number of years.
 const WEEKDAY_CYCLE: i16 = 28;
 
-/// The last year with clock changes that we look at.
+/// The last year in which clock changes are considered.
 const LAST_YEAR: i16 = 9998;
 
-/// Writes a time zone that covers events between two instants.
+/// Writes a time zone that covers events between `first` and `last`.
 ///
-/// Clock changes that repeat every year are written as a rule. Other changes get one RDATE line
-/// each, because clients ignore all but the first value in a list.
+/// Clock changes that repeat every year are written as a rule. All others get an RDATE line each,
+/// because clients ignore all but the first value in a list.
 pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     let from = instant_from_seconds(first.saturating_sub(MARGIN));
     let from = zone.instant(FIRST).map_or(from, |earliest| from.max(earliest));
     let until = zone.wall(instant_from_seconds(last.saturating_add(MARGIN)));
     line(out, "BEGIN", "VTIMEZONE");
     line(out, "TZID", zone.name());
-    // After the last cycle of weekdays, there would be too few changes to find a rule.
+    // Beyond this year, there are too few changes left to recognise a rule.
     let end_of_rules = until.year().clamp(KNOWN_YEARS, LAST_YEAR - WEEKDAY_CYCLE);
     let horizon = Date::new(end_of_rules + WEEKDAY_CYCLE, 12, 31);
     let horizon = horizon.ok().and_then(|day| zone.instant(day.to_datetime(Time::MAX)));
@@ -57,7 +57,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
                 .filter(|_| later.len() == usize::from(WEEKDAY_CYCLE.unsigned_abs()))
         })
         .collect();
-    // If one kind of change is irregular, any pattern in the others is coincidental.
+    // If one kind of change is irregular, any pattern in the others is a coincidence.
     let is_regular = kinds
         .iter()
         .zip(&rules)
@@ -70,7 +70,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
             listed.iter().filter(|begin| **begin <= until).copied().collect();
         if let Some((first, others)) = listed.split_first() {
             observance(out, kind, *first, |out| {
-                // ical.js ignores DTSTART if there is an RDATE, so we have to repeat it here.
+                // ical.js ignores DTSTART if there is an RDATE, so repeat it as an RDATE.
                 if !others.is_empty() {
                     listed.iter().for_each(|begin| line(out, "RDATE", &local(*begin)));
                 }
@@ -83,7 +83,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     line(out, "END", "VTIMEZONE");
 }
 
-/// Writes an observance that first takes effect at a local time. `repeat` writes when it recurs.
+/// Writes an observance that first takes effect at `first`. `repeat` writes when it recurs.
 fn observance(
     out: &mut String,
     kind: &Observance,
@@ -100,8 +100,7 @@ fn observance(
     line(out, "END", name);
 }
 
-/// A rule for clock changes that happen every year in the same month, on the same weekday and at
-/// the same time.
+/// A yearly clock change in the same month, on the same weekday and at the same time.
 #[derive(Clone, Copy, Debug)]
 struct YearlyRule {
     month: i8,
@@ -113,7 +112,7 @@ struct YearlyRule {
 /// Seven consecutive days of a month, in which every weekday appears once.
 #[derive(Clone, Copy, Debug)]
 enum Days {
-    /// The nth seven days of the month.
+    /// The nth week of the month, e.g. days 8 to 14 for 2.
     Week(i8),
     Last,
     /// The seven days starting with this day of the month.
@@ -121,7 +120,7 @@ enum Days {
 }
 
 impl YearlyRule {
-    /// Finds a rule that matches all of these dates, if there is one.
+    /// Finds a rule that matches all of `begins`, if there is one.
     fn of(begins: &[DateTime]) -> Option<YearlyRule> {
         let first = begins.first()?;
         let earliest = begins.iter().map(|begin| begin.day()).min()?;
@@ -142,7 +141,7 @@ impl YearlyRule {
         fits && is_weekday && begin.month() == self.month && begin.time() == self.time
     }
 
-    /// Returns the index from which the dates follow the rule without skipping a year.
+    /// Returns the index from which `begins` follow the rule without skipping a year.
     fn first_of(self, begins: &[DateTime]) -> usize {
         let mut first = begins.len();
         let mut next_year = None;
