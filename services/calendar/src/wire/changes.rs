@@ -1,4 +1,4 @@
-//! The change list query and its page links.
+//! The change list query and its pagination links.
 
 use super::addresses::address;
 use super::envelope::ListMeta;
@@ -15,13 +15,13 @@ use crate::model::urls::Urls;
 const COMBINABLE: [&str; 6] =
     ["modified_after", "after_id", "per_page", "password", "context", "_fields"];
 
-/// A change list request with its page size.
+/// A change list request.
 pub struct ChangeList {
     pub filter: ChangeFilter,
     pub rows: i64,
 }
 
-/// Returns whether a list request is for changes.
+/// Returns whether an event list request asks for changes.
 pub fn asks_for_changes(params: &Params) -> bool {
     params.get("modified_after").is_some() || params.get("after_id").is_some()
 }
@@ -65,7 +65,7 @@ pub fn change_list(
 }
 
 impl ChangeList {
-    /// Returns the page links and totals. `last` is the last change on the page.
+    /// Returns the pagination links and totals, given the last change on the page.
     pub fn meta(&self, urls: &Urls, total: i64, last: Option<&Change>) -> ListMeta {
         let collection = urls.collection("events");
         let link = |since: i64, behind: i64| {

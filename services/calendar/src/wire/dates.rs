@@ -18,7 +18,7 @@ pub struct DateDetails {
     pub seconds: String,
 }
 
-/// Formats local seconds as `YYYY-MM-DD HH:MM:SS`.
+/// Formats a local time, given in seconds, as `YYYY-MM-DD HH:MM:SS`.
 pub fn written(seconds: i64) -> String {
     let wall = wall_from_seconds(seconds);
     format!(
@@ -32,7 +32,7 @@ pub fn written(seconds: i64) -> String {
     )
 }
 
-/// Splits local seconds into their date and time components.
+/// Splits a local time, given in seconds, into the components of its date and time.
 pub fn details(seconds: i64) -> DateDetails {
     let wall = wall_from_seconds(seconds);
     DateDetails {
@@ -45,12 +45,12 @@ pub fn details(seconds: i64) -> DateDetails {
     }
 }
 
-/// Formats an instant in the local time of a zone.
+/// Formats an instant in the local time of `zone`.
 pub fn written_in(zone: &Zone, utc: i64) -> String {
     written(crate::model::schedule::wall_seconds(zone.wall(instant_from_seconds(utc))))
 }
 
-/// Formats an instant in ISO 8601 with the zone's offset.
+/// Formats an instant in ISO 8601 with the UTC offset of `zone`.
 pub fn iso(zone: &Zone, utc: i64) -> String {
     let at = instant_from_seconds(utc);
     let offset = zone.offset(at);

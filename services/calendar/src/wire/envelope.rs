@@ -1,4 +1,4 @@
-//! Page links and totals of lists.
+//! The pagination links and totals of lists.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,7 +72,7 @@ pub struct TagListJson {
     pub meta: ListMeta,
 }
 
-/// Builds the links and totals for a page of a collection.
+/// Builds the pagination links and totals for one page of a collection.
 pub fn list_meta(
     collection: &str,
     paging: Paging,
@@ -81,7 +81,7 @@ pub fn list_meta(
 ) -> ListMeta {
     let pages = paging.pages(total);
     let page = paging.page;
-    // `page` comes last in a link, and is omitted for page 1.
+    // `page` is the last parameter of a link, and is omitted for page 1.
     let link = |page: i64| {
         let last = (page > 1).then(|| ("page".to_owned(), page.to_string()));
         address(collection, query.iter().chain(&last))

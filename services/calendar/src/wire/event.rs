@@ -96,7 +96,7 @@ pub struct CostDetails {
     pub values: Vec<String>,
 }
 
-/// How much of an event to show.
+/// How much of an event to include in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// A single event, with linked data.
@@ -179,7 +179,7 @@ pub fn event(
         ..blank(event, view)
     };
     match extent {
-        // Without the password, only show fields that don't reveal the content.
+        // Without the password, only include fields that don't reveal the content.
         Extent::Protected => EventJson { event_status, ..blank(event, view) },
         _ => json,
     }
@@ -192,7 +192,7 @@ fn website(event: &Event, view: RenderContext<'_>) -> String {
     event.website.replace('&', "&amp;")
 }
 
-/// Renders the fields that are visible even if the event is protected. All others are left blank.
+/// Renders the fields that are visible even without the password, and leaves all others blank.
 fn blank(event: &Event, view: RenderContext<'_>) -> EventJson {
     let schedule = &event.schedule;
     let global_id = view.urls.global_id(event.id);

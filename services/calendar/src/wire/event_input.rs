@@ -1,4 +1,4 @@
-//! Event writes.
+//! Decodes event writes.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// An event write.
+/// The parameters of an event write, with any errors found so far.
 pub struct EventInput {
     given: EventFields,
     errors: Errors,
@@ -31,18 +31,18 @@ pub struct EventInput {
     tags: Option<Vec<Value>>,
     venues: Option<Vec<LinkItem>>,
     organizers: Option<Vec<LinkItem>>,
-    /// Whether the recurrence is `null`.
+    /// Whether the client explicitly sent `null` as the recurrence.
     has_null_recurrence: bool,
     may_be_blanked: bool,
 }
 
-/// A venue or organizer referenced by a write.
+/// An item of the `venue` or `organizer` parameter.
 enum LinkItem {
-    /// An id, or `None` if the value isn't a valid one.
+    /// The id of an existing venue or organizer. `None` if the value isn't a valid id.
     Existing(Option<i64>),
-    /// An object from an earlier response.
+    /// An object copied from an earlier response.
     Object(Value),
-    /// The fields of a new venue or organizer.
+    /// The fields of a venue or organizer to be created with the event.
     New(LinkedInput),
 }
 
@@ -59,7 +59,7 @@ impl Input for EventInput {
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
                 names.ids.push(id);
-                // A string of digits can be an id or a slug.
+                // A string of digits may be an id or a slug, so look up both.
                 names.slugs.extend(item.as_str().map(str::to_owned));
             }
         }
@@ -80,7 +80,7 @@ impl Input for EventInput {
 }
 
 impl EventInput {
-    /// Reads the parameters of a write. Creating an event requires a title and dates.
+    /// Reads the parameters. If `creating` is set, a title and dates are required.
     pub fn read(params: &Params, creating: bool) -> EventInput {
         let (mut given, mut errors) = read_parameters::<EventFields>(params);
         if creating {
@@ -131,7 +131,7 @@ fn decode(
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
-    // Interpret dates in the event's new zone.
+    // Dates are local to the event's new zone if this write changes it.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
     let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
@@ -177,9 +177,9 @@ fn decode(
     errors.finish(change)
 }
 
-/// Returns whether a client may be sending back a blanked response, as returned for a protected
-/// event. Such a write has fields that only responses contain, but no flags, because those are null
-/// in a blanked response.
+/// Returns whether the client may be sending back the blanked response of a protected event. Such a
+/// write contains fields that only occur in responses (e.g. `id`), but no flags, because these are
+/// null when blanked.
 fn may_be_blanked(params: &Params) -> bool {
     const IDENTITY: [&str; 3] = ["id", "global_id", "rest_url"];
     const FLAGS: [&str; 6] =
@@ -199,8 +199,8 @@ fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<
     zone
 }
 
-/// Decodes a cost. Returns `None` if it is absent, invalid, or the same as the rendered cost of the
-/// stored event. The stored cost is kept in that case.
+/// Decodes a cost. Returns `None`, which keeps the stored cost, if the parameter is absent or
+/// invalid, or if it repeats the stored cost as rendered in responses.
 fn cost_inputs(
     errors: &mut Errors,
     given: Option<&Value>,
@@ -210,7 +210,8 @@ fn cost_inputs(
     const WRONG: &str = "must be a string, a number or a list of these";
     let one = |value: &Value| match value {
         Value::String(_) => short_text(value).map(|text| html::without_tags(&text)),
-        // JSON numbers never contain digit grouping.
+        // JSON numbers never use digit grouping, so append a zero to keep `1.234` from being read
+        // as 1234.
         Value::Number(number) => Ok(match number.to_string() {
             text if text.split_once('.').is_some_and(|(_, digits)| digits.len() == 3) => text + "0",
             text => text,
@@ -231,8 +232,8 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Returns the website, or `None` if it is absent. The URL of the event's own page is treated as
-/// empty.
+/// Returns the website, or `None` if the parameter is absent. Responses contain the event's own
+/// page if it has no website, so that URL counts as empty.
 fn website(
     given: Option<Website>,
     writer: WriteOptions<'_>,
@@ -243,9 +244,9 @@ fn website(
     Some(if own.as_ref() == Some(&website) { String::new() } else { website })
 }
 
-/// Decodes terms. Unknown ids are ignored, and slugs and names are resolved when the event is
-/// stored. Objects must match the stored term with the same id. Returns `None` if the terms are
-/// absent or invalid.
+/// Decodes categories or tags. Ids of missing terms are ignored, whereas slugs and names are
+/// resolved when the event is stored. An object must match the stored term with its id. Returns
+/// `None` if the parameter is absent or invalid.
 fn terms(
     errors: &mut Errors,
     known: &Known,
@@ -290,8 +291,8 @@ fn terms(
     Some(refs)
 }
 
-/// Returns the term that an object refers to by id, slug or name, in that order. Returns `None` if
-/// the object is invalid.
+/// Returns the term that an object refers to by `id`, `slug` or name, in this order of precedence.
+/// Returns `None` if the object is invalid.
 fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermRef> {
     if let Some(id) = members.get("id").filter(|id| !id.is_null()) {
         return positive(id).map(TermRef::Id);
@@ -301,8 +302,8 @@ fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermR
     text.filter(|text| text.chars().count() <= 1000).map(|text| TermRef::Text(text.to_owned()))
 }
 
-/// Reads linked venues or organizers, given as ids, objects, or a list of both. Returns `None` if
-/// they are absent or there are too many.
+/// Reads venues or organizers, given as ids, as objects, or as a list that may contain both.
+/// Returns `None` if the parameter is absent or has too many items.
 fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<Vec<LinkItem>> {
     let items: Vec<Value> = match given? {
         Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),

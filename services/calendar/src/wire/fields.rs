@@ -1,4 +1,4 @@
-//! Implements `_fields`, the parameter that selects response keys.
+//! Implements `_fields`, the parameter that selects which keys a response contains.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -20,7 +20,7 @@ enum Ordered {
     Object(Vec<(String, Ordered)>),
 }
 
-/// Serializes a response, keeping only the selected keys.
+/// Serializes a response, keeping only the keys selected by `keys`.
 ///
 /// # Errors
 /// Returns an error if the value cannot be serialized.
@@ -32,15 +32,15 @@ pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, se
     }
 }
 
-/// Returns the entity tag of a response.
+/// Computes the entity tag of a response.
 pub fn tag(json: &str) -> EntityTag {
     let mut hasher = DefaultHasher::new();
     hasher.write(json.as_bytes());
     EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
-/// Reduces a JSON document to the selected keys. Dots select keys in nested objects and in list
-/// items.
+/// Reduces a JSON document to the selected keys. Dots select keys of nested objects and of the
+/// items of lists.
 pub fn cut(json: &str, fields: &str) -> Result<String, serde_json::Error> {
     let paths: Vec<Vec<&str>> = fields
         .split(',')

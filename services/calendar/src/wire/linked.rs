@@ -20,8 +20,8 @@ fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<I
     Some(ImageJson::new(image, view.urls))
 }
 
-/// Defines the response type and render function for a kind. Its own fields are inserted among the
-/// shared ones to get the right order.
+/// Defines the response type and render function of a kind. Fields specific to the kind are
+/// inserted among the shared ones so that the keys are in the expected order.
 macro_rules! linked_json {
     (
         $(#[$meta:meta])*
@@ -62,7 +62,7 @@ macro_rules! linked_json {
             pub global_id_lineage: Vec<String>,
         }
 
-        /// Renders a row of this kind. JSON-LD is only included in single reads.
+        /// Renders a row of this kind. JSON-LD is only included when reading a single row.
         pub fn $name(
             $row: &Linked,
             included: &Included,

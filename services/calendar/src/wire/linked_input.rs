@@ -1,4 +1,4 @@
-//! Venue and organizer writes.
+//! Decodes venue and organizer writes.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::urls::Urls;
 
-/// A venue or organizer write.
+/// The parameters of a venue or organizer write.
 pub struct LinkedInput {
     creating: bool,
     given: Given,
@@ -36,7 +36,7 @@ impl Input for LinkedInput {
 }
 
 impl LinkedInput {
-    /// Reads the parameters of a write. Creating a row requires a name.
+    /// Reads the parameters. If `creating` is set, a name is required.
     pub fn read(params: &Params, kind: Kind, creating: bool) -> LinkedInput {
         let (given, mut errors) = match kind {
             Kind::Venue => {
@@ -54,7 +54,7 @@ impl LinkedInput {
         LinkedInput { creating, given, errors }
     }
 
-    /// Adds the rows that the parameters refer to.
+    /// Adds the rows that the parameters refer to to `names`.
     pub(super) fn add_names(&self, names: &mut Names, urls: &Urls) {
         let (author, image) = match &self.given {
             Given::Venue(given) => (&given.author, &given.image),
@@ -82,7 +82,7 @@ fn decode(
     writer: WriteOptions<'_>,
 ) -> Result<LinkedChange, ParameterErrors> {
     let LinkedInput { creating, given, mut errors } = input;
-    /// Decodes the shared fields, then those of the kind.
+    /// Decodes the shared fields, followed by those specific to the kind.
     macro_rules! change {
         ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;
@@ -117,7 +117,7 @@ fn decode(
     }
 }
 
-/// Removes tags from a short text, if present.
+/// Strips HTML tags from a short text, if present.
 fn text(text: Option<ShortText>) -> Option<String> {
     text.map(|text| html::without_tags(&text.0))
 }
@@ -130,14 +130,14 @@ fn linked_name(
     creating: bool,
 ) -> Option<String> {
     match creating {
-        // If a new name consists only of tags, creating the row reports that.
+        // A new name that consists only of tags is reported when the row is created.
         true => given.map(|name| writer.sanitize_inline(name.0)),
         false => name(errors, kind.word(), given, writer),
     }
 }
 
-/// Decodes the coordinates, which must be given together. Two empty strings clear them, and yield
-/// `Some(None)`. Returns `None` if they are absent or invalid.
+/// Decodes coordinates, which must be given together. Two empty strings remove the stored ones,
+/// which is represented as `Some(None)`. Returns `None` if they are absent or invalid.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

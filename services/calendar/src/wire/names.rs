@@ -1,5 +1,5 @@
-//! Rows that a request refers to. They are looked up between reading the parameters and decoding
-//! them.
+//! The rows that a request refers to. They are looked up between reading and decoding its
+//! parameters.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
-    /// Rows that the request refers to with an object from an earlier response.
+    /// Rows that the request refers to by an object from an earlier response.
     pub objects: Vec<(Row, i64)>,
 }
 
@@ -39,7 +39,7 @@ pub struct TermNames {
     pub slugs: Vec<String>,
 }
 
-/// Those rows from [`Names`] that exist.
+/// The rows in [`Names`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     pub users: HashSet<i64>,
@@ -53,7 +53,7 @@ pub struct Known {
     pub objects: Objects,
 }
 
-/// Those terms from [`TermNames`] that exist.
+/// The terms in [`TermNames`] that exist.
 #[derive(Clone, Debug, Default)]
 pub struct KnownTerms {
     pub ids: HashSet<i64>,

@@ -18,27 +18,27 @@ pub enum Row {
     Image,
 }
 
-/// A row's slug and name, which the client's object must match.
+/// The slug and name of a row, for comparison with an object from a client.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
-    /// The slug, or an empty string for images.
+    /// The slug. Empty for images.
     pub slug: String,
-    /// The name, or the original URL for images.
+    /// The name. For images, the original URL.
     pub name: String,
 }
 
-/// Returns the id of a JSON object. Returns `None` if it doesn't have an id or isn't an object.
+/// Returns the id of a JSON object, or `None` if `value` isn't an object with a valid id.
 pub fn id_of_object(value: &Value) -> Option<i64> {
     value.as_object()?.get("id").and_then(positive)
 }
 
-/// The rows that the objects in a write refer to. Rows that don't exist are missing.
+/// The rows that the objects in a write refer to, except those that don't exist.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub HashMap<(Row, i64), Labels>);
 
 impl Objects {
-    /// Returns whether an object really refers to the row with its id. The row must exist, and
-    /// match the object's slug or name. Objects from another site usually fail this test.
+    /// Returns whether `object` really refers to the row with this `id`: the row must exist and
+    /// have the same slug or name. Objects from another site usually don't match.
     pub fn agrees(&self, row: Row, id: i64, object: &Value, urls: &Urls) -> bool {
         let Some(labels) = self.0.get(&(row, id)) else { return false };
         let text =

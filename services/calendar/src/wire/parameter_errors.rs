@@ -5,11 +5,11 @@
 pub struct InvalidParameter {
     pub name: &'static str,
     pub text: String,
-    /// The error code in `details`, if it is listed there.
+    /// The error code, if the parameter is also listed in `details`.
     pub detail: Option<&'static str>,
 }
 
-/// All missing or invalid parameters. Missing ones are reported first.
+/// All missing or invalid parameters of a request. If any are missing, only these are reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterErrors {
     pub missing: Vec<&'static str>,

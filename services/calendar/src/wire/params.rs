@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
-/// Lists that may be sent by repeating their name, as forms and generated clients do.
+/// Lists that may be sent by repeating their name, as HTML forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
 
 /// Request parameters. `null` counts as absent.
@@ -11,8 +11,8 @@ const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include",
 pub struct Params(Map<String, Value>);
 
 impl Params {
-    /// Creates parameters from decoded name-value pairs. Builds lists and objects from bracketed
-    /// names, and lists from repeated names.
+    /// Creates parameters from decoded name-value pairs. Bracketed names (e.g. `venue[city]`)
+    /// become lists and objects, and repeated names become lists.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Params {
         let pairs: Vec<(&str, &str)> = pairs.into_iter().collect();
         let mut members = bracketed(pairs.iter().copied());
@@ -26,7 +26,7 @@ impl Params {
         Params(members)
     }
 
-    /// Creates parameters from the members of a JSON object. Ignores any other value.
+    /// Creates parameters from the members of a JSON object. Any other value is ignored.
     pub fn from_json(value: Value) -> Params {
         match value {
             Value::Object(map) => Params(map),
@@ -34,7 +34,7 @@ impl Params {
         }
     }
 
-    /// Overrides parameters with those in `others`, except for `null` values.
+    /// Overrides these parameters with those in `others`. A `null` never overrides a value.
     pub fn overlaid(mut self, others: Params) -> Params {
         for (name, value) in others.0 {
             if !(value.is_null() && self.0.contains_key(&name)) {
@@ -49,12 +49,12 @@ impl Params {
         &self.0
     }
 
-    /// Returns a parameter, or `None` if it is absent.
+    /// Returns the value of the parameter `name`, or `None` if it is absent.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Returns a parameter if it is a string.
+    /// Returns the value of the parameter `name` if it is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str)
     }

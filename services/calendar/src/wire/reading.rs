@@ -1,7 +1,7 @@
 //! Decodes an operation's parameters and reports all errors at once.
 //!
 //! Each value is decoded as part of the operation's struct. Rules that involve other parameters,
-//! the database or the site's zone are checked later, and add to the same list of errors.
+//! the database or the site's zone are checked afterwards and add to the same list of errors.
 
 use serde::de::DeserializeOwned;
 use shell::params::{Input, Rules, read};
@@ -13,7 +13,7 @@ use super::parameters::Declared;
 use super::params::Params;
 use super::values::INVALID_TYPE;
 
-/// Errors found in an operation's parameters so far.
+/// The errors found in an operation's parameters so far.
 pub struct Errors {
     declared: &'static [Parameter],
     found: ParameterErrors,
@@ -48,14 +48,14 @@ impl Errors {
         self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
     }
 
-    /// Reports an invalid parameter. Only the first error for each parameter is kept.
+    /// Reports an invalid parameter. Only the first error of each parameter is kept.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
         if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
             self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });
         }
     }
 
-    /// Returns the value if there are no errors.
+    /// Returns `value` if there were no errors.
     ///
     /// # Errors
     /// Returns all errors, in declaration order.

@@ -1,4 +1,4 @@
-//! Recurrences in writes and responses.
+//! Recurrence in writes and responses.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -56,7 +56,7 @@ pub struct RecurrenceJson {
     pub rdates: Vec<String>,
 }
 
-/// Renders an event's series.
+/// Renders the series that an event belongs to.
 pub fn series(one: &InSeries) -> SeriesJson {
     let plan = &one.series.plan;
     SeriesJson {
@@ -85,7 +85,7 @@ fn local(plan: &Plan, moment: i64) -> String {
     if plan.all_day { written(moment) } else { written_in(&plan.zone, moment) }
 }
 
-/// Formats a recurrence as lines of a calendar file, for use in tables.
+/// Formats a recurrence as iCalendar lines, for use in tables.
 pub fn lines(plan: &Plan) -> String {
     let mut lines = Vec::new();
     if !plan.rule.is_empty() {
@@ -101,7 +101,7 @@ pub fn lines(plan: &Plan) -> String {
 
 const NAME: &str = "recurrence";
 
-/// Decodes the recurrence in a write. Dates without a zone are in the event's local time.
+/// Decodes the recurrence in a write. Dates without a zone are local to `zone`, that of the event.
 pub fn decode(
     errors: &mut Errors,
     sent: Option<Value>,
@@ -129,7 +129,7 @@ pub fn decode(
     decoded.map_err(|text| errors.fail(NAME, text)).ok()
 }
 
-/// Decodes lines from a calendar file. They are the whole recurrence, so they replace all dates.
+/// Decodes iCalendar lines. They describe the whole recurrence, so they replace all dates.
 fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, String> {
     let (mut rule, mut exdates, mut rdates) = (String::new(), Vec::new(), Vec::new());
     for line in unfolded(text) {
@@ -151,13 +151,13 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
 
 const WRONG_LINE: &str = "must have lines that start with RRULE, EXDATE or RDATE";
 
-/// Splits a text into lines without blank ones. Calendar files fold long lines: the rest of a line
-/// starts with a space.
+/// Splits text into its non-blank lines. Long lines may be folded, in which case their continuation
+/// lines start with whitespace.
 fn unfolded(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let rest = line.strip_prefix([' ', '\t']).map(str::trim_end);
-        // Lines may also be indented.
+        // A line with a property name isn't a continuation, even if it is indented.
         match (rest.filter(|rest| !is_named(rest)), lines.last_mut()) {
             (Some(rest), Some(last)) => last.push_str(rest),
             _ => lines.push(line.trim().to_owned()),
@@ -167,13 +167,13 @@ fn unfolded(text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns whether a line starts with a property's name.
+/// Returns whether `line` starts with the name of a property.
 fn is_named(line: &str) -> bool {
     let name = line.trim_start().split([':', ';']).next().unwrap_or_default();
     ["RRULE", "EXRULE", "RDATE", "EXDATE"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// A line of a calendar file.
+/// An iCalendar line.
 struct Line<'l> {
     name: &'l str,
     /// The time zone (`TZID`).
@@ -185,7 +185,7 @@ struct Line<'l> {
 
 impl Line<'_> {
     fn read(line: &str) -> Result<Line<'_>, String> {
-        // Rules may omit the name.
+        // A rule doesn't need the property name.
         let (head, value) = line.split_once(':').unwrap_or(("RRULE", line));
         let mut parts = head.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
@@ -201,7 +201,7 @@ impl Line<'_> {
                 "VALUE" if text.eq_ignore_ascii_case("DATE") => is_day = true,
                 "VALUE" if text.eq_ignore_ascii_case("DATE-TIME") => {}
                 "VALUE" => return Err(format!("must have days or times in {name}, not {text}")),
-                // Other parameters don't matter.
+                // Other parameters don't affect the dates.
                 _ => {}
             }
         }
@@ -209,7 +209,7 @@ impl Line<'_> {
     }
 }
 
-/// Interprets a date in a line in the line's own zone.
+/// Interprets `date` in the zone of its line, if the line has one.
 fn in_zone(
     date: ListedDate,
     zone: Option<&Zone>,
@@ -227,7 +227,7 @@ fn in_zone(
     }
 }
 
-/// Validates the parts of a recurrence.
+/// Validates the fields of a recurrence.
 fn of_parts(
     rule: &str,
     (until, count): (Option<&Value>, Option<&Value>),
@@ -237,7 +237,7 @@ fn of_parts(
 ) -> Result<Recurrence, String> {
     let rule = rule.trim();
     let rule = rule.strip_prefix("RRULE:").or(rule.strip_prefix("rrule:")).unwrap_or(rule);
-    // Without a list, those of the series are kept.
+    // The rule may be empty if `rdates` is absent, because the series keeps its dates then.
     if rule.is_empty() && rdates.as_ref().is_some_and(Vec::is_empty) {
         return Err("must have an rrule or rdates".to_owned());
     }
@@ -285,7 +285,7 @@ fn listed(
     }
     let mut dates = Vec::new();
     for item in items.iter().filter(|item| !item.is_null()) {
-        // A written date, such as "March 16, 2027", may have a comma.
+        // A date in words, e.g. "March 16, 2027", may contain a comma.
         match date(item, name, zone, now) {
             Ok(whole) => dates.push(whole),
             Err(_) if item.is_string() => {
@@ -299,7 +299,7 @@ fn listed(
     if dates.len() > MAX_ITEMS { Err(invalid(TOO_MANY)) } else { Ok(dates) }
 }
 
-/// Decodes a date in the API's format or iCalendar's.
+/// Decodes a date in either the API's or iCalendar's format.
 fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<ListedDate, String> {
     let wrong = || format!("must have a date as {name}");
     let text = match value {

@@ -1,6 +1,6 @@
-//! Sanitizes the long text in a write before its transaction starts.
+//! Sanitizes the long text of a write before its transaction starts.
 //!
-//! Sanitizing large text takes longer than storing it, and only one writer can run at a time.
+//! Sanitizing takes longer than storing the text, and only one writer can run at a time.
 
 use std::collections::HashMap;
 
@@ -11,16 +11,16 @@ use super::values::text;
 use crate::model::html;
 use crate::model::linked::Kind;
 
-/// Parameters of events, venues and organizers that can contain long text.
+/// Parameters of events, venues and organizers that may contain long text.
 const NAMES: [&str; 2] = ["description", "excerpt"];
 
-/// Maps strings to their sanitized form, or to `None` if they were rejected.
+/// Maps each text to its sanitized form, or to `None` if it was rejected.
 #[derive(Clone, Debug, Default)]
 pub struct SanitizedTexts(HashMap<String, Option<String>>);
 
 impl SanitizedTexts {
-    /// Returns the strings that may be slow to sanitize. Includes those for venues and organizers
-    /// that are created along with an event.
+    /// Returns the text that may be slow to sanitize, including that of venues and organizers
+    /// created along with an event.
     pub fn sources(params: &Params) -> Vec<String> {
         let marked = |value: &Value| text(value).ok().filter(|text| html::is_rewritten(text));
         let own = NAMES.iter().filter_map(|name| params.get(name));
@@ -42,8 +42,8 @@ impl SanitizedTexts {
         SanitizedTexts(texts.into_iter().map(sanitize).collect())
     }
 
-    /// Returns the sanitized form of a string, or `None` if it can't be sanitized. Strings that
-    /// weren't prepared are sanitized now.
+    /// Returns the sanitized form of `text`, or `None` if it was rejected. If it wasn't sanitized
+    /// in advance, this is done now.
     pub fn get(&self, text: &str) -> Option<String> {
         self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
     }

@@ -59,8 +59,8 @@ pub struct ScheduleData {
     pub except_date: Vec<String>,
 }
 
-/// An event's series with the local start of the last date of its rule. Finding that date can
-/// require expanding much of the rule, so it is computed once per page.
+/// An event's series, with the local start of the last occurrence of its rule. Finding that
+/// occurrence may require expanding much of the rule, so this is done once per page.
 #[derive(Clone, Copy)]
 pub struct InSeriesUntil<'s> {
     series: &'s Series,
@@ -72,13 +72,13 @@ impl InSeriesUntil<'_> {
         InSeriesUntil { series: &one.series, last: one.series.plan.last_start() }
     }
 
-    /// Describes how often the series takes place.
+    /// Describes in words how often the series takes place.
     pub fn spoken(self, language: Language) -> String {
         self.series.plan.spoken(self.last, language)
     }
 }
 
-/// Describes an event's series.
+/// Describes the series that `event` belongs to.
 pub fn of_series(event: &Event, member: InSeriesUntil<'_>, view: RenderContext<'_>) -> SeriesData {
     let InSeriesUntil { series, last } = member;
     let plan = &series.plan;

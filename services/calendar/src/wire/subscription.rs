@@ -103,8 +103,7 @@ impl RunJson {
 }
 
 impl SubscriptionJson {
-    /// Renders a subscription. Takes the number of its events, and how many of those have been
-    /// changed.
+    /// Renders a subscription, given the number of its events and how many of these were changed.
     pub fn new(
         subscription: Subscription,
         (events, changed_events): (i64, i64),
@@ -136,7 +135,7 @@ impl SubscriptionJson {
 }
 
 impl SubscriptionJson {
-    /// Leaves the messages about entries out.
+    /// Drops the messages about entries, which lists don't include.
     #[must_use]
     pub fn without_messages(mut self) -> SubscriptionJson {
         if let Some(run) = &mut self.last_run {

@@ -1,4 +1,4 @@
-//! Subscription writes.
+//! Decodes subscription writes.
 
 use super::names::{Input, Known, Names};
 use super::parameter_errors::ParameterErrors;
@@ -30,7 +30,7 @@ impl Input for SubscriptionInput {
 }
 
 impl SubscriptionInput {
-    /// Reads the parameters of a write. Creating a subscription requires a URL.
+    /// Reads the parameters. If `creating` is set, a URL is required.
     pub fn read(params: &Params, creating: bool) -> SubscriptionInput {
         let (given, mut errors) = read_parameters::<SubscriptionFields>(params);
         if creating {
@@ -94,7 +94,7 @@ impl SubscriptionInput {
     }
 }
 
-/// Decodes what to release: an event and which parts of it, or the end of a series.
+/// Decodes what to release: an event and which of its fields, or a series that has ended.
 ///
 /// # Errors
 /// Returns all missing or invalid parameters.
@@ -120,7 +120,7 @@ pub fn release(params: &Params) -> Result<Release, ParameterErrors> {
     errors.finish(series.unwrap_or(Release::Event(event, parts)))
 }
 
-/// Returns whether removing a subscription should also trash its events.
+/// Returns whether to trash a subscription's events when removing it.
 ///
 /// # Errors
 /// Returns an error if `events` is not a boolean.
@@ -133,8 +133,8 @@ pub fn removes_events(params: &Params) -> Result<bool, ParameterErrors> {
     }
 }
 
-/// Decodes a query for a subscription's events. Returns whether to list only changed ones, and the
-/// page.
+/// Decodes a query for a subscription's events. Returns whether to list only changed events, along
+/// with the requested page.
 ///
 /// # Errors
 /// Returns all invalid parameters.

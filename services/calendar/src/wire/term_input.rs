@@ -1,4 +1,4 @@
-//! Category and tag writes.
+//! Decodes category and tag writes.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ impl Input for TermInput {
 }
 
 impl TermInput {
-    /// Reads the parameters of a write. Creating a term requires a name.
+    /// Reads the parameters. If `creating` is set, a name is required.
     pub fn read(params: &Params, taxonomy: Taxonomy, creating: bool) -> TermInput {
         let (given, mut errors) = match taxonomy {
             Taxonomy::Category => read_parameters::<CategoryFields>(params),
@@ -70,7 +70,7 @@ fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors
     errors.finish(TermChange { name, description, slug, parent })
 }
 
-/// Removes markup from a name. Names are stored as plain text and escaped for display.
+/// Strips markup from a name, since names are stored as plain text and escaped for display.
 pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }
@@ -84,8 +84,8 @@ fn parent_id(value: &Value) -> Option<i64> {
     }
 }
 
-/// Parses the id of an existing category, or 0 for the top level. Otherwise reports an error and
-/// returns `None`.
+/// Parses the id of an existing category, or 0 for the top level. For anything else, reports an
+/// error and returns `None`.
 fn parent(errors: &mut Errors, known: &Known, value: &Value) -> Option<i64> {
     let id = parent_id(value).filter(|id| *id == 0 || known.categories.ids.contains(id));
     if id.is_none() {

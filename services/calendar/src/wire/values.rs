@@ -1,4 +1,4 @@
-//! Parameter value types, with their decoders and error messages.
+//! The types of parameter values, with their decoders and error messages.
 
 use std::collections::HashSet;
 
@@ -24,13 +24,13 @@ pub const MAX_ITEMS: usize = 1000;
 /// The largest integer that all JSON parsers can represent exactly.
 pub const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 
-/// Error message for lists with too many items.
+/// The error message for a list with too many items.
 pub const TOO_MANY: &str = "must have at most 1000 members";
 
-/// Error code for invalid booleans, which are also listed in `details`.
+/// The error code for invalid booleans, which are listed in `details` as well.
 pub const INVALID_TYPE: &str = "rest_invalid_type";
 
-/// Defines types that are decoded from JSON values by a function.
+/// Defines types that a function decodes from JSON values.
 macro_rules! values {
     ($($(#[$doc:meta])* $name:ident($type:ty) = $read:expr;)*) => {$(
         $(#[$doc])*
@@ -157,7 +157,7 @@ pub fn boolean(value: &Value) -> Option<bool> {
     }
 }
 
-/// Returns true for certain words, and false for anything else.
+/// Returns true for words such as `yes`, and false for anything else.
 pub fn lenient_flag(value: &Value) -> bool {
     const YES: [&str; 7] = ["1", "enable", "enabled", "on", "y", "yes", "true"];
     match value {
@@ -178,7 +178,7 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Decodes an integer from 1 to 2^53 - 1. It may also be written as `1.0` or be a string.
+/// Decodes an integer from 1 to 2^53 - 1, which may be written as `1.0` or sent as a string.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;
@@ -197,7 +197,7 @@ pub fn positive(value: &Value) -> Option<i64> {
     number.filter(|number| (1..=LARGEST_INTEGER).contains(number))
 }
 
-/// Decodes a number in a range.
+/// Decodes a number between `low` and `high`.
 pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -208,7 +208,7 @@ pub fn number(value: &Value, low: f64, high: f64) -> Result<f64, &'static str> {
     number.ok_or("must be a number in range")
 }
 
-/// Decodes a list from an array or a comma-separated string. Drops empty items and duplicates.
+/// Decodes a list from an array or a comma-separated string, dropping empty items and duplicates.
 pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     let mut items: Vec<Value> = match value {
         Value::Array(items) => {
@@ -222,7 +222,7 @@ pub fn list(value: &Value) -> Result<Vec<Value>, &'static str> {
     if items.len() > MAX_ITEMS { Err(TOO_MANY) } else { Ok(items) }
 }
 
-/// Splits a string at commas. Other values become a single item.
+/// Splits a string at commas. Any other value becomes a single item.
 fn split_items(value: &Value) -> Vec<Value> {
     match value {
         Value::String(text) => text
@@ -276,7 +276,7 @@ fn status(value: &Value) -> Result<Status, &'static str> {
     status.near_miss().map_or(Ok(status), |known| Err(meant(known)))
 }
 
-/// Returns an error message that suggests a known status.
+/// Returns the error message for a misspelling of the status `known`.
 pub fn meant(known: &'static str) -> &'static str {
     match known {
         "publish" => "must be spelled publish",

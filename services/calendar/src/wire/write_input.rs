@@ -1,4 +1,4 @@
-//! Common parts of event, venue and organizer writes.
+//! Decoding shared by event, venue and organizer writes.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -28,12 +28,12 @@ pub struct WriteOptions<'a> {
     pub now: Timestamp,
     /// Whether editors and administrators may use arbitrary HTML.
     pub unfiltered_html: bool,
-    /// Long text that was sanitized before the transaction.
+    /// Long text that was sanitized before the transaction started.
     pub sanitized: &'a SanitizedTexts,
 }
 
 impl WriteOptions<'_> {
-    /// Returns whether this user's HTML is stored unchanged.
+    /// Returns whether this user's HTML is stored without being sanitized.
     fn is_unfiltered(&self) -> bool {
         self.unfiltered_html && self.user.role >= Role::Editor
     }
@@ -49,7 +49,7 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Sanitizes a title or name. Reports an error if nothing is left.
+/// Sanitizes a title or name. Reports an error if nothing remains of it.
 pub fn name(
     errors: &mut Errors,
     name: &'static str,
@@ -64,7 +64,7 @@ pub fn name(
     Some(sanitized)
 }
 
-/// Sanitizes long text. Returns `None` if it is absent, or reports an error if its tags aren't
+/// Sanitizes long text, or returns `None` if it is absent. Reports an error if its tags aren't
 /// closed in order.
 pub fn markup(
     errors: &mut Errors,
@@ -79,8 +79,8 @@ pub fn markup(
     sanitized
 }
 
-/// Resolves a date in a zone. Returns `None` if it is absent, or reports an error if it can't be
-/// represented in the zone.
+/// Resolves a date in `zone`, or returns `None` if it is absent. Reports an error if the zone can't
+/// represent it.
 pub fn point_in_time(
     errors: &mut Errors,
     name: &'static str,
@@ -89,8 +89,8 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // Make sure that the date can be represented in the zone, and report this parameter if it
-    // can't.
+    // Make sure that the zone can represent the date. Otherwise, it's this parameter that is
+    // invalid.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -98,8 +98,8 @@ pub fn point_in_time(
     point.ok()
 }
 
-/// Decodes `date` and `date_utc`. If only one is given, the other is computed from it. If both are
-/// given, they are used unchanged.
+/// Decodes `date` and `date_utc`. If only one of them is given, the other is derived from it. If
+/// both are, they are used unchanged.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),
@@ -120,7 +120,7 @@ pub fn publication(
     })
 }
 
-/// Decodes the fields shared by events, venues and organizers.
+/// Decodes the fields that events, venues and organizers have in common.
 macro_rules! post_change {
     ($errors:ident, $known:ident, $given:ident, $writer:ident) => {{
         use $crate::wire::write_input::{author, image, markup, publication};
@@ -137,7 +137,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the author's id. Reports an error if the user doesn't exist.
+/// Returns the author's id. Reports an error if there is no such user.
 pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
     if !known.users.contains(&id) {
@@ -147,8 +147,8 @@ pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> O
     Some(id)
 }
 
-/// Decodes an image, given as an id, a URL, or a value that clears it. Returns `None` if it is
-/// absent, or reports an error if it is invalid.
+/// Decodes an image, given as an id, a URL, or a value that removes it. Returns `None` if the
+/// parameter is absent. Reports an error if it is invalid.
 pub fn image(
     errors: &mut Errors,
     known: &Known,
@@ -164,7 +164,7 @@ pub fn image(
         }
         return found.map(ImageRef::Id);
     }
-    // An object without an id refers to the image by URL.
+    // An object without an id refers to the image by its URL.
     let sent = sent.get("url").unwrap_or(sent);
     let reference = match image_ref(sent, writer) {
         Ok(reference) => reference,
@@ -194,14 +194,14 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Ok(ImageRef::Id(id));
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
-    // The URL of an image stored here refers to that image.
+    // A URL of an image stored here refers to that image.
     if let Some(id) = writer.urls.media_id(address) {
         return Ok(ImageRef::Id(id));
     }
     if !role::may_use_images(writer.user) {
         return Err("must be an image id, as this role may not add images");
     }
-    // The URL parser drops control characters, but we would store the original string.
+    // The URL parser ignores control characters, but the original string would be stored.
     if address.chars().any(char::is_control) {
         return Err(WRONG);
     }

@@ -11,7 +11,7 @@ use super::interface::{Endpoint, Key, Route, routes};
 use crate::model::urls::Urls;
 use crate::wire::ordered_map::OrderedMap;
 
-/// Site settings that appear in descriptions.
+/// Site settings that appear in the descriptions.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub urls: &'a Urls,
@@ -73,8 +73,8 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter like the API with which we are compatible. It only supports integers as
-/// list items.
+/// Describes a parameter in the way of the API we are compatible with, in which list items can only
+/// be integers.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),
@@ -118,7 +118,7 @@ fn key(key: Key) -> (&'static str, ArgJson) {
 
 fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     let key = endpoint.key.map(key);
-    // On by-slug routes, the path parameter replaces the field with the same name.
+    // On by-slug routes, the path parameter takes the place of the field with the same name.
     let key_name = key.as_ref().map(|(name, _)| *name);
     let fields = (endpoint.parameters)().iter().filter(|one| Some(one.name.as_str()) != key_name);
     let fields = fields.map(|one| {
@@ -129,7 +129,7 @@ fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     EndpointJson { methods, args: key.into_iter().chain(fields).collect() }
 }
 
-/// Describes a route for OPTIONS.
+/// Describes a route, as in the response to OPTIONS.
 pub fn route(route: &Route, site: Site<'_>) -> RouteJson {
     let urls = site.urls;
     let own = || link("self", format!("{}{}", urls.root(), route.pattern));

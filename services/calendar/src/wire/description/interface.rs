@@ -1,4 +1,4 @@
-//! Derives the API's routes, methods and parameters from its operations, for the index and OPTIONS.
+//! Derives routes, methods and parameters from the API's operations, for the index and OPTIONS.
 
 use shell::Operation;
 use utoipa::openapi::path::Parameter;
@@ -21,8 +21,8 @@ impl Takes {
         Self { parameters, renames: false }
     }
 
-    /// Marks an update by slug that can also set a new slug. The API we are compatible with
-    /// declares the slug in the path as optional in this case.
+    /// Marks an update by slug that can also set a new slug. In this case, the API we are
+    /// compatible with declares the slug in the path as optional.
     pub const fn renaming(self) -> Self {
         Self { renames: true, ..self }
     }
@@ -37,22 +37,23 @@ pub enum Key {
     OptionalSlug,
 }
 
-/// Path template placeholders, with their keys and the regular expressions used in the index.
+/// The placeholders in path templates, with their keys and the regular expressions that the index
+/// shows for them.
 const KEYS: [(&str, Key, &str); 2] =
     [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
-/// A route's methods that share the same parameters.
+/// Methods of a route that share the same parameters.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<String>,
     /// The path parameter, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
-    /// Whether only the key is required, as in updates.
+    /// Whether the key is the only required parameter, as in updates.
     pub partial: bool,
 }
 
-/// A route and its pattern in the index.
+/// A route, with the pattern that the index shows for it.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub pattern: String,
@@ -66,12 +67,12 @@ impl Route {
     }
 
     fn add(&mut self, operation: &Operation, key: Option<Key>) {
-        // We don't list HEAD because it is the same as GET without a body.
+        // HEAD isn't listed, because it is the same as GET without a body.
         let methods = operation.methods().iter().map(ToString::to_string);
         let methods: Vec<String> = methods.filter(|method| method != "HEAD").collect();
         let writes = |name: &str| matches!(name, "POST" | "PUT" | "PATCH");
         let partial = key.is_some() && methods.iter().all(|method| writes(method));
-        // POST, PUT and PATCH of an item become a single update.
+        // POST, PUT and PATCH requests for an item are listed as a single update.
         if let Some(update) = self.endpoints.last_mut().filter(|last| partial && last.partial) {
             update.methods.extend(methods);
             return;
@@ -102,13 +103,13 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     routes
 }
 
-/// Returns the path after the namespace, or `None` if it is outside the namespace.
+/// Returns the part of `path` after the namespace, or `None` if it is outside the namespace.
 pub fn below_namespace(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Finds the route for a path below the namespace, if any.
+/// Finds the route that matches `path`, which is relative to the namespace.
 pub fn route_of<'o>(operations: impl Iterator<Item = &'o Operation>, path: &str) -> Option<Route> {
     let path = path.trim_end_matches('/');
     routes(operations).into_iter().find(|route| fits(&route.pattern, path))

@@ -1,4 +1,4 @@
-//! Describes the declared parameters for the index, OPTIONS and the OpenAPI document.
+//! Describes declared parameters for the index, OPTIONS responses and the OpenAPI document.
 
 mod bodies;
 mod index;

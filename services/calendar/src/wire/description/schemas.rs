@@ -9,9 +9,9 @@ use utoipa::openapi::schema::{
 
 use crate::wire::values::LARGEST_INTEGER;
 
-/// Returns a parameter's schema for the OpenAPI document, including the description. Omits number
-/// formats, because numbers may be sent as strings, and null defaults. Returns `None` if the
-/// parameter doesn't have an inline schema.
+/// Returns a parameter's schema for the OpenAPI document, including its description. Null defaults
+/// are omitted, and so are number formats, because numbers may be sent as strings. Returns `None`
+/// if the parameter doesn't have an inline schema.
 pub fn published(parameter: &Parameter) -> Option<Schema> {
     let Some(RefOr::T(schema)) = &parameter.schema else { return None };
     let mut schema = schema.clone();
@@ -37,7 +37,7 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     Some(schema)
 }
 
-/// Replaces a query parameter's schema with the one for the OpenAPI document, where lists are
+/// Replaces a query parameter's schema with the one for the OpenAPI document, in which lists are
 /// comma-separated.
 pub fn publish_query(parameter: &mut Parameter) {
     if parameter.parameter_in == ParameterIn::Query
@@ -51,8 +51,8 @@ pub fn publish_query(parameter: &mut Parameter) {
     }
 }
 
-/// Returns a schema for the values that a body field accepts, or `None` if the schema from the
-/// index is precise enough.
+/// Returns a schema for the values that a body field accepts, or `None` if the index's schema is
+/// precise enough.
 pub fn taken(field: &Parameter) -> Option<Schema> {
     let schema = match field.name.as_str() {
         "image" => images(),
@@ -78,14 +78,14 @@ fn described(mut schema: Schema, description: Option<String>) -> Schema {
     schema
 }
 
-/// An id or URL. 0 and empty strings clear the image.
+/// An image id or URL. 0 and the empty string remove the image.
 fn images() -> Schema {
     let id = object(Type::Integer).minimum(Some(0)).maximum(Some(LARGEST_INTEGER)).build();
     let address = object(Type::String).max_length(Some(2000)).build();
     Schema::OneOf(OneOfBuilder::new().item(id).item(address).build())
 }
 
-/// A string, a number, or a list of either.
+/// A string or a number, or a list of them.
 fn costs() -> Schema {
     let text = || -> Object { object(Type::String).max_length(Some(1000)).build() };
     let number = || -> Object { object(Type::Number).build() };
@@ -94,9 +94,9 @@ fn costs() -> Schema {
     Schema::OneOf(one().item(list.max_items(Some(100)).build()).build())
 }
 
-/// A list of ids, slugs, names, or terms as they appear in responses.
+/// A list of ids, slugs, names, or term objects from earlier responses.
 fn terms() -> Schema {
-    // Numbers that aren't term ids are ignored, but an id inside an object must be valid.
+    // Numbers that aren't term ids are ignored, but the id in an object must be valid.
     let id = object(Type::Integer).minimum(Some(1)).maximum(Some(LARGEST_INTEGER));
     let text = object(Type::String).max_length(Some(1000)).build();
     let shown = object(Type::Object).property("id", id.build()).required("id").build();

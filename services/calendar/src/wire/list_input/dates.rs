@@ -1,4 +1,4 @@
-//! Date parameters for event lists, and how page links repeat them.
+//! Date parameters of event lists, and how pagination links repeat them.
 
 use super::query::ListOptions;
 use crate::model::absolute_dates::{DayEdge, absolute};
@@ -10,16 +10,16 @@ use crate::wire::parameters::EventListParameters;
 use crate::wire::reading::Errors;
 use crate::wire::values::Date;
 
-/// The requested time window, and the dates to repeat in page links.
+/// The requested time window, and the dates to repeat in pagination links.
 pub struct Dates {
     pub window: Window,
     defaults: Defaults,
-    /// Relative dates, by parameter, resolved to their current absolute value.
+    /// The absolute values of relative dates (e.g. `tomorrow`), by parameter.
     absolute: Vec<(&'static str, String)>,
 }
 
 impl Dates {
-    /// Writes the resolved dates to the query of a page link.
+    /// Writes the resolved dates to the query of a pagination link.
     pub fn repeat(&self, query: &mut Vec<(String, String)>, ignored: bool) {
         for (name, value) in query.iter_mut() {
             if let Some((_, meant)) = self.absolute.iter().find(|(other, _)| other == name) {
@@ -36,7 +36,7 @@ impl Dates {
     }
 }
 
-/// Decodes the dates of a list.
+/// Decodes the date parameters of a list.
 pub fn dates(
     errors: &mut Errors,
     given: &mut EventListParameters,
@@ -50,7 +50,7 @@ pub fn dates(
     }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
-        // In every mode, the input must resolve to an instant in the site's zone.
+        // With or without `strict_dates`, the input must resolve to an instant in the site's zone.
         let point = when.resolve(zone, now);
         let instant = point.and_then(|point| point.instant(zone));
         let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));

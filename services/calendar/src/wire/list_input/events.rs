@@ -1,4 +1,4 @@
-//! Event list queries.
+//! Decodes event list queries.
 
 use super::dates::dates;
 use super::query::{
@@ -81,7 +81,7 @@ fn decode(
     if words.count() > Words::MAX {
         e.fail("search", format!("must have at most {} words", Words::MAX));
     }
-    // Change lists are decoded elsewhere, and feeds don't have these parameters.
+    // Change lists are decoded elsewhere, and feeds don't support these parameters.
     for (name, is_given) in
         [("modified_after", given.modified_after.is_some()), ("after_id", given.after_id.is_some())]
     {
@@ -123,7 +123,7 @@ fn decode(
         geoloc_lng: _,
         geoloc_radius: _,
         geoloc_unit: _,
-        // These only affect how much of an event is shown.
+        // These only affect how much of each event is included.
         password: _,
         context: _,
         // Applied to the response.
@@ -159,7 +159,8 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// If a location filter uses the site's default radius or unit, adds them to the query.
+/// If a location filter relies on the site's default radius or unit, adds that default to the
+/// query.
 fn repeat_radius(
     query: &mut Vec<(String, String)>,
     params: &Params,
@@ -177,7 +178,7 @@ fn repeat_radius(
     query.extend(absent.map(|(name, value)| (name.to_owned(), value)));
 }
 
-/// Decodes `include`, which must not be empty.
+/// Decodes `include`, which must contain at least one id.
 fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     if ids.is_empty() {
         errors.fail("include", "must be a list of ids");
@@ -185,9 +186,8 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     ids
 }
 
-/// Looks up the terms to filter by. Each item is tried as a slug, an id and a name, in that order.
-/// Returns `None` if the parameter is absent, or reports an error if it doesn't match existing
-/// terms.
+/// Looks up the terms to filter by, trying each item as a slug, an id and a name, in that order.
+/// Returns `None` if the parameter is absent. Reports an error if nothing matches.
 fn named_terms(
     errors: &mut Errors,
     known: &Known,
@@ -223,7 +223,8 @@ fn existing_linked(
     Some(ids)
 }
 
-/// Returns the series id, or `None` if it is absent. Reports an error if the series is unknown.
+/// Returns the series id, or `None` if the parameter is absent. Reports an error if there is no
+/// such series.
 fn existing_series(errors: &mut Errors, known: &Known, id: Option<Positive>) -> Option<i64> {
     let Positive(id) = id?;
     if !known.series.contains(&id) {

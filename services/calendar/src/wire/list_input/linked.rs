@@ -1,4 +1,4 @@
-//! Venue and organizer list queries.
+//! Decodes venue and organizer list queries.
 
 use super::query::{self, ListOptions, ListRequest};
 use crate::model::list::LinkedFilter;

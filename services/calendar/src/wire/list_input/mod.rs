@@ -1,4 +1,4 @@
-//! List queries.
+//! Decodes list queries.
 
 mod dates;
 mod events;

@@ -1,4 +1,4 @@
-//! Common parts of list queries.
+//! Decoding shared by all list queries.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub struct ListOptions<'a> {
 pub struct ListRequest<F> {
     pub filter: F,
     pub paging: Paging,
-    /// The effective parameters for page links, except for `page`.
+    /// The effective parameters to repeat in pagination links, except for `page`.
     pub query: Vec<(String, String)>,
 }
 
@@ -44,7 +44,7 @@ pub fn paging(
     Paging { page: page.map_or(1, |page| page.0), per_page: per_page.min(options.per_page_max) }
 }
 
-/// Returns the request's parameters in declaration order, to be repeated in page links.
+/// Returns the request's parameters in declaration order, for use in pagination links.
 pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, String)> {
     let mut query = vec![("per_page".to_owned(), paging.per_page.to_string())];
     let declared = T::parameters().iter().map(|parameter| parameter.name.as_str());
@@ -66,14 +66,14 @@ pub fn repeated<T: Declared>(params: &Params, paging: Paging) -> Vec<(String, St
     query
 }
 
-/// Sorts page link parameters in declaration order.
+/// Sorts the parameters of a pagination link in declaration order.
 pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
     let declared = T::parameters();
     query.sort_by_key(|(name, _)| declared.iter().position(|one| one.name == *name));
 }
 
-/// Returns the scope requested by `status`. Reports an error for statuses that the caller may not
-/// request.
+/// Returns the scope that `status` requests. Reports an error if it contains statuses that the
+/// caller may not see.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
@@ -102,9 +102,9 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
     statuses.map(StatusFilter::Of)
 }
 
-/// Returns the default scope as a parameter, which makes page links show the same list to other
-/// callers. Returns `None` if a status was given, or if the only unpublished resources the caller
-/// can see are their own.
+/// Returns the default scope as a parameter, so that pagination links show the same list to other
+/// callers. Returns `None` if the request has a status, or if the caller sees no unpublished
+/// resources other than their own.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,
@@ -115,7 +115,8 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
-/// Returns the event id, or `None` if it is absent. Reports an error if the event is unknown.
+/// Returns the event id, or `None` if the parameter is absent. Reports an error if there is no such
+/// event.
 pub fn existing_event(
     errors: &mut Errors,
     known: &Known,

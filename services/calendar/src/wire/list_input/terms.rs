@@ -1,4 +1,4 @@
-//! Category and tag list queries.
+//! Decodes category and tag list queries.
 
 use super::query::{ListOptions, ListRequest, existing_event, paging, repeated};
 use crate::model::list::{TermFilter, TermOrder};
@@ -107,7 +107,7 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Converts tag list parameters to category list parameters. The only difference is `parent`.
+/// Converts tag list parameters to category list parameters, which only differ in having `parent`.
 fn with_parent(tags: TagListParameters) -> CategoryListParameters {
     CategoryListParameters {
         page: tags.page,

@@ -1,4 +1,4 @@
-//! Events in lists.
+//! Event cards, as shown in lists.
 
 use jiff::civil::Date;
 
@@ -19,7 +19,7 @@ use crate::wire::render_context::RenderContext;
 /// Maximum length of a summary in characters.
 const SUMMARY: usize = 180;
 
-/// An event in a list.
+/// An event as shown in a list.
 #[derive(Clone, Debug)]
 pub struct EventCard {
     pub id: i64,
@@ -27,14 +27,14 @@ pub struct EventCard {
     pub series: Option<i64>,
     pub title: String,
     pub href: String,
-    /// The first day in ISO format.
+    /// The first day, in ISO format.
     pub date: String,
     pub weekday: String,
     pub day: String,
     pub month: String,
-    /// The first day in words.
+    /// The first day, spelled out.
     pub spoken: String,
-    /// The first day in abbreviated words.
+    /// The first day, spelled out with abbreviations.
     pub abbreviated: String,
     pub when: String,
     pub place: String,
@@ -42,17 +42,17 @@ pub struct EventCard {
     pub summary: String,
     pub categories: Vec<Link>,
     pub featured: bool,
-    /// The status, such as `Cancelled`. Empty if the event is going ahead as announced.
+    /// The status, e.g. `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
     pub protected: bool,
     /// Whether the event starts on the same day as the previous one in the list.
     pub same_day: bool,
-    /// When the event was published and last changed, in UTC.
+    /// When the event was published and last modified, in UTC.
     pub published: String,
     pub modified: String,
 }
 
-/// Events under a common heading.
+/// Events under the same heading.
 #[derive(Clone, Debug)]
 pub struct CardGroup {
     pub name: String,
@@ -68,8 +68,8 @@ pub enum Headings {
     Days,
 }
 
-/// Groups events by the month or day on which they start. Events already running on `first` get a
-/// separate group.
+/// Groups events by the month or day on which they start. Events that are already running on
+/// `first` form a group of their own.
 pub fn groups(
     events: &[Event],
     included: &Included,
@@ -99,7 +99,7 @@ pub fn groups(
     groups
 }
 
-/// Renders an event in a list. Password-protected events only show their title and times.
+/// Renders an event in a list. A password-protected event only shows its title and times.
 fn card(event: &Event, included: &Included, view: RenderContext<'_>, running: bool) -> EventCard {
     let (language, words) = (view.language, view.language.words());
     let first = spoken::ends(&event.schedule).0.date();
@@ -160,8 +160,8 @@ fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     }
 }
 
-/// Returns the zone's abbreviation if the event has times and its zone isn't the site's. Otherwise
-/// returns an empty string.
+/// Returns the abbreviation of an event's zone. Empty for all-day events, and if the zone is the
+/// site's.
 pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     let schedule = &event.schedule;
     match schedule.all_day || schedule.zone.name() == view.zone.name() {
@@ -170,7 +170,7 @@ pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     }
 }
 
-/// Briefly describes the location of a venue.
+/// Describes a venue's location in a few words.
 pub fn place(venue: &Linked, language: Language) -> String {
     let parts = [html::plain(&venue.name), html::without_tags(&venue.place.city)];
     let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -183,18 +183,18 @@ pub fn price(event: &Event, view: RenderContext<'_>) -> String {
     html::without_tags(&price::shown(&cost, view.currency, view.language))
 }
 
-/// Returns the start of an event's excerpt, or of its description if the excerpt is empty.
+/// Returns the beginning of an event's excerpt, or of its description if the excerpt is empty.
 pub fn summary(event: &Event) -> String {
     let mut said = [&event.excerpt, &event.description].into_iter().map(|text| head(text));
     said.find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Collapses a string to one line, with single spaces between words.
+/// Collapses HTML to a single line of text, with single spaces between words.
 pub fn words(text: &str) -> String {
     html::text(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Strips tags and truncates the string at a word boundary.
+/// Strips tags and truncates the text at a word boundary.
 pub fn head(text: &str) -> String {
     let shown = words(text);
     let Some((end, _)) = shown.char_indices().nth(SUMMARY) else { return shown };

@@ -21,11 +21,11 @@ pub enum Theme {
     Dark,
 }
 
-/// How an embedded page looks.
+/// The settings of an embedded page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbedQuery {
     pub theme: Theme,
-    /// Number of events in a list.
+    /// Number of events in an embedded list.
     pub count: i64,
     pub month: Option<Month>,
 }
@@ -76,7 +76,7 @@ impl EmbedQuery {
         }
     }
 
-    /// Returns the query for another month.
+    /// Returns the query for the embedded page of `month`.
     pub fn query_of(&self, month: Month, language: Option<Language>) -> String {
         let query = format!("theme={}&month={}", self.class(), month.code());
         match language {

@@ -19,18 +19,18 @@ use crate::wire::dates::iso;
 use crate::wire::render_context::RenderContext;
 use crate::wire::series_data::InSeriesUntil;
 
-/// An event as shown on its page. Locked events only have a title and times.
+/// An event as shown on its page. A locked event only has a title and times.
 #[derive(Clone, Debug, Default)]
 pub struct EventView {
     pub title: String,
     /// Path of the page, relative to the site.
     pub path: String,
     pub when: String,
-    /// How often the event takes place. Empty if it isn't part of a series.
+    /// How often the event takes place. Empty if it isn't in a series.
     pub repeats: String,
-    /// Path of the series' page, relative to the site. Empty if there is none.
+    /// Path of the series' page, relative to the site. Empty if it doesn't have one.
     pub series_path: String,
-    /// Upcoming dates in the series.
+    /// Links to upcoming events of the series.
     pub next: Vec<Link>,
     /// The start in ISO format.
     pub start: String,
@@ -43,14 +43,14 @@ pub struct EventView {
     pub summary: String,
     pub cost: String,
     pub website: String,
-    /// The website's host.
+    /// Host name of the website.
     pub website_host: String,
     pub venues: Vec<LinkedView>,
     pub organizers: Vec<LinkedView>,
     pub categories: Vec<Link>,
     pub tags: Vec<Link>,
     pub over: bool,
-    /// The status, such as `Cancelled`. Empty if the event is going ahead as announced.
+    /// The status, e.g. `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
     /// The reason for the status. May be empty.
     pub status_reason: String,
@@ -64,7 +64,7 @@ pub struct EventView {
 /// Context for rendering an event.
 #[derive(Clone, Copy)]
 pub struct EventContext<'a> {
-    /// For links within the site, with URLs that don't have a scheme and host.
+    /// For links within the site, whose URLs have no scheme and host.
     pub view: RenderContext<'a>,
     /// For absolute URLs.
     pub absolute: RenderContext<'a>,
@@ -98,14 +98,14 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     }
 }
 
-/// Returns the path of the page of an event or a series, relative to the site.
+/// Returns the path of an event's or series' page, relative to the site.
 pub fn path_of(slug: &str) -> String {
     let path = Urls { base: String::new(), alias: false, language: None }.event_page(slug);
     path.trim_start_matches('/').to_owned()
 }
 
-/// Renders links to the next dates in a series. Those that are not going ahead as announced begin
-/// with their status.
+/// Renders links to the next events of a series. If an event is not going ahead as announced, its
+/// link starts with its status.
 pub fn dates(
     events: &[Event],
     statuses: &HashMap<i64, EventStatus>,
@@ -162,7 +162,7 @@ pub fn event(event: &Event, included: &Included, context: EventContext<'_>) -> E
     }
 }
 
-/// Returns the host of a URL without `www.`.
+/// Returns the host of a URL, without `www.`.
 fn host(text: &str) -> String {
     let url = web_url(text);
     let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();

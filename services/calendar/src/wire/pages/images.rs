@@ -1,4 +1,4 @@
-//! Image hosts on a page, for its content security policy.
+//! Finds the hosts of a page's images, for its content security policy.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use crate::model::image::web_url;
 /// Maximum number of image origins in a page's content security policy.
 const MAX: usize = 20;
 
-/// Returns the origins of externally hosted images: the one at `address`, and those in `img`
-/// elements of the HTML.
+/// Returns the origins of externally hosted images, i.e. the one at `address` and those in `img`
+/// elements of `html`.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);

@@ -7,7 +7,7 @@ pub struct Link {
     pub href: String,
 }
 
-/// A form field option.
+/// An option of a form field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub text: String,

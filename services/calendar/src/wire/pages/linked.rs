@@ -6,12 +6,12 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::wire::render_context::RenderContext;
 
-/// A venue or organizer.
+/// A venue or organizer as shown on its page, or on the page of an event.
 #[derive(Clone, Debug, Default)]
 pub struct LinkedView {
     pub name: String,
     pub href: String,
-    /// The lines of the address.
+    /// The address, line by line.
     pub lines: Vec<String>,
     /// Map URL. Empty if there is no map.
     pub map: String,
@@ -34,7 +34,7 @@ pub struct ImageView {
     pub height: Option<i64>,
 }
 
-/// Returns the image with this id, if any.
+/// Returns the image with this `id`, if any.
 pub fn image_view(
     id: Option<i64>,
     included: &Included,
@@ -65,13 +65,13 @@ pub fn linked(row: &Linked, included: &Included, view: RenderContext<'_>) -> Lin
     }
 }
 
-/// Returns the URL if a page may link to it, or else an empty string.
+/// Returns the URL if it is safe to link to, or an empty string otherwise.
 pub fn web(text: &str) -> String {
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     if is_web { text.to_owned() } else { String::new() }
 }
 
-/// Returns the address if it is safe to use in a `mailto:` link, or else an empty string.
+/// Returns the address if it is safe to use in a `mailto:` link, or an empty string otherwise.
 fn mail(text: &str) -> String {
     let text = text.trim();
     let fits = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"?&".contains(&byte));
@@ -89,7 +89,7 @@ fn lines(row: &Linked) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns a map URL for the coordinates, or for the postal address if they are unknown.
+/// Returns the URL of a map of the coordinates, or of the postal address if there are none.
 fn map(row: &Linked) -> String {
     const MAPS: &str = "https://www.openstreetmap.org/";
     let place = &row.place;

@@ -1,5 +1,5 @@
-//! View models for the HTML pages. They are independent of HTTP and don't contain any HTML other
-//! than stored descriptions.
+//! View models for the HTML pages. They are independent of HTTP, and contain no HTML other than
+//! stored descriptions.
 
 pub(crate) mod card;
 pub(crate) mod embed;

@@ -10,18 +10,19 @@ use crate::model::urls::Urls;
 /// Maximum number of events to show in a day cell.
 pub const SHOWN: usize = 4;
 
-/// Events that last at least this number of days are listed above the grid, not in each day cell.
+/// Events that last at least this number of days are listed above the grid rather than in each day
+/// cell.
 const LONG_DAYS: i64 = 7;
 
 /// Maximum number of events listed above the grid.
 const MAX_LONG: usize = 12;
 
-/// A month.
+/// A month, as shown on its page.
 #[derive(Clone, Debug)]
 pub struct MonthView {
-    /// The month's name as it appears within a sentence.
+    /// The month's name for use within a sentence.
     pub spoken: String,
-    /// The month's name as a heading.
+    /// The month's name for use as a heading.
     pub name: String,
     pub code: String,
     /// Names and abbreviations of the weekdays.
@@ -38,7 +39,8 @@ pub struct MonthView {
 }
 
 impl MonthView {
-    /// Adds up the number of events on each day. Events that span several days count once per day.
+    /// Sums up the number of events on each day. An event that spans several days counts once per
+    /// day.
     pub fn events(&self) -> i64 {
         let days = self.weeks.iter().flatten().flatten();
         days.map(|day| day.more + i64::try_from(day.entries.len()).unwrap_or(0)).sum()
@@ -51,15 +53,15 @@ pub struct DayCell {
     pub number: i8,
     /// The day in ISO format.
     pub date: String,
-    /// The day in words.
+    /// The day, spelled out.
     pub spoken: String,
     pub is_today: bool,
     pub entries: Vec<DayEntry>,
-    /// Number of events on this day that don't fit in the cell.
+    /// Number of further events on this day, which don't fit in the cell.
     pub more: i64,
-    /// The same number in words. Empty for 0.
+    /// This number in words. Empty for 0.
     pub more_text: String,
-    /// The day that this refers to, for screen readers.
+    /// The day that `more_text` refers to, for screen readers.
     pub on_day: String,
 }
 
@@ -82,18 +84,18 @@ pub struct LongEvent {
     pub when: String,
 }
 
-/// The events of a month as read from the database.
+/// A month's events as read from the database.
 pub struct MonthRows {
     pub month: Month,
     pub today: Date,
-    /// The first few events of each day that last less than a day, sorted by start time.
+    /// For each day, the first few events that last less than a day, sorted by start time.
     pub first: Vec<MonthEntry>,
     /// Events that last at least a day.
     pub lasting: Vec<MonthEntry>,
     /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// For each day, the number of events that last less than a day, started before it, and
-    /// continue into it.
+    /// For each day, the number of events shorter than a day that started earlier and continue into
+    /// it.
     pub overnight: Vec<i64>,
 }
 

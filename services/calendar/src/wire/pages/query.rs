@@ -10,10 +10,10 @@ use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::values::LARGEST_INTEGER;
 
-/// Path of the list page.
+/// Path of the event list page.
 pub const LIST: &str = "/events/";
 
-/// The parameter that selects past events, as in the original plugin.
+/// The parameter that selects past events. Its name is from the original plugin.
 pub const PAST: (&str, &str) = ("eventDisplay", "past");
 
 /// Path of the Atom feed.
@@ -25,7 +25,7 @@ pub const DAY: &str = "must be a day such as 2027-03-14";
 /// Maximum length of a search in characters.
 const LONGEST: usize = 200;
 
-/// A page request.
+/// A request for a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageQuery {
     pub search: String,
@@ -33,23 +33,23 @@ pub struct PageQuery {
     pub category: String,
     /// Tag slug.
     pub tag: String,
-    /// A day or week. `None` lists everything from now on.
+    /// The requested day or week, if any.
     pub period: Option<Period>,
-    /// Whether this is a request for a month, in the URL format of the original plugin.
+    /// Whether the request is for a month, in the original plugin's URL format.
     pub is_month: bool,
-    /// Whether this is a request for past events, newest first.
+    /// Whether the request is for past events, newest first.
     pub is_past: bool,
-    /// Page number, starting at 1. 0 if the parameter is invalid.
+    /// Page number, starting from 1. 0 if the parameter is invalid.
     pub page: i64,
     /// Event slug, from a URL in the original plugin's format.
     pub event: String,
     /// Event id, from a URL in the original plugin's format.
     pub post: Option<i64>,
-    /// Whether the request is for the calendar file.
+    /// Whether the request is for an iCalendar file.
     pub as_calendar: bool,
-    /// Whether the calendar file is for Outlook.
+    /// Whether the iCalendar file is for Outlook.
     pub outlook: bool,
-    /// How an embedded page looks.
+    /// The settings of an embedded page.
     pub embed: EmbedQuery,
     /// The language to include in links, or `None` for the site's default language.
     pub language: Option<Language>,
@@ -62,14 +62,14 @@ impl PageQuery {
     /// Returns an error if a parameter is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
-        // The first name is ours, and the second one is from the original plugin.
+        // The first name is ours, and the second one is that of the original plugin.
         let either = |names: [&str; 2]| match text(names[0]) {
             own if own.is_empty() => text(names[1]),
             own => own,
         };
         let is_on = |name: &str| params.text(name) == Some("1");
         let day = either(["date", "tribe-bar-date"]);
-        // The month view of the original plugin sends a month.
+        // The month view of the original plugin sends a month as the date.
         let month = Month::parse(&text("tribe-bar-date")).filter(|month| month.code() == day);
         let period = month.map(|month| Period::Day(month.first())).or(Period::parse_day(&day));
         if !day.is_empty() && period.is_none() {
@@ -93,7 +93,7 @@ impl PageQuery {
             event: text("tribe_events"),
             post: text("p").parse().ok(),
             page: if page.is_empty() { 1 } else { number(&page) },
-            // Calendar files always contain recent past events.
+            // iCalendar files always include recent past events.
             is_past: is_past && period.is_none() && !as_calendar,
             as_calendar,
             outlook,
@@ -102,12 +102,12 @@ impl PageQuery {
         })
     }
 
-    /// Returns whether the query has search words, a category or a tag.
+    /// Returns whether the list is filtered by a search, a category or a tag.
     pub fn is_narrowed(&self) -> bool {
         [&self.search, &self.category, &self.tag].iter().any(|text| !text.is_empty())
     }
 
-    /// Returns the path of the page relative to the base URL.
+    /// Returns the path of the page, relative to the base URL.
     pub fn path(&self) -> String {
         match self.period {
             Some(period) if self.is_month => {
@@ -119,8 +119,8 @@ impl PageQuery {
         }
     }
 
-    /// Returns API list parameters for the events in the period. Without a period, they are for past
-    /// events, or for current and upcoming ones.
+    /// Returns API list parameters for the events in the period. Without a period, these are past
+    /// events if requested, and otherwise current and upcoming ones.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut pairs = match self.period {
             Some(period) => within(period.first(), period.last()),
@@ -135,14 +135,14 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns API list parameters for the search words, category and tag.
+    /// Returns API list parameters for the search, category and tag.
     pub fn filters(&self) -> Vec<(&'static str, String)> {
         let texts = [("search", &self.search), ("categories", &self.category), ("tags", &self.tag)];
         let given = texts.into_iter().filter(|(_, text)| !text.is_empty());
         given.map(|(name, text)| (name, text.clone())).collect()
     }
 
-    /// Returns API list parameters for a calendar file. It contains the events in the period, or
+    /// Returns API list parameters for an iCalendar file. It contains the events in the period, or
     /// those that end after `since` if there is no period.
     pub fn subscription(&self, since: Date) -> Vec<(&'static str, String)> {
         let mut pairs = self.list();
@@ -153,7 +153,7 @@ impl PageQuery {
         pairs
     }
 
-    /// Returns the URL of another page of the same list.
+    /// Returns the URL of another page of this list.
     pub fn href(&self, path: &str, page: i64) -> String {
         let mut pairs = self.narrowing();
         pairs.extend(self.is_past.then(|| (PAST.0, PAST.1.to_owned())));
@@ -162,8 +162,8 @@ impl PageQuery {
         address(path, &pairs)
     }
 
-    /// Returns the URL of the calendar file with the same events. It has the language if this
-    /// determines the days of a week.
+    /// Returns the URL of an iCalendar file with the same events. It includes the language for a
+    /// week, because this determines on which day a week starts.
     pub fn calendar(&self, path: &str) -> String {
         let mut pairs = self.narrowing();
         let language = self.language.filter(|_| matches!(self.period, Some(Period::Week(_))));
@@ -187,7 +187,7 @@ fn number(text: &str) -> i64 {
     text.parse().ok().filter(|page| *page <= LARGEST_INTEGER).unwrap_or(0)
 }
 
-/// Returns API list parameters for events between two days, inclusive.
+/// Returns API list parameters for the events from `first` to `last`, inclusive.
 pub fn within(first: Date, last: Date) -> Vec<(&'static str, String)> {
     vec![
         ("start_date", first.to_string()),

@@ -1,6 +1,6 @@
 //! JSON-LD on pages, with the properties that search engines require for events, places and
-//! organizations. API responses contain a different form (`wire::json_ld`), which API clients
-//! expect.
+//! organizations. API responses use a different form, which API clients expect (see
+//! `wire::json_ld`).
 
 use serde_json::{Map, Value, json};
 
@@ -19,11 +19,11 @@ use crate::wire::series_data::{InSeriesUntil, of_series};
 
 const CONTEXT: &str = "https://schema.org";
 
-/// Symbols that are used by only one currency.
+/// Symbols that only one currency uses.
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
-/// Describes an event and the series that it belongs to.
+/// Describes an event and, if it is in a series, that series.
 pub fn event(
     (event, links, series): (&Event, &Links, Option<InSeriesUntil<'_>>),
     included: &Included,
@@ -95,7 +95,7 @@ fn described(row: &Linked, included: &Included, view: RenderContext<'_>) -> Map<
     ]);
     if is_venue {
         let address = address(row);
-        // Places must have an address, so fall back to the name.
+        // Places must have an address, so fall back to the venue's name.
         let address = if address.len() > 1 { Value::Object(address) } else { Value::from(name) };
         data.insert("address".to_owned(), address);
     }
@@ -118,8 +118,8 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds an event's price. The offer is omitted if the currency is unknown, and nothing is added
-/// unless all values are numbers.
+/// Adds an event's price. Nothing is added unless all its values are numbers, and no offer is added
+/// if the currency is unknown.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);
     let amounts: Vec<&str> =
@@ -157,13 +157,13 @@ fn image_of(id: Option<i64>, included: &Included, view: RenderContext<'_>) -> St
     image.map(|image| view.urls.image(image)).unwrap_or_default()
 }
 
-/// Builds an object from those members whose text isn't empty.
+/// Builds an object from the given members, skipping empty ones.
 fn object(members: &[(&str, &str)]) -> Map<String, Value> {
     let given = members.iter().filter(|(_, text)| !text.is_empty());
     given.map(|(name, text)| ((*name).to_owned(), Value::from(*text))).collect()
 }
 
-/// Adds a member. A single value is added directly, and several become a list.
+/// Adds a member. A single value is added directly, whereas several values become a list.
 fn add(data: &mut Map<String, Value>, name: &str, mut values: Vec<Value>) {
     match values.len() {
         0 => {}

@@ -1,4 +1,4 @@
-//! The view model of the page for subscriptions to other calendars.
+//! The view model of the page about subscriptions to other calendars.
 
 use jiff::civil::DateTime;
 
@@ -10,20 +10,20 @@ use crate::wire::subscription::{RunJson, SubscriptionJson};
 const MINUTES_OF_HOUR: i64 = 60;
 const MINUTES_OF_DAY: i64 = 24 * MINUTES_OF_HOUR;
 
-/// Separates facts of equal rank.
+/// Separates the items of a line.
 const DOT: &str = " · ";
 
-/// A subscription, described in a language.
+/// A subscription, described in the page's language.
 #[derive(Clone, Debug)]
 pub struct SubscriptionView {
     pub id: i64,
     pub url: String,
-    /// Says that the subscription has stopped or is failing. Otherwise empty.
+    /// A notice that the subscription has stopped or is failing. Empty if it isn't.
     pub notice: String,
-    /// The reason, in English. Empty if the notice contains it.
+    /// The reason, in English. Empty if the notice already includes it.
     pub reason: String,
     pub state: String,
-    /// When the subscription runs next. `None` if it doesn't.
+    /// When the subscription runs next. `None` if it won't.
     pub next_run: Option<Moment>,
     pub interval: String,
     pub events: String,
@@ -42,19 +42,19 @@ pub struct Moment {
     pub text: String,
 }
 
-/// A run, described in a language.
+/// A run, described in the page's language.
 #[derive(Clone, Debug)]
 pub struct RunView {
     pub at: Moment,
     pub outcome: &'static str,
-    /// Numbers of events. Empty if the run didn't read a file.
+    /// Event counts. Empty if the run didn't read a file.
     pub counts: String,
     /// A remark in English. May be empty.
     pub message: String,
 }
 
 impl SubscriptionView {
-    /// Describes a subscription.
+    /// Describes a subscription in `language`.
     pub fn new(one: &SubscriptionJson, language: Language) -> SubscriptionView {
         let words = language.words();
         let condition = Condition::named(one.state);
@@ -135,12 +135,12 @@ fn state(condition: Condition, words: &'static Words) -> &'static str {
     }
 }
 
-/// Appends a detail to a fact if its number isn't 0.
+/// Appends a detail to `fact`, unless `number` is 0.
 fn detailed(fact: &str, number: i64, detail: impl FnOnce() -> String) -> String {
     if number > 0 { format!("{fact}{DOT}{}", detail()) } else { fact.to_owned() }
 }
 
-/// Describes an interval in the largest unit that fits.
+/// Describes an interval in the largest unit that divides it.
 fn interval(minutes: i64, language: Language) -> String {
     let words = language.words();
     let (unit, number) = match minutes {
@@ -151,7 +151,7 @@ fn interval(minutes: i64, language: Language) -> String {
     unit(language.count(number))
 }
 
-/// Formats a time in a response for a page.
+/// Formats a time from an API response for display on a page.
 fn moment(utc: &str, language: Language) -> Moment {
     let text = utc.parse().map_or_else(|_| utc.to_owned(), |at: DateTime| language.moment(at));
     Moment { utc: utc.to_owned(), text }

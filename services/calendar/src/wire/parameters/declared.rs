@@ -2,13 +2,13 @@
 
 use utoipa::openapi::path::Parameter;
 
-/// An operation's parameters. The struct that decodes them also declares them.
+/// An operation's parameters. The struct that declares them also decodes them.
 pub trait Declared {
     /// Returns the parameters in declaration order.
     fn parameters() -> &'static [Parameter];
 }
 
-/// Defines a struct that documents and decodes an operation's parameters.
+/// Defines a struct that both documents and decodes an operation's parameters.
 ///
 /// The documentation is built only once.
 macro_rules! parameters {

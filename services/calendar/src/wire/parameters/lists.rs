@@ -132,8 +132,8 @@ list_parameters! {
     }
 }
 
-/// Event list parameters that mean the same thing all day. With any other parameter, a response is
-/// only reused within the same second.
+/// Event list parameters whose meaning doesn't change during a day. If a request has any other
+/// parameter, its response is only reused within the same second.
 pub const UNDATED: [&str; 17] = [
     "page",
     "per_page",
@@ -154,7 +154,8 @@ pub const UNDATED: [&str; 17] = [
     "_fields",
 ];
 
-/// Event feed parameters: the same as for event lists, except for JSON output and changes.
+/// Event feed parameters. They are those of event lists, without the ones for JSON output and
+/// changes.
 pub struct FeedParameters;
 
 impl Declared for FeedParameters {
@@ -198,7 +199,8 @@ list_parameters! {
     }
 }
 
-/// Defines the parameters of a term list, including those specific to one kind.
+/// Defines the parameters of a term list: the shared ones, along with those specific to the
+/// taxonomy.
 macro_rules! term_list_parameters {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         list_parameters! {

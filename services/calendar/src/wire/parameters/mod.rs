@@ -1,4 +1,4 @@
-//! The parameters of all operations. The same struct documents and decodes them.
+//! The parameters of all operations, as structs that both document and decode them.
 
 mod declared;
 mod lists;
@@ -21,7 +21,7 @@ pub use writes::{
     VenueFields,
 };
 
-/// Returns the declared name of a query or form parameter, or `None` if it isn't declared anywhere.
+/// Returns the declared name of a query or form parameter, or `None` if no operation declares it.
 pub fn declared(name: &str) -> Option<&'static str> {
     let all = [
         EventListParameters::parameters(),
@@ -41,7 +41,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         ReleaseFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
-    // Lists may also be sent as `name[]`.
+    // Lists may be sent as `name[]`, too.
     let name = name.split('[').next().unwrap_or(name);
     names.into_iter().find(|declared| *declared == name)
 }

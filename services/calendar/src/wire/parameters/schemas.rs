@@ -1,4 +1,4 @@
-//! Schemas of fields that accept several types.
+//! Schemas of fields that accept values of several types.
 
 use serde_json::Value;
 use utoipa::openapi::RefOr;
@@ -24,7 +24,7 @@ fn one_reference() -> OneOfBuilder {
 
 impl PartialSchema for LinkedReferences {
     fn schema() -> RefOr<Schema> {
-        // Some client generators can't handle lists of any type, so we specify one.
+        // Some client generators don't support lists with items of any type, so specify the type.
         let list = Array::new(Schema::OneOf(one_reference().build()));
         let one_of = one_reference().item(list).default(Some(Value::Null)).build();
         RefOr::T(Schema::OneOf(one_of))

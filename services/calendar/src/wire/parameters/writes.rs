@@ -113,10 +113,9 @@ parameters! {
     }
 }
 
-/// Defines the fields of a venue or organizer: the shared ones, followed by its own.
+/// Defines the fields of a venue or organizer: the shared ones, followed by those of the kind.
 ///
-/// `nulls` is the default that the API with which we are compatible declares for most fields of the
-/// kind.
+/// `nulls` is the default that the API we are compatible with declares for most fields of the kind.
 macro_rules! linked_parameters {
     ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
         parameters! {
@@ -219,7 +218,7 @@ linked_parameters! {
     }
 }
 
-/// Defines the fields of a term: the shared ones, followed by its own.
+/// Defines the fields of a term: the shared ones, followed by those of the taxonomy.
 macro_rules! term_parameters {
     ($(#[$doc:meta])* $type:ident { $($own:tt)* }) => {
         parameters! {
