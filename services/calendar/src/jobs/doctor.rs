@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::state::State;
 use crate::store::{checks, read_transactions, sql, transfer};
 
-/// The file of an erased image must be gone after this number of seconds.
+/// The file of an erased image must be deleted within this number of seconds.
 const REMOVAL_SECONDS: i64 = 3600;
 
-/// The findings. All fault counts are 0 if the calendar is sound.
+/// The findings. Each count of problems is 0 if the calendar is sound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
-    /// Whether nothing is wrong.
+    /// Whether no problems were found.
     pub is_sound: bool,
     pub events: i64,
     pub venues: i64,
@@ -26,7 +26,7 @@ pub struct Findings {
     pub users: i64,
     /// Number of files in the media folder.
     pub files: u64,
-    /// Structural faults in the database file.
+    /// Structural damage in the database file.
     pub damages: i64,
     /// References to rows that do not exist.
     pub dangling: i64,
@@ -34,18 +34,18 @@ pub struct Findings {
     pub missing_files: u64,
     /// Image files whose content doesn't match the hash in their name.
     pub damaged_files: u64,
-    /// Files that aren't used by any image. A file is stored shortly before its image and may
-    /// outlive it by up to an hour; those don't count.
+    /// Files that no image uses. A file is stored shortly before its image and may outlive it by up
+    /// to an hour, so recent files don't count.
     pub orphan_files: u64,
     /// Categories and tags with a wrong event count.
     pub wrong_counts: i64,
-    /// Links whose copy of the event's start is out of date.
+    /// Links whose copy of the event's start is outdated.
     pub wrong_starts: i64,
     /// Events whose search text or list columns don't match their fields.
     pub wrong_index: i64,
-    /// Former slugs whose row is gone.
+    /// Former slugs of rows that no longer exist.
     pub dead_redirects: i64,
-    /// Whether loading an export was started but never finished.
+    /// Whether the load of an export was started but never finished.
     pub is_unfinished: bool,
 }
 
@@ -106,7 +106,7 @@ pub fn examine(state: &State) -> anyhow::Result<Findings> {
         let mut found = Findings::default();
         rows(db, &mut found)?;
         files(state, db, &mut found)?;
-        // These show up as dangling references too. Count them only once.
+        // These also show up as dangling references, so count them only once.
         let counted = checks::dangling_structure(db)?;
         anyhow::Ok((found, counted))
     })?;
@@ -135,7 +135,7 @@ fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Compares the files in the media folder with the image rows.
+/// Compares the files in the media folder with the rows of images.
 fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
     let now = state.clock.unix();
     let erased = checks::erased_files(db, now - REMOVAL_SECONDS)?;
@@ -168,7 +168,7 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
     }
     state.media.each_file(now, |name, is_recent| {
         found.files += 1;
-        // The row of a new file may not be visible yet.
+        // The row of a recently stored file may not be visible yet.
         if !is_recent && !expected.contains(name) {
             found.orphan_files += 1;
             log::error!("the file {name} is not used by any image");

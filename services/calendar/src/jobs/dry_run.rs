@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use database::{DatabaseError, Db, Pools};
 
-/// Returns the result of a dry run from the transaction that is rolled back.
+/// Carries the result of a dry run out of the transaction that is rolled back.
 enum Stop<T, E> {
     Done(T),
     Failed(E),

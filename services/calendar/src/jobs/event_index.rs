@@ -6,8 +6,8 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::event_index;
 
-/// Builds or updates the index and publishes its metrics. A failure is logged, and the next request
-/// or tick tries again.
+/// Builds or updates the index and publishes its metrics. If this fails, the error is logged, and
+/// the next request or tick retries.
 pub async fn refresh_index(state: &State) {
     let state = state.clone();
     let refresh = move || {
@@ -26,8 +26,8 @@ pub async fn refresh_index(state: &State) {
     }
 }
 
-/// Prunes the change log to the last 10,000 changes. A process that is further behind has to
-/// rebuild its index.
+/// Prunes the change log to the last 10,000 changes. Processes that have fallen further behind have
+/// to rebuild their index.
 pub async fn prune_changes(state: &State) {
     if let Err(error) =
         state.pools.write_with_retries(DatabaseError::is_busy, event_index::prune).await

@@ -1,4 +1,4 @@
-//! Creates the first user and its key.
+//! Creates the first user and their key.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,14 +12,14 @@ use crate::config::Settings;
 use crate::model::role::Role;
 use crate::store::{sql, users};
 
-/// Name of the file in the data folder that receives a generated key.
+/// Name of the file in the data folder that a generated key is written to.
 const KEY_FILE: &str = "admin-key";
 
-/// When to log where a generated key is stored.
+/// When to log the location of a generated key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
-    /// At every start until the file is deleted. The process that wrote the file may have been
-    /// killed before it could log anything.
+    /// At every start until the file is deleted, since the process that wrote it may have been
+    /// killed before logging anything.
     Always,
     /// Only if the key has just been generated.
     WhenWritten,
@@ -52,7 +52,7 @@ pub fn seed(
 fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // An existing file might be readable by others.
+    // An existing file might be readable by other users.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -65,8 +65,8 @@ fn store_key(key: &str, path: &Path) -> std::io::Result<()> {
 
 /// Adds the first administrator in a transaction. Returns whether a key was generated.
 ///
-/// A generated key is on disk before the transaction commits. If the process is killed in between,
-/// the file contains an invalid key and the next start replaces it.
+/// A generated key is written to disk before the transaction commits. If the process is killed in
+/// between, the key in the file is invalid, and the next start replaces it.
 fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::Result<bool> {
     sql::one_writer(db)?;
     let given = settings.admin_key.as_deref().filter(|key| !key.is_empty());
@@ -98,8 +98,8 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     }
 }
 
-/// Warns if ADMIN_KEY is not a valid key. Otherwise this would go unnoticed until the first 401. A
-/// valid key may stay in the settings.
+/// Warns if ADMIN_KEY is not a valid key, which would otherwise go unnoticed until the first 401. A
+/// valid key may remain in the settings.
 fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
     if !is_live(db, key, now)? {
         log::warn!(

@@ -26,7 +26,7 @@ pub struct ImportOptions {
     pub base: Option<String>,
 }
 
-/// Imports a file. If the database is busy or unreachable, this keeps retrying for a minute.
+/// Imports a file. While the database is busy or unreachable, retries for up to a minute.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or is not a calendar, or the database fails. Batches
@@ -67,8 +67,8 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     Ok(report)
 }
 
-/// Opens an input so that it can be read more than once. Standard input is copied to a temporary
-/// file.
+/// Opens `input` so that it can be read more than once. Standard input is copied to a temporary
+/// file for this.
 fn rereadable(input: &Input) -> io::Result<File> {
     match input.path().filter(|_| input.is_rereadable()) {
         Some(path) => File::open(path),
@@ -81,7 +81,7 @@ fn rereadable(input: &Input) -> io::Result<File> {
     }
 }
 
-/// Describes the progress of a failed import, or returns `None` if nothing was imported.
+/// Describes how far a failed import got. Returns `None` if it didn't import anything.
 fn progress_of(so_far: &Progress) -> Option<String> {
     let Progress { passes, line, report, .. } = so_far;
     let done = match (passes, line) {
@@ -93,7 +93,7 @@ fn progress_of(so_far: &Progress) -> Option<String> {
     Some(format!("{done} ({report}); run the same command to resume"))
 }
 
-/// Writes a batch in a transaction. A retry starts the batch from the beginning.
+/// Writes a batch in a transaction. Each retry starts the batch from the beginning.
 fn write_batch(
     queue: &mut WriterQueue<'_, Error>,
     import: &mut Import,

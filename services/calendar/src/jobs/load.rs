@@ -1,8 +1,8 @@
 //! Loads events, venues, organizers and terms, using the same code that creates them over HTTP.
 //!
 //! Each line is the body of a create request plus a `type`: `event`, `venue`, `organizer`,
-//! `category` or `tag`. Existing resources are kept unchanged, or updated on request. Many lines
-//! share a transaction, but a faulty line is rolled back on its own and reported.
+//! `category` or `tag`. Existing resources are left unchanged, or updated on request. Many lines
+//! share a transaction, but a line with an error is rolled back on its own and reported.
 //!
 //! While a server uses the database, transactions are short. Otherwise a file is loaded in long
 //! transactions, because SQLite writes each changed index page once per transaction.
@@ -29,7 +29,7 @@ use crate::wire::params::Params;
 /// Maximum line length in bytes. Twice the limit for a request body.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// Lines per transaction. Other writers have to wait until it commits.
+/// Lines per transaction. Other writers have to wait until the transaction commits.
 const BATCH: usize = 250;
 
 /// Size in bytes at which no more lines are added to a batch.
@@ -41,14 +41,14 @@ const BULK: u64 = 100_000;
 /// Size in bytes at which no more batches are added to a [`BulkWriter`] transaction.
 const BULK_BYTES: usize = 256 << 20;
 
-/// Maximum number of faulty lines to report individually. Warnings have the same limit.
+/// Maximum number of failed lines to report individually. The same limit applies to warnings.
 const MAX_FAULTS: usize = 100;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
     /// Run the load in a single transaction and roll it back.
     pub dry_run: bool,
-    /// Update existing resources to match their line.
+    /// Update existing resources to match their lines.
     pub upsert: bool,
 }
 
@@ -58,9 +58,9 @@ pub struct Loaded {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Number of faulty lines. None of them changed anything.
+    /// Number of lines with errors. None of these changed anything.
     pub failed: u64,
-    /// The first faulty lines.
+    /// The first lines with errors.
     pub faults: Vec<Fault>,
     /// Number of values in loaded lines that had to be replaced.
     pub warned: u64,
@@ -68,12 +68,12 @@ pub struct Loaded {
     pub warnings: Vec<Fault>,
 }
 
-/// A line that could not be loaded, or a value that had to be replaced.
+/// A line that could not be loaded, or had a value replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// The line number, starting from 1.
     pub line: u64,
-    /// The reason, for the operator.
+    /// An explanation for the operator.
     pub message: String,
 }
 
@@ -117,18 +117,18 @@ impl Loaded {
     }
 }
 
-/// Loads JSON lines. If the database is busy or unreachable, this keeps retrying for a minute.
-/// Gathers statistics at the end.
+/// Loads JSON lines and then gathers statistics. While the database is busy or unreachable, retries
+/// for up to a minute.
 ///
 /// # Errors
-/// Returns an error if the lines cannot be read, or the database fails. Batches that were already
-/// written are kept, and the error reports the last loaded line.
+/// Returns an error if the lines cannot be read, or the database fails. Batches written until then
+/// are kept, and the error reports the last loaded line.
 pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow::Result<Loaded> {
     load_with(state, json_lines(lines), options, None)
 }
 
-/// Like [`load`], for input that doesn't come from another program. A long transaction then never
-/// has to wait for the next line.
+/// Like [`load`], for input that isn't piped from another program. Its lines are available
+/// immediately, so transactions can be long.
 ///
 /// # Errors
 /// Same as [`load`].
@@ -152,7 +152,7 @@ pub fn load_table(
     load_with(state, TableRows::new(table)?, options, None)
 }
 
-/// Like [`load_table`], for input that doesn't come from another program.
+/// Like [`load_table`], for input that isn't piped from another program.
 ///
 /// # Errors
 /// Same as [`load_table`].
@@ -164,7 +164,8 @@ pub fn load_table_file(
     load_with(state, TableRows::new(table)?, options, bulk_writer(state, options)?)
 }
 
-/// Opens a writer for long transactions. Returns `None` for dry runs, and if there isn't one.
+/// Opens a writer for long transactions. Returns `None` for dry runs, and if no such writer is
+/// available.
 fn bulk_writer(state: &State, options: LoadOptions) -> anyhow::Result<Option<BulkWriter>> {
     if options.dry_run {
         return Ok(None);
@@ -209,7 +210,7 @@ fn load_with(
         }
     };
     batches.progress.finish();
-    // Lines that were loaded before a failure are kept, so they need statistics too.
+    // Lines loaded before a failure are kept, so they need statistics too.
     if loaded.created > 0
         && !options.dry_run
         && let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db))
@@ -225,7 +226,7 @@ fn load_with(
     }
 }
 
-/// Loads many batches per transaction. If reading fails, the lines up to that point are kept.
+/// Loads many batches per transaction. If reading fails, the lines read until then are kept.
 fn load_in_bulk(
     batches: &mut Batches<impl Source>,
     loaded: &mut Loaded,
@@ -271,10 +272,10 @@ fn load_batches(
 /// A line number, with the parsed line or the error from parsing it.
 type Parsed = (u64, Result<Params, String>);
 
-/// A line: its number, its content and its length in bytes. Blank lines have no content.
+/// The number, content and length in bytes of a line. Blank lines have no content.
 type SourceLine = (u64, Option<Result<Params, String>>, usize);
 
-/// A file to load.
+/// An input to load, line by line.
 trait Source {
     /// Returns the next line, or `None` at the end.
     fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;
@@ -336,7 +337,7 @@ fn parse(text: &str) -> Result<Params, String> {
     }
 }
 
-/// Returns the first user, who becomes the author of everything we load.
+/// Returns the first user, the author of everything that is loaded.
 pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
     users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))
@@ -344,8 +345,8 @@ pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
 
 /// Writes a batch inside a transaction.
 ///
-/// New events are stored together as far as possible. After a line that must be loaded separately,
-/// the next attempt covers one line, and each success doubles the number.
+/// New events are stored together where possible. After a line that has to be loaded on its own,
+/// the next attempt covers a single line, and each success doubles the number of lines.
 fn write(
     state: &State,
     db: &mut Db,
@@ -383,7 +384,7 @@ fn write(
     Ok(loaded)
 }
 
-/// Writes a line, using a savepoint.
+/// Writes a line within a savepoint.
 fn write_line(
     state: &State,
     db: &mut Db,

@@ -6,7 +6,8 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{events, linked_posts, sql, transfer};
 
-/// Publishes all resources that are due. A failure is logged, and the next tick tries again.
+/// Publishes all resources that are due. If this fails, the error is logged, and the next tick
+/// retries.
 pub async fn publish_due(state: &State) {
     loop {
         let now = state.clock.unix();
@@ -25,11 +26,11 @@ pub async fn publish_due(state: &State) {
     }
 }
 
-/// Publishes some of the resources that are due. The limit keeps the transaction short for other
-/// writers. Returns how many were published.
+/// Publishes resources that are due and returns their number. A limit keeps the transaction short
+/// for the sake of other writers.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
-    // While an export is being loaded, row counts must not change. They are compared at the end.
+    // While an export is being loaded, row counts must not change, as they are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(0);
     }

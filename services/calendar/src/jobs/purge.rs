@@ -15,7 +15,7 @@ use crate::store::{self, events, linked_posts, sql, transfer};
 /// Number of resources to remove per transaction.
 const BATCH: usize = 20;
 
-/// Number of resources of each kind to search for at a time. Each search reads the whole trash.
+/// Number of resources of each kind to find per search. Each search reads the whole trash.
 const FOUND: i64 = 10_000;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -25,19 +25,19 @@ const DAY_SECONDS: i64 = 86_400;
 pub struct PurgeOptions {
     /// Remove resources that have been in the trash for more than this number of days.
     pub older_than: Option<i64>,
-    /// Ids of events to remove, whatever their status.
+    /// Ids of events to remove, regardless of their status.
     pub events: Vec<i64>,
-    /// Count the resources without removing any.
+    /// Only count the resources.
     pub dry_run: bool,
 }
 
-/// How many resources were removed.
+/// The number of resources that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Purged {
     pub events: i64,
     pub venues: i64,
     pub organizers: i64,
-    /// Images removed because only removed resources used them. Not counted in a dry run.
+    /// Images that were removed because nothing else used them. Not counted in a dry run.
     pub images: i64,
     /// Number of requested events that do not exist.
     pub missing: i64,
@@ -71,7 +71,7 @@ impl fmt::Display for Purged {
     }
 }
 
-/// Removes resources in short transactions. If it fails or is killed, just run it again to remove
+/// Removes resources in short transactions. After an error or interruption, run it again to remove
 /// the rest.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ fn count(db: &mut Db, before: Option<i64>, ids: &[i64]) -> Result<Purged, Databa
     let mut found = Purged::default();
     for id in ids {
         match events::find(db, *id)? {
-            // Already counted as part of the trash.
+            // This event has already been counted as part of the trash.
             Some(event) if event.status.is_trashed() && before > Some(event.modified_utc) => {}
             Some(_) => found.events += 1,
             None => found.missing += 1,
@@ -162,10 +162,10 @@ enum Trashed {
     Linked(Kind, i64),
 }
 
-/// Finds resources that were trashed before a time, outside the transactions that remove them. Other
-/// writers would wait for the search.
+/// Finds resources that were trashed before the given time. This is not part of the transactions
+/// that remove them, because other writers would have to wait for the search.
 fn expired(db: &mut Db, before: i64) -> Result<Vec<Trashed>, Error> {
-    // While an export is being loaded, row counts must not change. They are compared at the end.
+    // While an export is being loaded, row counts must not change, as they are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(Vec::new());
     }
@@ -178,7 +178,7 @@ fn expired(db: &mut Db, before: i64) -> Result<Vec<Trashed>, Error> {
     Ok(found)
 }
 
-/// Removes those of these resources that are still in the trash.
+/// Removes the given resources, skipping any that are no longer in the trash.
 fn remove_expired(
     db: &mut Db,
     found: &[Trashed],
@@ -186,7 +186,7 @@ fn remove_expired(
 ) -> Result<Purged, Error> {
     sql::one_writer(db)?;
     let mut removed = Purged::default();
-    // Loading an export may have begun after the search.
+    // The load of an export may have started after the search.
     if transfer::unfinished(db)?.is_some() {
         return Ok(removed);
     }
@@ -214,8 +214,8 @@ fn remove_expired(
 }
 
 /// Removes resources that have been in the trash for TRASH_DAYS, and the files of all erased
-/// images. Several replicas may do this: they take turns, and each transaction only removes what is
-/// still there. A failure is logged, and the next tick tries again.
+/// images. Several replicas may do this, because they take turns and each transaction only removes
+/// what still exists. If it fails, the error is logged, and the next tick retries.
 pub async fn empty_trash(state: &State) {
     let days = state.site.settings.trash_days;
     if days > 0 {

@@ -1,4 +1,4 @@
-//! Creates more events for series, so that the coming months are always covered.
+//! Adds events to series, so that the coming months are always covered.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -9,9 +9,9 @@ use crate::model::series::Series;
 use crate::state::{Site, State};
 use crate::store::{series_due, sql, transfer};
 
-/// Creates the events that are due, in one transaction per series. Several replicas may do this:
-/// they take turns, and each only creates what is still missing. A failure is logged, and the next
-/// tick tries again.
+/// Creates the events that are due, in one transaction per series. Several replicas may do this,
+/// because they take turns and each one only creates what is still missing. If it fails, the error
+/// is logged, and the next tick retries.
 pub async fn extend_series(state: &State) {
     loop {
         let (site, now) = (state.site.clone(), state.clock.now());
@@ -28,11 +28,11 @@ pub async fn extend_series(state: &State) {
     }
 }
 
-/// Number of series to expand in one read.
+/// Number of series to read and expand at a time.
 const AT_ONCE: i64 = 50;
 
-/// Makes series due that now lack events because SERIES_AHEAD was raised since they were scheduled.
-/// Returns false if the database failed, so that some series were not looked at.
+/// Makes series due that lack events because SERIES_AHEAD was raised after they were scheduled.
+/// Returns false if the database failed, in which case some series were not checked.
 pub async fn review_series(state: &State) -> bool {
     let mut last = 0;
     loop {
@@ -63,8 +63,8 @@ pub async fn review_series(state: &State) -> bool {
     }
 }
 
-/// Reads some series that are not due yet, starting after `last`. Returns those that lack events,
-/// and the last one that was read.
+/// Reads some series that are not due yet, in order of id and starting after `last`. Returns those
+/// that lack events, along with the id of the last series read.
 fn lacking_events(
     db: &mut Db,
     site: &Site,
@@ -80,11 +80,11 @@ fn lacking_events(
     Ok((lacking, some.last().map(|one| one.id)))
 }
 
-/// Extends the next series that is due. Returns the number of new events, or `None` if no series is
-/// due.
+/// Extends the next series that is due. Returns the number of new events, or `None` if there is no
+/// such series.
 fn extend_next(db: &mut Db, site: &Site, now: Timestamp) -> Result<Option<usize>, DatabaseError> {
     sql::one_writer(db)?;
-    // While an export is being loaded, row counts must not change. They are compared at the end.
+    // While an export is being loaded, row counts must not change, as they are compared at the end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Removes a user. Another user becomes the author of everything they own.
+//! Removes a user, whose resources are transferred to another user.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl From<DatabaseError> for RemovalError {
     }
 }
 
-/// How many resources have a new author.
+/// The numbers of resources that were transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inherited {
     pub events: usize,
@@ -57,8 +57,8 @@ impl fmt::Display for Inherited {
     }
 }
 
-/// Revokes a user's keys, transfers all their resources to another user in short transactions, and
-/// finally deletes the user. If it fails or is killed, just run it again.
+/// Revokes a user's keys, transfers all of their resources to another user in short transactions,
+/// and then deletes the user. After an error or interruption, run it again.
 ///
 /// # Errors
 /// Returns an error if a login does not exist, the user must not be removed, or the database fails.
@@ -101,13 +101,12 @@ fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
     }
 }
 
-/// Transfers some of the resources to the heir. Once there are none left, deletes the user and
-/// returns true.
+/// Transfers some of the resources to the heir. When none are left, deletes the user and returns
+/// true.
 fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
     sql::one_writer(db)?;
     let mut given = Inherited::default();
-    // A trashed resource's modification date is the time at which it was trashed, so don't change
-    // it.
+    // The modification date of a trashed resource is when it was trashed, so leave it unchanged.
     let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
     let ids = users::rows_of(db, "events", user.id)?;
     for old in events::by_ids(db, &ids)? {

@@ -1,5 +1,5 @@
-//! Sends requests to the other site, one at a time. Observes the pause that the site asks for, and
-//! retries failed requests.
+//! Sends requests to the other site, one at a time, pausing for as long as the site asks and
+//! retrying failed requests.
 
 use std::time::Duration;
 
@@ -20,21 +20,21 @@ const LONGEST: usize = 64 << 20;
 /// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 6;
 
-/// The longest pause that we accept from a site.
+/// The longest pause that a site may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// Timeout per request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A site's URL and how to access it.
+/// The URL of a site, and how to access it.
 #[derive(Clone)]
 pub struct SiteAccess {
     pub url: Url,
-    /// User name and application password.
+    /// User name and application password, if any.
     pub credentials: Option<(String, String)>,
-    /// Addresses that we may contact.
+    /// The addresses that may be contacted.
     pub reach: Reach,
-    /// Pause after each request.
+    /// How long to pause after each request.
     pub pause: Duration,
 }
 
@@ -46,26 +46,26 @@ pub struct SiteClient {
     pause: Duration,
 }
 
-/// A response that we don't have to retry.
+/// A response that need not be retried.
 pub enum Reply {
     Found(Value),
-    /// The status of an error response, and the error code from its body.
+    /// The status of an error response, and the error code in its body.
     Refused(u16, String),
 }
 
-/// The reason for retrying a request, and the pause requested by the site.
+/// Why to retry a request, and the pause that the site asks for.
 pub struct Failure(pub String, pub Option<Duration>);
 
 impl Failure {
-    /// Returns the failure to retry for a response with this status. Returns `None` if retrying would
-    /// not help.
+    /// Returns the failure for a response with this status, or `None` if a retry would not help.
     pub fn of_status(status: u16, seconds: Option<u64>) -> Option<Failure> {
         let pause = seconds.map(Duration::from_secs);
         matches!(status, 408 | 425 | 429 | 500..=599)
             .then(|| Failure(format!("the site responded with {status}"), pause))
     }
 
-    /// Returns the failure to retry for an image. Returns `None` if retrying would not help.
+    /// Returns the failure for an image that could not be fetched, or `None` if a retry would not
+    /// help.
     pub fn of_image(why: ImageError) -> Option<Failure> {
         match why {
             ImageError::Unavailable => {
@@ -109,23 +109,22 @@ impl SiteClient {
         &self.root
     }
 
-    /// Returns whether requests are made on behalf of a user.
+    /// Returns whether requests are authenticated.
     pub fn has_user(&self) -> bool {
         !self.headers.is_empty()
     }
 
-    /// Runs a future on the client's runtime, then pauses before the next request.
+    /// Runs `work` on the client's runtime, then pauses before the next request.
     fn run<T>(&self, work: impl Future<Output = T>) -> T {
         let done = self.runtime.block_on(work);
         std::thread::sleep(self.pause);
         done
     }
 
-    /// Reads a JSON document below `/wp-json/`.
+    /// Fetches the JSON document at `path`, which is relative to `/wp-json/`.
     ///
     /// # Errors
-    /// Returns an error if several attempts didn't get a usable response, or if retrying would not
-    /// help.
+    /// Returns an error if no attempt got a usable response, or if a retry would not help.
     pub fn get(&self, path: &str) -> anyhow::Result<Reply> {
         let address = format!("{}/wp-json/{path}", self.root);
         match self.repeat(&address, async || self.try_get(&address).await) {
@@ -135,7 +134,7 @@ impl SiteClient {
         }
     }
 
-    /// Makes a request, and repeats it after each [`Failure`], up to a maximum number of attempts.
+    /// Makes a request and repeats it after each [`Failure`], up to the maximum number of attempts.
     ///
     /// # Errors
     /// The last failure, or the error of an attempt that must not be repeated.
@@ -157,7 +156,7 @@ impl SiteClient {
         }
     }
 
-    /// Makes one attempt. Returns a [`Failure`] if it is worth retrying, and any other error
+    /// Makes one attempt. Returns a [`Failure`] if it is worth retrying, or any other error
     /// otherwise.
     async fn try_get(&self, address: &str) -> Result<Reply, Result<Failure, anyhow::Error>> {
         let again = |why: &str| Err(Ok(Failure(why.to_owned(), None)));

@@ -1,4 +1,4 @@
-//! Translates items from the other site to the fields of our writes.
+//! Translates items of the other site to the fields of our writes.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All kinds, in dependency order: each item comes after those it refers to.
+    /// All kinds, ordered so that each item comes after those it refers to.
     pub const ALL: [ItemKind; 5] = [
         ItemKind::Term(Taxonomy::Category),
         ItemKind::Term(Taxonomy::Tag),
@@ -93,13 +93,13 @@ impl ItemKind {
         }
     }
 
-    /// Copies the fields of an item that don't have to be translated.
+    /// Copies the fields that don't need to be translated.
     pub fn copied(self, item: &Value) -> Map<String, Value> {
         let given = self.fields().iter().filter_map(|name| Some((*name, item.get(name)?)));
         let given = given.filter(|(_, value)| !value.is_null());
         let mut fields: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        // The other site writes an unknown date as zeros.
+        // The other site represents an unknown date as zeros.
         if fields
             .get("date_utc")
             .and_then(Value::as_str)
@@ -120,14 +120,14 @@ impl ItemKind {
         {
             fields.remove("description");
         }
-        // The site may report the item's own page as its website.
+        // The site may report the URL of the item's own page as its website.
         if fields.contains_key("website") && fields.get("website") == item.get("url") {
             fields.insert("website".to_owned(), "".into());
         }
         fields
     }
 
-    /// Returns a digest of the fields we write. For a term, the digest includes its parent.
+    /// Returns a digest of the fields to write. For a term, it includes the parent.
     pub fn digest(self, item: &Value, fields: &Map<String, Value>) -> String {
         let text = match (self, parent_of(item)) {
             (ItemKind::Term(_), Some(parent)) => json!([fields, parent]).to_string(),
@@ -137,7 +137,7 @@ impl ItemKind {
     }
 }
 
-/// Returns the name under which a site's list is recorded with its items.
+/// Returns the name under which the items of a site's list are recorded.
 pub fn source(root: &str, kind: ItemKind) -> String {
     format!("{root} {}", kind.collection())
 }
@@ -147,18 +147,18 @@ pub fn parent_of(item: &Value) -> Option<i64> {
     number(item.get("parent")?)
 }
 
-/// Returns an item's id, or `None` if it is missing or not positive.
+/// Returns the id of an item, or `None` if it is missing or not positive.
 pub fn id_of(item: &Value) -> Option<i64> {
     number(item.get("id")?)
 }
 
-/// Parses a positive number, given as a JSON number or a string. Returns `None` for anything else.
+/// Parses a positive integer, given as a JSON number or a string. Returns `None` for anything else.
 pub fn number(value: &Value) -> Option<i64> {
     let id = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
     (id > 0).then_some(id)
 }
 
-/// Returns the URL of an item's image, or an empty string if it doesn't have one.
+/// Returns the URL of an item's image, or an empty string if it has none.
 pub fn image_url(item: &Value) -> &str {
     match item.get("image") {
         Some(Value::Object(image)) => image.get("url").and_then(Value::as_str).unwrap_or_default(),
@@ -167,7 +167,7 @@ pub fn image_url(item: &Value) -> &str {
     }
 }
 
-/// Returns a member's objects. The member may be a list or a single object.
+/// Returns the objects in the member `name`, which may be a list or a single object.
 pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
     match item.get(name) {
         Some(Value::Array(items)) => items.iter().filter(|one| one.is_object()).collect(),

@@ -2,7 +2,7 @@
 //!
 //! Each item is written in its own transaction, together with its id at the site and a digest of
 //! its fields. Another run therefore resumes where the last one stopped, and only writes items that
-//! have changed at the site.
+//! have since changed at the site.
 
 mod client;
 mod items;
@@ -37,7 +37,7 @@ use crate::store::remote_images::ImageFetcher;
 use crate::store::{images, site_items, sql, users};
 use crate::wire::params::Params;
 
-/// Items per page. The Events Calendar does not allow more.
+/// Items per page. The Events Calendar doesn't allow more than this.
 const PER_PAGE: usize = 50;
 
 /// Maximum number of pages to read from a list.
@@ -46,11 +46,11 @@ const MOST_PAGES: usize = 100_000;
 /// Timeout for fetching an image.
 const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Imports a site, or the changes since the last run.
+/// Imports a site or, if it was imported before, the changes since the last run.
 ///
 /// # Errors
 /// Fails if the site does not respond or does not provide the API, or if the database fails. Items
-/// that were already written are kept, and the next run resumes.
+/// written until then are kept, and the next run resumes.
 pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOver> {
     let images = ImageFetcher::new(access.reach.clone(), IMAGE_TIME)?;
     let mut site = Site {
@@ -83,7 +83,7 @@ pub fn import_site(state: &State, access: &SiteAccess) -> anyhow::Result<TakenOv
     Ok(site.report)
 }
 
-/// An item's image after we tried to store it.
+/// The image of an item, after an attempt to store it.
 enum ImageHere {
     None,
     Id(i64),
@@ -94,30 +94,30 @@ struct Site<'a> {
     state: &'a State,
     client: SiteClient,
     images: ImageFetcher,
-    /// Hosts from which all attempts to fetch an image failed. We try each of their other images
-    /// only once.
+    /// Hosts of images for which all attempts failed. Other images on these hosts get only one
+    /// attempt.
     lost_hosts: HashSet<String>,
     queue: WriterQueue<'a, Error>,
     user: User,
-    /// Our user ids, by the author ids of the other site.
+    /// Ids of our users by author id at the other site.
     authors: HashMap<i64, i64>,
-    /// Parents to set once the whole list has been read.
+    /// Parents to set after the whole list has been read.
     parents: Vec<Parent>,
-    /// The query parameter that asks for all statuses. Empty if we don't have credentials.
+    /// The query parameter that requests all statuses. Empty without credentials.
     statuses: &'static str,
     report: TakenOver,
 }
 
-/// One page of a list at the other site.
+/// A page of a list at the other site.
 struct Page {
     items: Vec<Value>,
     total: Option<u64>,
-    /// The number of pages, if the site reports it.
+    /// The number of pages, if reported by the site.
     pages: Option<usize>,
 }
 
 impl Site<'_> {
-    /// Checks that the site accepts our credentials. If it ignored them, we would miss its drafts.
+    /// Checks that the site accepts our credentials. If it ignored them, drafts would be missing.
     fn check_user(&mut self) -> anyhow::Result<()> {
         match self.client.get("wp/v2/users/me")? {
             Reply::Found(_) => {}
@@ -126,7 +126,7 @@ impl Site<'_> {
                  application password, and that the site's web server forwards the Authorization \
                  header"
             ),
-            // Some sites switch this endpoint off. We can continue, because such a site still
+            // Some sites disable this endpoint. It is safe to continue, since such a site still
             // rejects anonymous requests for lists that include drafts.
             Reply::Refused(status, _) => log::warn!(
                 "the site responded with {status} when asked who the user is, so check that drafts \
@@ -155,7 +155,7 @@ impl Site<'_> {
                 if !seen.insert(id) {
                     continue;
                 }
-                // The list may contain the parent later.
+                // The parent may appear later in the list.
                 if let ItemKind::Term(_) = kind
                     && parent_of(item).is_some()
                 {
@@ -172,7 +172,7 @@ impl Site<'_> {
             }
             let is_last = pages.is_some_and(|pages| number >= pages);
             if page.items.is_empty() || is_last {
-                // Only the single page of an empty list is empty.
+                // A page can only be empty if the whole list is.
                 let has_more = pages.is_some_and(|pages| pages > 1 && number <= pages);
                 is_cut = page.items.is_empty() && has_more;
                 break;
@@ -240,8 +240,8 @@ impl Site<'_> {
         Ok(Some(Page { items, total: found["total"].as_u64(), pages }))
     }
 
-    /// Writes an item if it is new or has changed. Returns its id here, or `None` if it was not
-    /// written.
+    /// Writes an item if it is new or has changed. Returns its id in this calendar, or `None` if it
+    /// was not written.
     fn take(&mut self, kind: ItemKind, id: i64, item: &Value) -> anyhow::Result<Option<i64>> {
         let mut fields = kind.copied(item);
         self.add_links(kind, item, &mut fields)?;
@@ -253,8 +253,8 @@ impl Site<'_> {
                 Some(known) => exists(db, kind, known.our_id)?,
                 None => false,
             };
-            // Categories with different parents may have the same name, so a new one is created
-            // below its parent.
+            // Categories with different parents may have the same name, so create a new one below
+            // its parent.
             let above = match kind {
                 ItemKind::Term(taxonomy) if known.is_none() => {
                     parents::known(db, taxonomy, (&source, item))?
@@ -271,7 +271,7 @@ impl Site<'_> {
         }
         if let Some(known) = &known {
             if self.state.pools.read_blocking(|db| is_removed(db, kind, known.our_id))? {
-                // Its image may have been erased, and would be fetched again.
+                // Its image may have been erased here, and would be fetched again.
                 self.report.skipped += 1;
                 return Ok(None);
             }
@@ -294,7 +294,7 @@ impl Site<'_> {
                 digest
             }
             ImageHere::None => digest,
-            // Don't record the digest, so that the next run retries the image.
+            // Without a digest, the next run retries the image.
             ImageHere::Missing => {
                 fields.remove("image");
                 String::new()
@@ -305,15 +305,15 @@ impl Site<'_> {
             Some(_) => None,
             None => Parent::of(kind, item, known.is_some(), (id, &digest)),
         };
-        // If we still have to set the parent, record the digest only after that. The next run then
-        // takes care of it if this one is interrupted.
+        // If the parent is yet to be set, don't record the digest until then. If this run is
+        // interrupted before that, the next one sets it.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
-            // The item may already exist: another run may have written it, or an earlier attempt
-            // may have committed without our knowing.
+            // The item may exist by now: another run may have written it, or an earlier attempt may
+            // have committed without reporting success.
             let known = site_items::find(db, &source, id)?;
             if let Some(known) = &known
                 && known.digest == digest
@@ -375,7 +375,7 @@ impl Site<'_> {
         })
     }
 
-    /// Stores an item's image, unless we already have it.
+    /// Stores an item's image, unless it is already stored.
     fn image(&mut self, item: &Value) -> anyhow::Result<ImageHere> {
         let url = image_url(item);
         if url.is_empty() {
@@ -418,7 +418,7 @@ impl Site<'_> {
         Ok(ImageHere::Id(id))
     }
 
-    /// Adds an item's image, terms, venues and organizers, using our own ids.
+    /// Adds an item's image, terms, venues and organizers, translated to our ids.
     fn add_links(
         &mut self,
         kind: ItemKind,
@@ -450,7 +450,7 @@ impl Site<'_> {
                 })?;
                 let ours = match known {
                     Some(ours) => ours,
-                    // Unpublished items may be missing from the lists.
+                    // The lists may lack unpublished items.
                     None => self.take(kind, id, object)?,
                 };
                 ids.extend(ours.map(Value::from));
@@ -460,7 +460,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns our user with the same login as the author. Falls back to our first user.
+    /// Returns our user with the same login as the author, or our first user if there is none.
     fn author(&mut self, id: i64) -> anyhow::Result<i64> {
         if let Some(known) = self.authors.get(&id) {
             return Ok(*known);
@@ -478,7 +478,7 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of terms that were created before their parents, or that changed.
+    /// Sets the parents of terms that were written before their parents, or that have changed.
     fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
         for child in std::mem::take(&mut self.parents) {
             let source = source(self.client.root(), ItemKind::Term(child.taxonomy));

@@ -1,4 +1,4 @@
-//! The parents of categories.
+//! Sets the parents of categories.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,20 +11,20 @@ use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::store::{site_items, terms};
 
-/// The parent to set for a term that we have written.
+/// The parent to be set for a term that has been written.
 pub struct Parent {
     pub taxonomy: Taxonomy,
     /// The term's id at the other site.
     id: i64,
     /// The parent's id at the other site.
     parent: Option<i64>,
-    /// The term's digest. We record it once the parent is set.
+    /// The term's digest, which is recorded once the parent is set.
     digest: String,
 }
 
 impl Parent {
-    /// Returns the parent that we have to set later. Returns `None` for items that aren't terms,
-    /// and for new terms without a parent.
+    /// Returns the parent to be set later. `None` for items that aren't terms, and for new terms
+    /// without a parent.
     pub fn of(
         kind: ItemKind,
         item: &Value,
@@ -37,7 +37,8 @@ impl Parent {
         (parent.is_some() || is_known).then_some(Parent { taxonomy, id, parent, digest })
     }
 
-    /// Sets the parent, and records the term's digest. `seen` has the ids of all items in the list.
+    /// Sets the parent and records the term's digest. `seen` contains the ids of all items in the
+    /// list.
     pub fn set(&self, db: &mut Db, source: &str, seen: &HashSet<i64>) -> Result<(), Error> {
         let Some(known) = site_items::find(db, source, self.id)? else { return Ok(()) };
         let parent = match self.parent {
@@ -48,7 +49,7 @@ impl Parent {
             // The parent was erased here.
             Some(0) if self.parent.is_some() => {}
             Some(parent) => app::set_term_parent(db, self.taxonomy, known.our_id, parent)?,
-            // We failed to write the parent. The next run retries both.
+            // The parent could not be written. The next run retries both.
             None if self.parent.is_some_and(|parent| seen.contains(&parent)) => return Ok(()),
             None => {}
         }
@@ -56,7 +57,8 @@ impl Parent {
     }
 }
 
-/// Returns our id of a term's parent, or `None` if it has no parent, or if the parent is not here.
+/// Returns our id of a term's parent, or `None` if it has no parent or the parent doesn't exist
+/// here.
 pub fn known(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -67,7 +69,7 @@ pub fn known(
     Ok(terms::find(db, taxonomy, known.our_id)?.map(|term| term.id))
 }
 
-/// Orders terms so that each one follows its parent. Those whose parents form a loop come last.
+/// Sorts terms so that each one follows its parent. Terms whose ancestors form a loop come last.
 pub fn parents_first(terms: Vec<(i64, Value)>) -> Vec<(i64, Value)> {
     let ids: HashSet<i64> = terms.iter().map(|(id, _)| *id).collect();
     let mut ordered = Vec::new();

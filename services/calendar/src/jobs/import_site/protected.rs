@@ -1,4 +1,4 @@
-//! Events that a password protects at the other site. Its lists show them without their details.
+//! Events that are password-protected at the other site, whose lists omit their details.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ pub const HIDDEN: &str = "is protected by a password; the site shows its details
     only to users who may edit it, so it was not imported, and an earlier copy was left unchanged. \
     Import it with --user";
 
-/// Ends the digests of items that have a password at the other site.
+/// The suffix of an item's digest if it has a password at the other site.
 const MARK: &str = " protected";
 
-/// Returns an item with its details, and with its password if it is protected. Returns `None` if
-/// the site does not show these to our user.
+/// Returns the item with its details and, if it is protected, its password. Returns `None` if our
+/// user at the site may not see them.
 ///
 /// # Errors
 /// Returns an error if the site does not respond.
@@ -44,20 +44,20 @@ pub fn unlocked<'i>(
     Ok(Some(Cow::Owned(event)))
 }
 
-/// Adds to the digest of an item whether it has a password.
+/// Marks the digest of an item that has a password.
 pub fn marked(digest: String, fields: &Map<String, Value>) -> String {
     if fields.contains_key("password") { digest + MARK } else { digest }
 }
 
-/// Removes the password of an item that had one at the other site and no longer has. Passwords that
-/// were set here stay.
+/// Removes the password if the item had one at the other site when it was last imported, but no
+/// longer does. Passwords that were set here are kept.
 pub fn open(fields: &mut Map<String, Value>, digest_before: &str) {
     if digest_before.ends_with(MARK) && !fields.contains_key("password") {
         fields.insert("password".to_owned(), "".into());
     }
 }
 
-/// Returns whether an event lacks its details. Its flags are null then.
+/// Returns whether the details of an event are hidden, in which case its flags are null.
 fn is_blank(event: &Value) -> bool {
     ["all_day", "featured"].iter().all(|name| event.get(name).is_some_and(Value::is_null))
 }

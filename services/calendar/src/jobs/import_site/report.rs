@@ -1,4 +1,4 @@
-//! The site import report.
+//! The report of a site import.
 
 use std::fmt;
 
@@ -6,43 +6,44 @@ use serde::Serialize;
 
 use super::items::ItemKind;
 
-/// Maximum number of faults to report individually.
+/// Maximum number of failed items to report individually.
 const MAX_FAULTS: usize = 100;
 
-/// The site import report.
+/// The result of a site import, with item counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TakenOver {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Changed items that we skipped because they were trashed or erased here.
+    /// Items that have changed at the site, but were not written because they had been trashed or
+    /// erased here.
     pub skipped: u64,
     pub failed: u64,
-    /// Images that could not be fetched. The next run tries again.
+    /// Images that could not be fetched. The next run retries them.
     pub missing_images: u64,
-    /// Lists that had more or fewer items than the site claimed.
+    /// Lists that turned out to be longer or shorter than the site reported.
     pub incomplete: u64,
-    /// The first items that failed, up to a limit.
+    /// Details of the first items that failed. `failed` counts all of them.
     pub faults: Vec<ItemFault>,
 }
 
-/// An item that failed.
+/// An item that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ItemFault {
-    /// The list it is in.
+    /// The list containing the failed item, e.g. `venues`.
     pub list: &'static str,
     pub id: i64,
-    /// The reason, for the operator.
+    /// An explanation for the operator.
     pub message: String,
 }
 
 impl TakenOver {
-    /// Returns whether everything was imported.
+    /// Returns whether the import is complete, with nothing for another run to retry.
     pub fn is_whole(&self) -> bool {
         self.failed + self.missing_images + self.incomplete == 0
     }
 
-    /// Counts an item that failed.
+    /// Records a failed item.
     pub fn note(&mut self, kind: ItemKind, id: i64, message: String) {
         self.failed += 1;
         if self.faults.len() < MAX_FAULTS {

@@ -1,4 +1,4 @@
-//! Our rows of imported items.
+//! The rows of imported items in this calendar.
 
 use database::Db;
 
@@ -6,7 +6,7 @@ use super::items::ItemKind;
 use crate::error::Error;
 use crate::store::{events, linked_posts, terms};
 
-/// Returns whether we still have a row for the item.
+/// Returns whether the item still has a row.
 pub fn exists(db: &mut Db, kind: ItemKind, id: i64) -> Result<bool, Error> {
     Ok(match kind {
         ItemKind::Term(taxonomy) => terms::find(db, taxonomy, id)?.is_some(),

@@ -1,20 +1,20 @@
-//! Table columns. Also escapes strings that a spreadsheet would otherwise evaluate as a formula.
+//! Table columns, and the escaping of text that spreadsheets would otherwise evaluate as a formula.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A field of the create request with the same name.
+    /// The field of this name in a create request.
     Field(&'static str),
-    /// Like [`Field`](Self::Field), but an empty cell clears the field. With
-    /// [`Field`](Self::Field), it would leave the field unchanged.
+    /// Like [`Field`](Self::Field), except that an empty cell clears the field instead of leaving
+    /// it unchanged.
     Clearing(&'static str),
-    /// Like [`Clearing`](Self::Clearing), but a cell may have several values with separators in
-    /// between.
+    /// Like [`Clearing`](Self::Clearing), except that a cell may contain several values with
+    /// separators between them.
     Several(&'static str),
     /// Yes or no.
     Flag(&'static str),
     /// Names of venues or organizers.
     Linked(&'static str),
-    /// Category or tag names, or their slugs.
+    /// Names or slugs of categories or tags.
     Terms(&'static str),
 }
 
@@ -56,22 +56,22 @@ impl Column {
         }
     }
 
-    /// Finds a column by name. Ignores case, and treats spaces and hyphens as underscores.
+    /// Finds a column by name. Case is ignored, and spaces and hyphens count as underscores.
     pub fn named(text: &str) -> Option<Column> {
         let name = text.trim().to_lowercase().replace([' ', '-'], "_");
         COLUMNS.into_iter().find(|column| column.name() == name)
     }
 }
 
-/// Separates the values in a cell. Within a value, it is doubled.
+/// Separates the values in a cell. It is doubled within a value.
 pub const SEPARATOR: char = '|';
 
-/// Doubles any separators in a value.
+/// Doubles any separators in `value`.
 pub fn escaped(value: &str) -> String {
     value.replace(SEPARATOR, "||")
 }
 
-/// Splits a cell into its values and drops empty ones.
+/// Splits a cell into its values, dropping empty ones.
 pub fn values(cell: &str) -> Vec<String> {
     let mut values = vec![String::new()];
     let mut rest = cell.chars().peekable();
@@ -86,21 +86,21 @@ pub fn values(cell: &str) -> Vec<String> {
     trimmed.filter(|value| !value.is_empty()).collect()
 }
 
-/// Prefix of a reference to a venue or organizer by id. The name may follow the id.
+/// The prefix of a reference to a venue or organizer by id, which may be followed by the name.
 pub const ID: &str = "id:";
 
-/// Returns whether a string needs an apostrophe: either a spreadsheet might evaluate it, or it
-/// already starts with an apostrophe.
+/// Returns whether `text` needs an apostrophe, either because a spreadsheet might evaluate it or
+/// because it already starts with one.
 fn is_active(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\''])
 }
 
-/// Prepends an apostrophe to a string that a spreadsheet might evaluate. This makes it plain text.
+/// Prepends an apostrophe to text that a spreadsheet might evaluate, so that it is taken literally.
 pub fn inert(text: &str) -> String {
     if is_active(text) { format!("'{text}") } else { text.to_owned() }
 }
 
-/// Removes an apostrophe added by [`inert`].
+/// Removes the apostrophe that [`inert`] added, if any.
 pub fn active(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_active(rest)).unwrap_or(text)
 }

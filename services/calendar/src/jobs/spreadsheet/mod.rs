@@ -1,4 +1,4 @@
-//! Events as CSV tables, for people who plan in spreadsheets.
+//! Events as CSV tables, for use in spreadsheets.
 
 mod columns;
 mod read;

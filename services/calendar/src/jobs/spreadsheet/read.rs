@@ -1,4 +1,4 @@
-//! Reads a table row by row, using a bounded amount of memory.
+//! Reads tables row by row, in bounded memory.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -19,7 +19,7 @@ const BUFFER: usize = 64 << 10;
 /// Characters that can separate cells.
 const DELIMITERS: [u8; 3] = *b";,\t";
 
-/// Why a table can't be read at all.
+/// Why a table can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     #[error("cannot be read: {0}")]
@@ -44,23 +44,23 @@ fn names() -> String {
 
 pub struct TableRows<R> {
     reader: Reader<Bounded<R>>,
-    /// Number of bytes left before the current row is too long.
+    /// Number of bytes that the current row may still take.
     left: Rc<Cell<u64>>,
-    /// Whether the input ended in the middle of a quoted cell.
+    /// Whether the input ended within a quoted cell.
     is_open: Rc<Cell<bool>>,
     columns: Vec<Column>,
-    /// Lines we read before the CSV reader started counting.
+    /// Number of lines read before the CSV reader started counting.
     skipped: u64,
     record: ByteRecord,
 }
 
 impl<R: BufRead> TableRows<R> {
-    /// Reads the column names. Cells are separated by semicolons, commas or tabs, whichever is the
-    /// most frequent in the first line. A byte order mark and a first line such as `sep=;` are
-    /// supported too.
+    /// Reads the column names. The delimiter is whichever of semicolon, comma and tab is most
+    /// frequent in the first line. A byte order mark and a first line such as `sep=;` are
+    /// supported.
     ///
     /// # Errors
-    /// Returns an error if the first line has no columns, or has one we don't know.
+    /// Returns an error if the first line has no columns, or has unknown ones.
     pub fn new(mut input: R) -> Result<TableRows<R>, TableError> {
         let (mut header, mut skipped) = (first_line(&mut input)?, 0);
         let mut delimiter = None;
@@ -91,8 +91,8 @@ impl<R: BufRead> TableRows<R> {
         Ok(TableRows { reader, left, is_open, columns, skipped: skipped + 1, record })
     }
 
-    /// Returns the next row, with the number of its first line and its length. Returns `None` at
-    /// the end.
+    /// Returns the next row, with the number of its first line and its length in bytes. Returns
+    /// `None` at the end.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, or a row is too long.
@@ -138,7 +138,7 @@ impl<R: BufRead> TableRows<R> {
                 members.insert(column.name().to_owned(), value);
             }
         }
-        // Without a date, a scheduled event would be published immediately.
+        // Without a publication date, a scheduled event would be published immediately.
         let is_scheduled = members.get("status").is_some_and(|status| status == "future");
         if is_scheduled && !members.contains_key("date_utc") {
             return Err("the status future requires the publication time in date_utc".to_owned());
@@ -147,7 +147,7 @@ impl<R: BufRead> TableRows<R> {
     }
 }
 
-/// The number of a row's first line, the parsed row, and its length in bytes.
+/// A row: the number of its first line, its content, and its length in bytes.
 pub type Row = (u64, Result<Params, String>, usize);
 
 fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableError> {
@@ -200,8 +200,7 @@ fn first_line(input: &mut impl BufRead) -> Result<Vec<u8>, TableError> {
     Ok(line.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(line))
 }
 
-/// Returns the separator declared by a first line such as `sep=;`. Returns `None` for any other
-/// line.
+/// Returns the delimiter declared by a first line such as `sep=;`, or `None` for any other line.
 fn separator(line: &[u8]) -> Option<u8> {
     let named = line.trim_ascii_end().strip_prefix(b"sep=")?;
     DELIMITERS.into_iter().find(|one| named == [*one] || (named.is_empty() && *one == b'\t'))
@@ -216,7 +215,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
         }
         Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
         Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),
-        // Use an object, because a plain string of digits would be interpreted as an id.
+        // A plain string of digits would be interpreted as an id, so use an object.
         Column::Terms(_) => Some(values(text).iter().map(|part| json!({"name": part})).collect()),
         Column::Linked(name) => {
             let one = |part: &String| {
@@ -236,7 +235,7 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
     })
 }
 
-/// Parses a flag, in the various ways people write them. Returns `None` for anything else.
+/// Parses a flag as commonly written, e.g. `yes` or `1`. Returns `None` for anything else.
 fn flag(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "yes" | "y" | "true" | "1" | "x" => Some(true),
@@ -245,8 +244,8 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// A reader that fails in the middle of a row that is too long. It also converts all row endings to
-/// line feeds, because the CSV reader only counts those as lines.
+/// A reader that fails when a row is too long. It also converts all line endings between rows to
+/// line feeds, because the CSV reader only counts those.
 struct Bounded<R> {
     input: R,
     left: Rc<Cell<u64>>,
@@ -257,7 +256,7 @@ struct Bounded<R> {
     is_open: Rc<Cell<bool>>,
 }
 
-/// Our position within a cell.
+/// The position within a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
@@ -282,7 +281,7 @@ impl Place {
 }
 
 impl<R: Read> Bounded<R> {
-    /// Converts row endings to line feeds. Returns the number of bytes left.
+    /// Converts the line endings between rows to line feeds. Returns the number of bytes left.
     fn with_line_feeds(&mut self, bytes: &mut [u8]) -> usize {
         let mut kept = 0;
         for at in 0..bytes.len() {

@@ -29,19 +29,19 @@ use crate::wire::{dates, recurrence};
 /// Number of events to read per query.
 const ROWS: i64 = 50;
 
-/// Number of a series' events to read per query.
+/// Number of events of a series to read per query.
 const AT_ONCE: usize = 50;
 
 /// The outcome of writing a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WrittenTable {
     pub events: u64,
-    /// Number of password-protected events. The table doesn't include those.
+    /// Number of password-protected events, which the table doesn't include.
     pub left_out: u64,
-    /// Number of series that begin with moved events. Loading the table creates separate events
-    /// from these.
+    /// Number of series whose first events were moved. Loading the table turns these into separate
+    /// events.
     pub begin_moved: u64,
-    /// Number of series without their rule, because all their events were moved.
+    /// Number of series that lost their rule because all of their events were moved.
     pub without_rule: u64,
 }
 
@@ -63,15 +63,15 @@ impl fmt::Display for WrittenTable {
     }
 }
 
-/// Writes all events in order of id, except those in the trash and those with a password.
-/// Everything is read from one snapshot of the database.
+/// Writes all events in order of id, except those in the trash or with a password. They are read
+/// from a single snapshot of the database.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written, or the database fails.
 pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<WrittenTable> {
     let mut db = state.pools.connect()?;
     let progress = ProgressReporter::new("exporting", Unit::Items("events"), None);
-    // Spreadsheets assume a legacy encoding if there is no byte order mark.
+    // Without a byte order mark, spreadsheets assume a legacy encoding.
     out.write_all(b"\xef\xbb\xbf").context("cannot be written")?;
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     table.write_record(COLUMNS.map(Column::name)).context("cannot be written")?;
@@ -87,8 +87,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             let statuses = event_statuses::of_events(db, &ids)?;
             let series = series::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
-                // The table doesn't have passwords, so loading it again would make the event
-                // public.
+                // The table has no passwords, so loading it would make the event public.
                 if event.password.is_some() {
                     written.left_out += 1;
                     continue;
@@ -111,8 +110,9 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
-/// Returns the recurrence from this event onwards, if it is written in this event's row. Loading
-/// that row creates the other events. `carriers` has these rows' events by series.
+/// Returns the recurrence from this event onwards if this event's row is to contain it, or an empty
+/// string otherwise. Loading that row creates the events that follow. `carriers` maps series to the
+/// events whose rows contain their recurrence.
 fn recurrence_of(
     db: &mut Db,
     one: &InSeries,
@@ -136,8 +136,8 @@ fn recurrence_of(
     Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
-/// Returns the event whose row contains a series' recurrence: the first one in the table that takes
-/// place according to the rule. Also returns whether it is the series' first event in the table.
+/// Returns the event whose row contains the series' recurrence, i.e. the first one in the table
+/// that takes place as scheduled, and whether it is the series' first event in the table.
 fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
     let members = series::members(db, series.id)?;
     let mut is_first = true;
@@ -203,14 +203,14 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
     }
 }
 
-/// Returns whether a name can be written without an id or slug.
+/// Returns whether the syntax of cells allows `name` without an id or slug.
 fn is_plain(name: &str) -> bool {
     name.trim() == name && !name.starts_with(ID) && !name.is_empty()
 }
 
-/// Returns a cell with venues or organizers. If a name alone would refer to a different row, it is
-/// preceded by the id. Loading this into a calendar where the id belongs to another name then
-/// reports the row.
+/// Returns a cell with venues or organizers. If the name alone would refer to a different row, the
+/// id precedes it. In a calendar where that id has a different name, loading the row is then an
+/// error.
 fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -225,7 +225,7 @@ fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError>
 }
 
 /// Returns a cell with the names of categories or tags. If a name would refer to a different term,
-/// the slug is used.
+/// the slug is written instead.
 fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -235,7 +235,8 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
             Some(other) => Some(other.id),
             None => terms::named(db, taxonomy, &term.name, None, 0)?,
         };
-        // A name made of digits could be mistaken for an id, and loading removes tags.
+        // A name made of digits could be mistaken for an id, and loading strips HTML tags from
+        // names.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
         let is_same = is_plain(&term.name) && plain_name(&term.name) == term.name;
         let is_unique = is_same && found == Some(*id) && !is_number;

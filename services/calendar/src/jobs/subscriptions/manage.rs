@@ -1,4 +1,4 @@
-//! The subscription commands. They act as the first user.
+//! The subscription commands, which act on behalf of the first user.
 
 use anyhow::anyhow;
 use database::Db;
@@ -16,7 +16,7 @@ use crate::wire::params::Params;
 use crate::wire::subscription::SubscriptionJson;
 use crate::wire::subscription_input::release;
 
-/// Runs a write. Its errors use the same field names as the API.
+/// Runs a write. Its errors use the field names of the API.
 fn write<T>(
     state: &State,
     work: impl FnOnce(&mut Db, i64) -> Result<T, Error>,
@@ -37,7 +37,7 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-/// Decodes the settings of a subscription for the first user, who is returned too.
+/// Decodes the settings of a subscription on behalf of the first user, who is returned as well.
 fn decode(
     state: &State,
     db: &mut Db,
@@ -83,7 +83,7 @@ pub fn change_subscription(
     })
 }
 
-/// Pauses, resumes or runs a subscription, or accepts its file.
+/// Pauses, resumes or runs a subscription, or accepts the events missing from its file.
 ///
 /// # Errors
 /// Returns an error if the subscription does not exist or is in the wrong state, or the database
@@ -95,8 +95,8 @@ pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<S
     })
 }
 
-/// Releases an event that a user has changed, parts of it, or a series that users ended. The fields
-/// are the same as in the API.
+/// Releases an event that a user has changed, some of its fields, or a series that was ended by
+/// users. The fields are the same as in the API.
 ///
 /// # Errors
 /// Returns an error if the event is not part of the subscription, a field is invalid, or the

@@ -1,4 +1,4 @@
-//! Subscriptions to other calendars: runs them, and implements their commands.
+//! Runs subscriptions to other calendars, and implements their commands.
 
 mod manage;
 mod outage;

@@ -1,15 +1,15 @@
-//! Decides when to warn about a database that remains busy.
+//! Decides when to warn that the database has been busy for a long time.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Seconds until the first warning about a busy database, and between warnings. Writing a long
-/// series takes many seconds.
+/// Seconds until the first warning that the database is busy, and between warnings. Writing a long
+/// series can take many seconds.
 const WARN_AFTER: i64 = 60;
 
 /// Tracks how long the database has been too busy to look up subscriptions. Shared by all workers.
 #[derive(Debug, Default)]
 pub struct Outage {
-    /// When it began, or when the last warning was due, in Unix seconds. 0 if there is none.
+    /// When the outage began or was last warned about, in Unix seconds. 0 if there is none.
     since: AtomicI64,
 }
 
@@ -25,7 +25,7 @@ impl Outage {
         is_long && noted.is_ok()
     }
 
-    /// Records that the database responds again.
+    /// Records that the database is responding again.
     pub fn end(&self) {
         self.since.store(0, Ordering::Relaxed);
     }

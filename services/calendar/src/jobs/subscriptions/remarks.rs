@@ -1,16 +1,16 @@
-//! A run's messages about its file.
+//! Messages about the file of a run.
 
 use crate::model::event::Event;
 use crate::model::subscription::RunMessage;
 use crate::wire::dates::written;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Message about a `webcal` address whose file came over http.
+/// The message if the file of a `webcal` URL was fetched over http.
 const UNENCRYPTED: &str = "the host does not answer over https with a valid certificate, so the file \
     was read over http";
 
-/// Describes the first problem of an import, how many events were kept because a user had changed
-/// them, and that a `webcal` address turned out to be one without encryption.
+/// Describes a run: the first problem of the import, the number of events that were kept because a
+/// user had changed them, and whether a `webcal` URL was fetched without encryption.
 pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     let first = report.errors.first().or(report.warnings.first());
     let problem = first.map(|one| format!("line {}: {}", one.line, one.message));
@@ -26,7 +26,7 @@ pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     problem.into_iter().chain(kept).chain(plain).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the messages of a run: those about entries of the file, errors first, and then those
+/// Returns the messages of a run: those about entries of the file, errors first, followed by those
 /// about events that are kept although they are missing from the file.
 pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage> {
     let all = report.errors.iter().chain(&report.warnings).chain(kept);
@@ -38,7 +38,7 @@ pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage
     all.map(message).collect()
 }
 
-/// Returns the message about an event that is kept although its entry is missing from the file.
+/// Returns the message about an event that is kept although it is missing from the file.
 pub fn kept(event: Event) -> ImportErrorJson {
     let (id, start) = (event.id, written(event.schedule.start_local));
     let message = format!(

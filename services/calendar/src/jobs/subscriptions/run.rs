@@ -1,8 +1,8 @@
-//! Runs subscriptions. A run fetches the file, checks it, imports it, and trashes events that are
-//! missing from it.
+//! Runs subscriptions. Each run fetches the file, checks and imports it, and trashes events that
+//! are missing from it.
 //!
-//! A run has a lease, and each of its transactions renews it. If the process dies, another one
-//! starts the run again once the lease has expired. Events are identified by UID, so none is
+//! A run holds a lease, which each of its transactions renews. If the process dies, another one can
+//! restart the run once the lease has expired. Events are identified by UID, so none of them is
 //! written twice.
 
 use std::io::Cursor;
@@ -30,15 +30,15 @@ use crate::store::subscriptions::{Finish, Lease};
 use crate::store::{events, sql, subscribed_events, subscriptions};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// If a run does not renew its lease for this number of seconds, another process may start it
-/// again.
+/// Lease duration in seconds. If a run does not renew its lease in time, another process may
+/// restart the run.
 pub const LEASE: i64 = 120;
 
 /// Number of events to trash per transaction.
 const BATCH: usize = 50;
 
-/// How long we use the validators of an imported file, in seconds. After that we read the file even
-/// if it hasn't changed, because its series have new occurrences.
+/// How long to use the validators of an imported file, in seconds. After that, the file is read
+/// again even if it hasn't changed, because its series have new occurrences.
 const FRESH: i64 = 86_400;
 
 /// Maximum time to retry a transaction while the database is busy or unreachable.
@@ -47,7 +47,7 @@ const RETRY_TIME: Duration = Duration::from_secs(60);
 /// Why a run was aborted.
 #[derive(Debug)]
 enum RunError {
-    /// The lease is gone.
+    /// The lease was lost.
     Lost,
     Failed(Error),
 }
@@ -78,7 +78,7 @@ pub async fn measure_subscriptions(state: &State) {
 }
 
 /// Runs a leased subscription and records the outcome. Returns `None` if the run only removed the
-/// subscription, if it lost its lease, or if the outcome could not be recorded.
+/// subscription, lost its lease, or failed to record the outcome.
 pub async fn run(
     state: &State,
     fetcher: &CalendarFetcher,
@@ -142,7 +142,7 @@ fn failed(now: i64, subscription: &Subscription, failure: FetchFailure) -> Finis
     Finish { run, next_utc, failures, ..Finish::default() }
 }
 
-/// Returns the outcome of a run that needs a decision by an editor.
+/// Returns the outcome of a run that requires a decision by an editor.
 fn stopped(now: i64, subscription: &Subscription, message: String) -> Finish {
     let run = Run { at: now, outcome: RunOutcome::Stopped, message, ..Run::default() };
     let (next_utc, failures) = (subscription.next_utc, subscription.failures);
@@ -254,8 +254,8 @@ async fn attempt(
     Ok(Finish { run, next_utc: now + interval, url, imported, ..Finish::default() })
 }
 
-/// Returns whether an editor accepted that the file lacks this number of events. Dates that scheduled
-/// work has added since the events were counted are left out.
+/// Returns whether an editor has accepted that these events are missing from the file. Events added
+/// to series since then are ignored.
 fn is_accepted(subscription: &Subscription, content: &FileContent, known: &[FutureEvent]) -> bool {
     let counted = known.iter().filter(|event| event.id <= subscription.counted_event);
     let lost = i64::try_from(content.loss(counted).lost).unwrap_or(i64::MAX);
@@ -266,7 +266,7 @@ fn is_busy(error: &RunError) -> bool {
     matches!(error, RunError::Failed(Error::Store(DatabaseError::Busy)))
 }
 
-/// Runs a transaction on a blocking thread, and renews the lease in it.
+/// Runs a transaction, which also renews the lease, on a blocking thread.
 async fn write<T: Send + 'static>(
     state: &State,
     lease: &Lease,
@@ -287,7 +287,7 @@ async fn write<T: Send + 'static>(
     off_worker(perform).await?
 }
 
-/// Imports the file in short transactions. Also returns the progress at the end.
+/// Imports the file in short transactions. Also returns the final progress.
 async fn import(
     state: &State,
     (subscription, lease): (&Subscription, &Lease),
@@ -320,8 +320,8 @@ async fn import(
     Ok((import.into_report(), progress))
 }
 
-/// Writes prepared entries. Returns whether there are more. A retry starts the batch from the
-/// beginning.
+/// Writes prepared entries. Returns whether there are more of them. Each retry starts the batch
+/// from the beginning.
 async fn write_batch(
     state: &State,
     lease: &Lease,
@@ -349,13 +349,13 @@ async fn write_batch(
 struct Missing {
     /// Number of events that were trashed.
     trashed: u64,
-    /// Number of events that are kept.
+    /// Number of events that were kept.
     stayed: usize,
-    /// Messages about events that are kept, up to 1000.
+    /// Messages about events that were kept, up to 1000.
     staying: Vec<ImportErrorJson>,
 }
 
-/// Trashes future events that are missing from the file, except those that a user has changed.
+/// Trashes future events that are missing from the file, except for those that a user has changed.
 async fn trash_missing(
     state: &State,
     lease: &Lease,

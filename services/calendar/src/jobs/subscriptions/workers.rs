@@ -1,4 +1,4 @@
-//! Looks for subscriptions that are due, leases them, and runs several at the same time.
+//! Finds subscriptions that are due, leases them, and runs several of them concurrently.
 
 use std::time::Duration;
 
@@ -21,12 +21,12 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Number of subscriptions that a process runs concurrently.
 const WORKERS: usize = 4;
 
-/// Runs subscriptions forever, whenever they are due. Returns immediately if this process doesn't
+/// Runs subscriptions forever, as they become due. Returns immediately if this process doesn't
 /// fetch files.
 pub async fn run_subscriptions_forever(state: State) {
     let Some(fetcher) = &state.calendar_fetcher else { return };
     let outage = Outage::default();
-    // A worker whose run takes long does not delay the others.
+    // With several workers, a long run does not delay other subscriptions.
     join_all((0..WORKERS).map(|_| work_forever(&state, fetcher, &outage))).await;
 }
 
@@ -37,7 +37,7 @@ async fn work_forever(state: &State, fetcher: &CalendarFetcher, outage: &Outage)
     }
 }
 
-/// Runs the subscriptions that are due now. Returns how many.
+/// Runs the subscriptions that are due now, and returns their number.
 pub async fn run_due_subscriptions(state: &State) -> usize {
     let Some(fetcher) = &state.calendar_fetcher else { return 0 };
     let outage = Outage::default();
@@ -45,7 +45,7 @@ pub async fn run_due_subscriptions(state: &State) -> usize {
     join_all(workers).await.into_iter().sum()
 }
 
-/// Runs subscriptions until none is due. Returns how many.
+/// Runs subscriptions until none are due, and returns their number.
 async fn work(state: &State, fetcher: &CalendarFetcher, outage: &Outage) -> usize {
     let mut runs = 0;
     while let Some((subscription, lease)) = claim(state, fetcher, outage).await {
@@ -55,8 +55,8 @@ async fn work(state: &State, fetcher: &CalendarFetcher, outage: &Outage) -> usiz
     runs
 }
 
-/// Runs a subscription on behalf of a command, even if it isn't due. Returns `None` if an editor
-/// has changed or removed it in the meantime.
+/// Runs a subscription on behalf of a command, whether or not it is due. Returns `None` if an
+/// editor changed or removed it in the meantime.
 ///
 /// # Errors
 /// The subscription does not exist, is paused or stopped, or is already running, or the database
@@ -86,13 +86,14 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }
 
-/// Returns the duration of a new lease in seconds. It includes the time needed to fetch the file,
-/// and as long for reading it, because the first transaction comes after both.
+/// Returns the duration of a new lease in seconds. It allows for fetching the file and for as much
+/// time to read it, because the first transaction comes after both.
 fn lease_of(fetcher: &CalendarFetcher) -> i64 {
     2 * i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
 }
 
-/// Leases a subscription that is due. A failure is logged, unless the database is busy for a moment.
+/// Leases a subscription that is due. Errors are logged, unless the database is only busy for a
+/// short time.
 async fn claim(
     state: &State,
     fetcher: &CalendarFetcher,
@@ -101,7 +102,7 @@ async fn claim(
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
     let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // While an export is being loaded, row counts must not change. They are compared at the
+        // While an export is being loaded, row counts must not change, as they are compared at the
         // end.
         match transfer::unfinished(db)? {
             Some(_) => Ok(None),

@@ -1,4 +1,4 @@
-//! Writes an export of the whole calendar.
+//! Exports the whole calendar.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub struct Exported {
     pub missing_files: u64,
 }
 
-/// Writes everything from a single snapshot of the database. Other processes can keep writing.
+/// Writes everything from a single snapshot of the database, so other processes can keep writing.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written, or the database fails.
@@ -60,7 +60,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn line(&mut self, line: &NewLine<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(line)?;
-        // We couldn't load a longer line again.
+        // A longer line couldn't be loaded.
         ensure!(text.len() <= LONGEST_LINE, "a row is larger than {} MiB", LONGEST_LINE >> 20);
         self.tally.add_text(text.as_bytes());
         let mut write = |bytes: &[u8]| self.out.write_all(bytes).context("cannot be written");
@@ -83,7 +83,7 @@ fn head(db: &mut Db) -> anyhow::Result<Head> {
     })
 }
 
-/// Writes all image files. Returns how many are missing.
+/// Writes all image files and returns how many were missing.
 fn files(state: &State, db: &mut Db, writer: &mut Writer<'_>) -> anyhow::Result<u64> {
     let (mut last, mut missing) = (String::new(), 0);
     loop {

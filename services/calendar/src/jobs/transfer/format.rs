@@ -1,6 +1,6 @@
 //! The export format: a header, image files, rows, and a trailer with counts and a checksum.
 //!
-//! Every line is a JSON object with a single key. If there is no trailer, the file was truncated.
+//! Each line is a JSON object with a single key. If the trailer is missing, the file is truncated.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use sha2::{Digest as _, Sha256};
 use crate::store::media;
 use crate::store::transfer::{Record, Sequences};
 
-/// The format version. Once a version was released, a change of the fields of any row needs another
-/// number, or `#[serde(default)]` for the new fields.
+/// The format version. After a release, changing the fields of any row requires a new version, or
+/// `#[serde(default)]` on new fields.
 pub const VERSION: u32 = 1;
 
 /// Maximum line length in bytes. A 10 MiB image takes 14 MiB.
 pub const LONGEST_LINE: usize = 16 << 20;
 
-/// Every export starts with this.
+/// The first bytes of every export.
 const START: &[u8] = b"{\"calendar_export\":";
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ pub enum NewLine<'a> {
     End(&'a End),
 }
 
-/// The header, which is the first line.
+/// The header, which is the first line of an export.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
@@ -73,7 +73,7 @@ pub struct MediaFile {
     pub data: String,
 }
 
-/// The trailer, which is the last line.
+/// The trailer, which is the last line of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct End {
@@ -84,7 +84,7 @@ pub struct End {
     pub sha256: String,
 }
 
-/// Counts and checksum of the lines so far.
+/// The row and file counts and the checksum of the lines so far.
 #[derive(Clone, Default)]
 pub struct Tally {
     digest: Sha256,
@@ -119,7 +119,7 @@ impl Tally {
     }
 }
 
-/// Returns whether a file that starts like this is an export.
+/// Returns whether a file that begins with `start` is an export.
 pub fn is_export(start: &[u8]) -> bool {
     start.starts_with(START)
 }
@@ -184,14 +184,14 @@ impl<R: BufRead> ExportReader<R> {
                     "line {number}: counts or checksum differ, so the file was changed or damaged"
                 );
                 self.end = Some(counted);
-                // Nothing may come after the trailer.
+                // The trailer must be the last line.
                 return self.next();
             }
             Line::Head(_) => ensure!(number == 1, "line {number}: is a second header"),
             Line::Media(_) => self.tally.add_file(),
             Line::Row(row) => {
-                // A malicious export could contain the path of any other file here, and we would
-                // later read or delete that file.
+                // A malicious export could contain the path of some other file here, which would
+                // later be read or deleted.
                 ensure!(
                     row.file().is_none_or(media::is_file_name),
                     "line {number}: an image has a file name that a calendar never assigns"

@@ -1,7 +1,7 @@
 //! Loads an export into an empty database.
 //!
-//! Each transaction records the last line it loaded, so a load that was killed can resume from
-//! there. At the end, we compare the row counts in the database with those in the export.
+//! Each transaction records the last line it loaded, so that a load that was killed can resume
+//! there. At the end, the row counts in the database are compared with those in the export.
 
 use std::io::BufRead;
 
@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::store::transfer::{self, Record, TABLES};
 use crate::store::{sql, statistics, users, webhooks};
 
-/// Lines per batch, which is a transaction unless there is a [`BulkWriter`].
+/// Lines per batch. Each batch is a transaction, unless there is a [`BulkWriter`].
 const BATCH: usize = 250;
 
 /// Size in bytes at which no more lines are added to a batch.
@@ -37,7 +37,7 @@ pub struct LoadedExport {
     pub webhooks: Vec<NewSecret>,
 }
 
-/// A webhook's new secret.
+/// The new secret of a webhook.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewSecret {
     pub url: String,
@@ -62,16 +62,16 @@ pub fn verify_export(input: impl BufRead) -> anyhow::Result<End> {
 ///
 /// # Errors
 /// Returns an error if the export cannot be read, is truncated or was modified, the database is not
-/// empty, or the database fails. Rows that were already loaded stay in the database until the load
-/// is resumed.
+/// empty, or the database fails. Rows that were already loaded remain in the database until the
+/// load is resumed.
 pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Result<LoadedExport> {
     let server_lock = state.pools.lock_out_servers();
     require_no_server(state, server_lock.is_some())?;
     load_with(state, input, None, now)
 }
 
-/// Like [`load_export`], for input that doesn't come from another program. A long transaction then
-/// never has to wait for the next line.
+/// Like [`load_export`], for input that isn't piped from another program. Its lines are available
+/// immediately, so transactions can be long.
 ///
 /// # Errors
 /// Same as [`load_export`].
@@ -85,7 +85,7 @@ pub fn load_export_file(
     load_with(state, input, bulk, now)
 }
 
-/// Fails if servers are not locked out. On PostgreSQL, there is no lock.
+/// Fails if servers are not locked out. PostgreSQL doesn't have this lock.
 fn require_no_server(state: &State, has_lock: bool) -> anyhow::Result<()> {
     ensure!(
         has_lock || state.pools.backend() == Backend::Postgres,
@@ -122,7 +122,7 @@ fn load_with(
     if loading.line > 1 {
         log::info!(target: "notice", "resuming after line {}", loading.line);
     }
-    // The writer locks out servers until the load is finished.
+    // The writer locks out servers until the load is complete.
     let outcome = match &mut bulk {
         Some(bulk) => loading.run_in_bulk(&mut reader, bulk),
         None => loading.run(&mut reader, &mut queue),
@@ -138,7 +138,7 @@ fn load_with(
     Ok(LoadedExport { end, webhooks })
 }
 
-/// Gathers statistics after a load. If that fails, the error is only logged.
+/// Gathers statistics after a load. If this fails, the error is only logged.
 pub fn gather_statistics(state: &State) {
     if let Err(error) = state.pools.connect().and_then(|mut db| statistics::gather(&mut db)) {
         log::warn!("cannot gather statistics, so the database will do it later: {error}");
@@ -149,7 +149,7 @@ pub fn gather_statistics(state: &State) {
 enum Start {
     /// Continue after this line.
     At(i64),
-    /// A different export has been loaded halfway.
+    /// A different export has been partially loaded.
     Other,
     NotEmpty,
 }
@@ -167,7 +167,7 @@ fn begin(db: &mut Db, id: &str) -> Result<Start, Error> {
     }
 }
 
-/// The next rows of an export.
+/// A number of rows of an export.
 #[derive(Default)]
 struct Batch {
     records: Vec<Record>,
@@ -185,7 +185,7 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    /// Loads each batch in a transaction.
+    /// Loads the export with one transaction per batch.
     fn run(
         &mut self,
         reader: &mut ExportReader<impl BufRead>,
@@ -203,7 +203,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Loads many batches per transaction. If reading fails, the lines up to that point are kept.
+    /// Loads many batches per transaction. If reading fails, the lines read until then are kept.
     fn run_in_bulk(
         &mut self,
         reader: &mut ExportReader<impl BufRead>,
@@ -236,7 +236,7 @@ impl Loading<'_> {
         }
     }
 
-    /// Reads the next batch, and stores its image files. Returns `None` at the end.
+    /// Reads the next batch and stores its image files. Returns `None` at the end.
     fn next(&self, reader: &mut ExportReader<impl BufRead>) -> anyhow::Result<Option<Batch>> {
         let mut batch = Batch::default();
         while batch.records.len() < BATCH && batch.bytes < BATCH_BYTES {
@@ -272,12 +272,13 @@ impl Loading<'_> {
 
 const OTHER_LOAD: &str = "another program is loading into this database at the same time";
 
-/// Returns the error of a transaction with the lines after this one.
+/// Returns the error for a failed transaction with the lines after `before`.
 fn failed(error: Error, before: i64) -> anyhow::Error {
     anyhow!(error).context(format!("lines after {before} cannot be written"))
 }
 
-/// Inserts the batch that follows a line. Returns false if another program has changed the database.
+/// Inserts the batch that follows line `before`. Returns false if another program has changed the
+/// database.
 fn insert(db: &mut Db, (id, before): (&str, i64), batch: &Batch) -> Result<bool, Error> {
     match transfer::unfinished(db)? {
         Some(found) if found.export_id == id && found.line == before => {
@@ -285,7 +286,7 @@ fn insert(db: &mut Db, (id, before): (&str, i64), batch: &Batch) -> Result<bool,
             transfer::note_line(db, batch.last)?;
             Ok(true)
         }
-        // An earlier attempt may have committed without our knowing.
+        // An earlier attempt may have committed without reporting success.
         Some(found) => Ok(found.export_id == id && found.line == batch.last),
         None => Ok(false),
     }
@@ -294,7 +295,7 @@ fn insert(db: &mut Db, (id, before): (&str, i64), batch: &Batch) -> Result<bool,
 /// The outcome of the final transaction.
 enum Finish {
     Done,
-    /// A table has a different number of rows than the export.
+    /// A table's row count differs from the export's.
     Differs(&'static str, i64),
     Gone,
 }
@@ -311,7 +312,7 @@ fn finish(
         sql::one_writer(db)?;
         match transfer::unfinished(db)? {
             Some(found) if found.export_id == head.id => {}
-            // An earlier attempt may have committed without our knowing.
+            // An earlier attempt may have committed without reporting success.
             None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
             _ => return Ok(Finish::Gone),
         }
@@ -338,7 +339,7 @@ fn finish(
     }
 }
 
-/// Revokes the keys from the first start if the export does not contain their owner.
+/// Revokes keys created at the first start if the export does not contain their owner.
 fn revoke_keys(db: &mut Db, now: i64) -> Result<(), Error> {
     for key in auth::list_keys(db)? {
         if users::by_login(db, &key.owner)?.is_none() {

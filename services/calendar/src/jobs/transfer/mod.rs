@@ -1,4 +1,4 @@
-//! Moves a whole calendar to another server. The two may use different database systems.
+//! Moves a whole calendar to another server, which may use a different database system.
 
 mod export;
 mod format;
