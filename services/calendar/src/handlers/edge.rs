@@ -1,4 +1,4 @@
-//! Our own middleware: alias prefix, OPTIONS, method override and CORS.
+//! The service's own middleware: alias prefix, OPTIONS, method override and CORS.
 
 use actix_web::HttpMessage as _;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Wraps every handler, for API paths and for pages.
+/// Wraps every handler, both of the API and of pages.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,
@@ -40,7 +40,7 @@ pub async fn around(
             }
         }
     };
-    // Pages render their own errors. For an unknown path we get an API error, so replace it with a
+    // Pages render their own errors. An unknown path leads to an API error, so replace that with a
     // page.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
@@ -54,8 +54,8 @@ pub async fn around(
     Ok(response)
 }
 
-/// Runs a write to completion even if the client disconnects. This way an import finishes all its
-/// batches, and we never store an uploaded file without its row.
+/// Runs a write to completion even if the client disconnects. Otherwise, an import could stop
+/// between batches, and an uploaded file could be stored without its row.
 async fn to_its_end(
     write: impl Future<Output = Result<ServiceResponse, actix_web::Error>> + 'static,
 ) -> Result<ServiceResponse, actix_web::Error> {
@@ -72,19 +72,19 @@ async fn to_its_end(
     }
 }
 
-/// Returns whether the path belongs to the API. Otherwise it is a page.
+/// Returns whether `path` belongs to the API rather than to a page.
 pub fn is_api_path(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
 
-/// Returns the rest of a path after a prefix, or `None` if the prefix doesn't match.
+/// Returns the part of `path` after `prefix`, or `None` if it doesn't start with `prefix`.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites a path to the registered one. It may use the alias prefix, or be given in the query of
-/// the root.
+/// Rewrites the path of an API request to the one that is registered. The request may use the alias
+/// prefix, or have the path in the query of the root.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let given = request.uri().query().unwrap_or_default();
     let (rest, query) = match below(request.path(), ALIAS) {
@@ -105,8 +105,8 @@ fn rewrite_alias(request: &mut ServiceRequest) {
     }
 }
 
-/// Splits a query on the root path, such as `rest_route=/tribe/events/v1/events&page=2`, into the
-/// API path and the remaining parameters. Returns `None` for any other query.
+/// Splits a query of the root path, such as `rest_route=/tribe/events/v1/events&page=2`, into the
+/// API path and the remaining parameters. Returns `None` for any other path or query.
 fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     const NAME: &str = "rest_route=";
     if !matches!(path, "/" | "/index.php") {
@@ -119,8 +119,8 @@ fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     Some((rest, others.join("&")))
 }
 
-/// Answers an OPTIONS request to the API with a description of the route. Returns `None` for other
-/// requests.
+/// Responds to an OPTIONS request to the API with a description of the route. Returns `None` for
+/// all other requests.
 fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
     if request.method() != Method::OPTIONS {
         return None;
@@ -142,7 +142,7 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
 /// If a parameter is repeated, the last one wins.
 const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
-/// Replaces POST with the method given in the header or the query.
+/// Replaces POST with the method in the override header or the query.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;

@@ -36,10 +36,10 @@ pub async fn export_ical(
     reuse.answer(async { answer(feeds::feed(&state, input.request).await?, &request).await }).await
 }
 
-/// Returns a feed, or 304 if the client is already up to date.
+/// Responds with a feed, or with 304 if the client already has it.
 pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
     const CACHING: &str = "public, no-cache";
-    // Use a weak tag, because the same content may be sent with or without compression.
+    // The same content may be sent with or without compression, so the tag is weak.
     let validators = Validators::weak(feed.tag);
     if request.headers().contains_key(header::IF_NONE_MATCH)
         && validators.are_known(request.headers())

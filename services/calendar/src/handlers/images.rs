@@ -1,4 +1,4 @@
-//! Images.
+//! Image uploads and metadata.
 
 use actix_web::web::{Data, Path as InPath, Payload};
 use actix_web::{HttpRequest, HttpResponse, get, post};

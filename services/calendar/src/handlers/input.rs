@@ -1,4 +1,4 @@
-//! The extractor used by every API handler. Provides the caller, the parameters and the base URL.
+//! The extractor for API handlers. Provides the caller, the parameters and the base URL.
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
@@ -24,10 +24,10 @@ const BODY_LIMIT: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct ByAlias;
 
-/// A handler's input: the request, and the keys to keep in the response.
+/// The input of a handler: the request, and which keys to include in the response.
 pub struct Input {
     pub request: Request,
-    /// The keys to keep in the response. `None` keeps them all.
+    /// The keys to include in the response. `None` includes all of them.
     pub fields: Option<String>,
 }
 
@@ -46,7 +46,7 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     if *request.method() == Method::GET {
         return Ok(input);
     }
-    // Every write needs a user. Without one, the body is not read.
+    // Writes require a user. Without one, the body isn't even read.
     if input.request.login.is_none() {
         return Err(Error::Unauthorized);
     }
@@ -58,7 +58,7 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// Reads everything but the body.
+/// Reads everything except for the body.
 pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()
@@ -126,7 +126,7 @@ pub fn is_compressed(headers: &HeaderMap) -> bool {
         .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Returns the media type of the body in lower case, without parameters.
+/// Returns the media type of the body in lower case, without its parameters.
 pub fn essence(headers: &HeaderMap) -> String {
     let essence = headers.get(CONTENT_TYPE).and_then(media::essence);
     essence.unwrap_or_default().to_ascii_lowercase()
@@ -140,7 +140,7 @@ fn from_json(bytes: &Bytes) -> Result<Params, Error> {
     }
 }
 
-/// Reads the text fields of a multipart form. Uploaded files are ignored.
+/// Reads the text fields of a multipart form, ignoring uploaded files.
 async fn from_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Params, Error> {
     let parts = multipart::parts(headers, bytes).await?;
     let texts = parts.into_iter().filter(|part| part.file_name.is_none());

@@ -1,4 +1,4 @@
-//! Shared by the venue and organizer handlers.
+//! Code shared by the venue and organizer handlers.
 
 use actix_web::{HttpRequest, HttpResponse};
 
@@ -20,7 +20,7 @@ pub fn slug(text: &str) -> PathKey {
     PathKey::of_slug(text)
 }
 
-/// Items of one kind.
+/// The items of one kind.
 pub struct Items(pub Kind);
 
 impl Items {
@@ -51,7 +51,7 @@ impl Items {
         reply::ok(&json, input.fields.as_deref())
     }
 
-    /// Moves an item to the trash, or erases it.
+    /// Moves an item to the trash, or erases it if requested.
     pub async fn remove(
         self,
         key: PathKey,

@@ -1,4 +1,4 @@
-//! Image files.
+//! Serves image files.
 
 use actix_web::http::header;
 use actix_web::web::{Data, Path as InPath};
@@ -11,7 +11,7 @@ use crate::app::media;
 use crate::error::Error;
 use crate::state::State;
 
-/// Returns an image file. Its content never changes.
+/// Returns an image file, whose content never changes.
 #[get("/media/{id:[0-9]+}/{name}")]
 pub async fn get_media(
     input: Input,

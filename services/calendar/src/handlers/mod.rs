@@ -1,4 +1,4 @@
-//! Handlers, with one file per resource. They read the parameters, call a single use case and
+//! HTTP handlers, with one file per resource. They read the parameters, call a single use case and
 //! return JSON.
 
 pub(crate) mod categories;

@@ -14,7 +14,7 @@ pub struct Part {
     pub content: Vec<u8>,
 }
 
-/// Reads all named parts of a form.
+/// Reads all named fields and files of a form.
 pub async fn parts(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Part>, Error> {
     let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
     let mut parts = Multipart::new(headers, stream);

@@ -12,17 +12,17 @@ use crate::wire::fields;
 /// The media type of JSON responses.
 pub const JSON: &str = "application/json; charset=UTF-8";
 
-/// Serializes a value, keeping only the requested keys.
+/// Serializes `value`, keeping only the keys in `cut`.
 fn text<T: Serialize>(value: &T, cut: Option<&str>) -> Result<String, Error> {
     fields::written(value, cut).map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Returns 200 with a value.
+/// Responds with 200 and a value.
 pub fn ok<T: Serialize>(value: &T, cut: Option<&str>) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, JSON)).body(text(value, cut)?))
 }
 
-/// Returns 201 with a new resource and its URL.
+/// Responds with 201, a new resource and its URL.
 pub fn created<T: Serialize>(
     value: &T,
     location: String,
@@ -34,7 +34,7 @@ pub fn created<T: Serialize>(
         .body(text(value, cut)?))
 }
 
-/// Returns 200 with a page of a list.
+/// Responds with 200 and a page of a list.
 pub fn list<T: Serialize>(
     value: &T,
     meta: &ListMeta,
@@ -56,10 +56,11 @@ pub fn list<T: Serialize>(
     Ok(response.body(text(value, cut)?))
 }
 
-/// Returns 200 and an entity tag for a single resource, or 304 if the client already has that tag.
+/// Responds with 200, a single resource and its entity tag, or with 304 if the client already has
+/// it.
 ///
-/// We ignore `If-Modified-Since`, because embedded resources and scheduled publication can change a
-/// response without changing its date.
+/// `If-Modified-Since` is ignored, because embedded resources and scheduled publication can change
+/// a response without affecting its modification date.
 pub fn read<T: Serialize>(
     value: &T,
     modified: Option<i64>,
@@ -67,10 +68,10 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    // Use a weak tag, because the same content may be sent with or without compression.
+    // The same content may be sent with or without compression, so the tag is weak.
     let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
-    // The content depends on the caller, so keep it out of shared caches.
+    // The content depends on the caller, so shared caches must not store it.
     Ok(validators.answer(request, "private, no-cache", |mut response| {
         response.insert_header((header::CONTENT_TYPE, JSON)).body(body)
     }))

@@ -1,4 +1,4 @@
-//! Keeps responses in memory and reuses them until the content changes or they are out of date.
+//! Keeps responses in memory and reuses them until they are outdated or the content changes.
 
 use std::sync::Arc;
 
@@ -25,28 +25,28 @@ use crate::state::State;
 use crate::wire::parameters::UNDATED;
 use crate::wire::params::Params;
 
-/// Maximum size of a body to keep, in bytes.
+/// Maximum size in bytes of a body that is kept.
 const LONGEST: usize = 1 << 20;
 
 /// Maximum number of compressed versions to keep per response.
 const MAX_FORMS: usize = 4;
 
-/// Maximum length in bytes of an `Accept-Encoding` header for which a version is kept.
+/// Maximum length in bytes of an `Accept-Encoding` header for which a compressed version is kept.
 const LONGEST_ACCEPTED: usize = 100;
 
-/// How long a response is valid if the content doesn't change.
+/// How long a response is valid as long as the content doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
-    /// Does not depend on the time at all.
+    /// Does not depend on the time.
     Always,
     /// Depends on the day, both in the site's time zone and in UTC.
     Day,
-    /// Depends on the time.
+    /// Depends on the exact time.
     Second,
 }
 
 impl Lasting {
-    /// Returns how long an event list is valid. Its default dates depend on the day.
+    /// Returns how long an event list is valid. Its default dates depend on the current day.
     pub fn of_events(params: &Params) -> Lasting {
         let is_undated = params.members().keys().all(|name| UNDATED.contains(&name.as_str()));
         if is_undated { Lasting::Day } else { Lasting::Second }
@@ -65,7 +65,7 @@ impl Lasting {
         Lasting::Always
     }
 
-    /// Returns a number that changes when a response is no longer valid.
+    /// Returns a number that changes when responses become outdated.
     fn period(self, state: &State) -> i64 {
         let now = state.clock.now();
         match self {
@@ -73,7 +73,7 @@ impl Lasting {
             Lasting::Day => {
                 let day = state.site.settings.site_timezone.wall(now).date();
                 // The local midnight is a multiple of the seconds in a day, so the sum encodes both
-                // days.
+                // the local and the UTC day.
                 midnight(day) + now.as_second().div_euclid(DAY)
             }
             Lasting::Second => now.as_second(),
@@ -81,13 +81,13 @@ impl Lasting {
     }
 }
 
-/// A read that we may be able to answer from memory.
+/// A read whose response may be in memory.
 pub struct Reuse<'a> {
     http: &'a HttpRequest,
     state: &'a State,
     /// Everything the response depends on. `None` if it must not be kept.
     key: Option<String>,
-    /// The route of a page. API operations are known by their paths.
+    /// The route of a page. `None` for API operations, which are identified by path.
     route: Option<String>,
     lasting: Lasting,
 }
@@ -104,7 +104,7 @@ impl<'a> Reuse<'a> {
         Reuse::new(http, state, (request.login.as_deref(), &request.urls), lasting)
     }
 
-    /// Describes a page read. Pages are the same for all callers.
+    /// Describes a page read. Pages look the same to all callers.
     pub fn of_page(
         http: &'a HttpRequest,
         state: &'a State,
@@ -126,7 +126,7 @@ impl<'a> Reuse<'a> {
         Reuse { http, state, key, route: None, lasting }
     }
 
-    /// Returns the response from memory, or generates a new one.
+    /// Responds from memory, or generates a new response.
     pub async fn answer(
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
@@ -152,11 +152,10 @@ impl<'a> Reuse<'a> {
     }
 }
 
-/// Answers a request from memory before it is routed. Returns `None` if the request must be routed,
-/// for example because its response isn't in memory or is outdated.
+/// Responds from memory before the request is routed. Returns `None` if it must be routed, e.g.
+/// because the response isn't in memory or is outdated.
 ///
-/// This saves most of the work for requests that we have answered before. Requests with credentials
-/// are always routed.
+/// This saves most of the work for repeated requests. Requests with credentials are always routed.
 pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
     let state = http.app_data::<Data<State>>()?;
     let headers = http.headers();
@@ -172,7 +171,7 @@ pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
     state.gate.admit(http).await.ok()?;
     let present = PresentAnswers::of(state).await.ok()??;
     if !present.is_current(&found, found.answer.lasting.period(state)) {
-        // The handler does not have to read the content version again.
+        // Saves the handler from reading the content version again.
         http.extensions_mut().insert(present);
         return None;
     }
@@ -183,24 +182,26 @@ pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
     Some(found.answer.respond(form))
 }
 
-/// Returns whether the response may be kept. Clients rarely send dates, so those aren't worth it,
-/// and passwords don't belong in memory.
+/// Returns whether the response may be kept. Requests with date conditions are too rare to be worth
+/// it, and passwords don't belong in memory.
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();
     let by_date = headers.contains_key(IF_MODIFIED_SINCE) && !headers.contains_key(IF_NONE_MATCH);
     *http.method() == Method::GET && !by_date && !has_password(http.query_string())
 }
 
-/// Returns whether a query string has a password, even if letters of its name are percent-encoded.
+/// Returns whether a query string contains a password, even if the parameter's name is
+/// percent-encoded.
 fn has_password(query: &str) -> bool {
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());
     query.contains("password")
         || (query.contains('%') && pairs.any(|(name, _)| name.contains("password")))
 }
 
-/// Returns everything in a request that its response depends on, except for conditional headers.
+/// Builds a key from everything in a request that affects its response, except for conditional
+/// headers.
 ///
-/// Before routing, the path may still have a trailing slash.
+/// The path may still have a trailing slash if the request hasn't been routed yet.
 fn key(http: &HttpRequest, login: Option<&str>, (base, is_alias): (&str, bool)) -> String {
     let caller = login.unwrap_or_default();
     let prefix = if is_alias { "alias" } else { "" };
@@ -209,7 +210,7 @@ fn key(http: &HttpRequest, login: Option<&str>, (base, is_alias): (&str, bool)) 
     [caller, prefix, base, path, query].join("\n")
 }
 
-/// Key suffix for responses to clients that already have the content.
+/// Key suffix of responses to clients that already have the content.
 const UNCHANGED: &str = "\n304";
 
 /// A full response, or a 304 without a body.
@@ -221,19 +222,19 @@ struct Answer {
     route: Option<String>,
     lasting: Lasting,
     plain: Form,
-    /// Compressed versions, with the `Accept-Encoding` of the clients they are for.
+    /// Compressed versions, each with the `Accept-Encoding` header of the requests it is for.
     packed: Vec<(HeaderValue, Form)>,
 }
 
-/// The headers and body of a response in one encoding.
+/// The headers and body of a response, in one encoding.
 #[derive(Clone)]
 struct Form {
     headers: Vec<(HeaderName, HeaderValue)>,
     body: Bytes,
 }
 
-/// Finds the response to a request with these headers. Afterwards `key` is the key of the response
-/// that was found.
+/// Finds the full response or 304 for a request with these headers. Afterwards, `key` is the key of
+/// the response that was found.
 fn find(
     key: &mut String,
     headers: &HeaderMap,
@@ -254,7 +255,7 @@ fn find(
     get(key).filter(|found| !is_known(found))
 }
 
-/// The kept responses, and the time for which the current one is valid.
+/// The kept responses, and the period for which a current response is valid.
 #[derive(Clone)]
 struct Keeper {
     present: PresentAnswers,
@@ -263,7 +264,8 @@ struct Keeper {
     lasting: Lasting,
 }
 
-/// A response from memory that may be compressed for this client. We don't have that version yet.
+/// A response from memory that may be compressed for this client, whose compressed version isn't
+/// kept yet.
 struct Unpacked {
     kept: Keeper,
     key: String,
@@ -271,8 +273,8 @@ struct Unpacked {
     accepted: HeaderValue,
 }
 
-/// Responds from memory, with the compressed version for the client's `Accept-Encoding` if we have
-/// one.
+/// Responds from memory, with the compressed version for the client's `Accept-Encoding` if it is
+/// kept.
 fn respond(kept: Keeper, key: String, answer: Arc<Answer>, headers: &HeaderMap) -> HttpResponse {
     if let Some(form) = answer.form(headers) {
         return answer.respond(form);
@@ -287,7 +289,7 @@ fn respond(kept: Keeper, key: String, answer: Arc<Answer>, headers: &HeaderMap) 
     response
 }
 
-/// Keeps the compressed version of a response from memory, so that we only compress it once.
+/// Keeps the compressed version of a response from memory, so that it is only compressed once.
 pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     let unpacked = response.response_mut().extensions_mut().remove::<Unpacked>();
     let Some(Unpacked { kept, key, answer, accepted }) = unpacked else { return response };
@@ -309,7 +311,7 @@ pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     ServiceResponse::new(request, response)
 }
 
-/// Keeps a new response if its body is short and in memory.
+/// Keeps a new response, provided that its body is short and in memory.
 fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
     match status {
@@ -331,7 +333,7 @@ fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse 
     head.set_body(BoxBody::new(body))
 }
 
-/// Splits a response into head and body. Returns the body as an error if it is not in memory.
+/// Splits a response into its head and body. A body that is not in memory is returned as an error.
 fn split(response: HttpResponse) -> (HttpResponse<()>, Result<Bytes, BoxBody>) {
     let (head, body) = response.into_parts();
     (head, body.try_into_bytes())
@@ -342,7 +344,7 @@ fn put(kept: &Keeper, key: String, answer: Answer) {
     kept.present.put(key, kept.period, Arc::new(answer), bytes);
 }
 
-/// Returns the value of a header that the request has exactly once.
+/// Returns the value of a header, provided that the request contains it exactly once.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name);
     values.next().filter(|_| values.next().is_none())
@@ -359,7 +361,8 @@ impl Answer {
         size_of::<Answer>() + self.plain.bytes() + packed
     }
 
-    /// Returns the form for a client. `None` if the response may have to be compressed first.
+    /// Returns the version for this client, or `None` if the response may have to be compressed
+    /// first.
     fn form(&self, headers: &HeaderMap) -> Option<&Form> {
         if self.plain.body.is_empty() || !headers.contains_key(ACCEPT_ENCODING) {
             return Some(&self.plain);

@@ -1,4 +1,4 @@
-//! Subscriptions to other calendars.
+//! Handlers for subscriptions to other calendars.
 
 use actix_web::web::{Data, Path as InPath};
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, post};

@@ -1,4 +1,4 @@
-//! Shared by the category and tag handlers.
+//! Code shared by the category and tag handlers.
 
 use actix_web::{HttpRequest, HttpResponse};
 

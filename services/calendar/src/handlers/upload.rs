@@ -16,13 +16,13 @@ use crate::model::role::{Action, User};
 use crate::state::State;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// Maximum size of a multipart form in bytes, not counting the file.
+/// Maximum size of a multipart form in bytes, excluding the file.
 const FORM: usize = 64 << 10;
 
-/// Maximum number of bytes to read and discard when a file is too large.
+/// Maximum number of bytes to read and discard after a file turned out to be too large.
 const DISCARDED: usize = 32 << 20;
 
-/// Time limit for discarding the rest of a file.
+/// Time limit for discarding the remainder of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// Form with an uploaded file.
@@ -34,15 +34,15 @@ pub struct UploadForm {
     file: Vec<u8>,
 }
 
-/// An uploaded file and who sent it.
+/// An uploaded file and its sender.
 pub struct Upload {
     pub user: User,
     pub input: Input,
     pub bytes: Bytes,
 }
 
-/// Receives a file, given the size limit and the accepted media types. Permissions are checked
-/// before reading the file.
+/// Receives a file of an accepted media type, up to a size limit. Permissions are checked before
+/// the file is read.
 pub async fn receive(
     request: &HttpRequest,
     payload: Payload,
@@ -86,8 +86,8 @@ pub async fn receive(
     }
 }
 
-/// Reads and discards the rest of a body, for a limited time. A client that is still sending can
-/// then read our response.
+/// Reads and discards the remainder of a body for a limited time, because clients may not read the
+/// response before they have sent everything.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {
         let mut read = 0;
@@ -98,6 +98,6 @@ async fn discard(mut payload: actix_web::dev::Payload) {
             }
         }
     };
-    // Slower clients won't see the response.
+    // Clients slower than this won't see the response.
     let _ = tokio::time::timeout(DISCARD_TIME, reading).await;
 }

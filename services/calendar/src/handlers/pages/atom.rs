@@ -27,9 +27,9 @@ struct AtomFeed<'a> {
     language: &'static str,
     /// The URL of the feed.
     url: String,
-    /// The page that lists the same events.
+    /// The URL of the page that lists the same events.
     page: String,
-    /// When any entry last changed.
+    /// When any of the entries was last modified.
     updated: String,
     entries: Vec<Entry>,
 }
@@ -39,7 +39,7 @@ struct Entry {
     url: String,
     title: String,
     summary: String,
-    /// When the event last changed. For a series, also when its next event became the next one.
+    /// When the event was last modified. In a series, a new next event counts as a modification.
     updated: String,
     card: EventCard,
 }
@@ -62,7 +62,7 @@ impl Entry {
     }
 }
 
-/// Returns the entry of each event. Parts of a split series are one entry.
+/// Returns an entry for each event. All parts of a split series share one entry.
 fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
     let root = reader.root().trim_end_matches('/');
     let mut entries: Vec<Entry> = Vec::new();
@@ -86,9 +86,10 @@ fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
     entries
 }
 
-/// Returns the id of an event or of its series, given the event with which the series began. It does
-/// not change with the slug, the dates or the language, or when an event becomes a series, so feed
-/// readers recognise the entry. If that event has left the series, which remains, it has another id.
+/// Returns the entry id of an event or a series, where `origin` is the event with which the series
+/// began. The id depends neither on slug, dates and language nor on whether the event has since
+/// become a series, so feed readers recognise the entry. An event that was detached from its series
+/// gets a different id, because the series keeps this one.
 fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     let name = match origin {
         event @ 0.. if has_left => format!("{calendar} event {event} alone"),
@@ -98,7 +99,7 @@ fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     let digest = Sha256::digest(name);
     let number =
         digest.iter().take(16).fold(0, |number: u128, byte| (number << 8) | u128::from(*byte));
-    // Version 8 of RFC 9562: the other bits are up to us.
+    // A UUID of version 8 (RFC 9562), in which all other bits can have any value.
     let number = (number & !(0xf_u128 << 76)) | (8_u128 << 76);
     let number = (number & !(0b11_u128 << 62)) | (0b10_u128 << 62);
     let part = |from: u32, bits: u32| (number >> from) & ((1_u128 << bits) - 1);
@@ -107,16 +108,16 @@ fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     format!("urn:uuid:{low:08x}-{middle:04x}-{high:04x}-{clock:04x}-{:012x}", part(0, 48))
 }
 
-/// Returns current and upcoming events as an Atom feed. The most recently published event comes
-/// first. A series is one entry, with its next event.
+/// Returns current and upcoming events as an Atom feed, the most recently published first. Each
+/// series is a single entry for its next event.
 pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(shown).await
 }
 
 async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (query, base) = (reader.query(), &reader.urls().base);
-    // Events leave the feed once they are over, so the tag must change every day. The next event of a
-    // series follows at once, mostly after a quarter of an hour.
+    // Events leave the feed when they are over, so the tag must change every day. In a series, the
+    // next event takes over immediately, usually on the quarter hour.
     let quarter = (reader.state.clock.unix() - 1).div_euclid(QUARTER);
     let times = format!("{} {quarter}", reader.today());
     let name = [&query.href("atom", 1), reader.language().code(), &times].join(" ");

@@ -1,4 +1,4 @@
-//! Pages that other sites embed in frames, and the script that adds such a frame.
+//! Pages for embedding in frames on other sites, and the script that adds such a frame.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;
@@ -28,7 +28,7 @@ const TITLES: &str = "[[\"en\", \"Events\"]]";
 struct EmbeddedList<'a> {
     list: &'a ListView,
     words: &'static Words,
-    /// The page that lists all these events.
+    /// The URL of the page that lists all of these events.
     all: String,
 }
 
@@ -85,7 +85,7 @@ async fn shown_month(reader: &Reader) -> Result<HttpResponse, Error> {
 }
 
 /// Returns the script that other sites include to add a frame. It contains the frame titles in all
-/// languages of the site, the default first.
+/// languages of the site, starting with the default.
 pub async fn script(state: Data<State>) -> HttpResponse {
     let languages = state.site.settings.languages().into_iter();
     let titles: Vec<(&str, &str)> =

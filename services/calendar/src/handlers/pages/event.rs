@@ -25,12 +25,12 @@ struct EventPage<'a> {
     /// The query string for links to other pages.
     lang: &'a str,
     words: &'static Words,
-    /// The status as a sentence.
+    /// The status, as a sentence.
     status: String,
     /// Whether the visitor sent the wrong password.
     wrong: bool,
     subscription: Subscription,
-    /// The URL of the calendar file of the series. Empty if there is none.
+    /// The URL of the series' iCalendar file. Empty if there is none.
     series_file: String,
 }
 
@@ -62,7 +62,7 @@ fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
 }
 
-/// Answers a slug that no event has: a former one, or a series' slug.
+/// Responds to a slug that isn't an event's, but may be a former slug or that of a series.
 async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     if reader.query().as_calendar {
         match pages::calendar_of_series(&reader.state, &reader.request, slug).await {
@@ -83,7 +83,7 @@ async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Erro
     next_of_series(reader, slug).await
 }
 
-/// Redirects from a series' own slug to its next event and keeps the query.
+/// Redirects from the slug of a series to its next event, keeping the query.
 async fn next_of_series(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     // The query already contains the language.
     let urls = reader.urls().in_default_language();
@@ -121,7 +121,7 @@ pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpR
         .await
 }
 
-/// Sets the status that the API uses for a protected event.
+/// Sets the same status as in the API's response for a protected event.
 fn refused(mut response: HttpResponse) -> HttpResponse {
     *response.status_mut() = StatusCode::FORBIDDEN;
     response

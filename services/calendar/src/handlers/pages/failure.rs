@@ -28,8 +28,8 @@ struct FailurePage<'a> {
     words: &'a Words,
 }
 
-/// Renders an error page. `ancestors` are the sites that may embed it, for pages that are made for
-/// frames.
+/// Renders an error page. For pages that are made to be embedded, `ancestors` are the sites that
+/// may do so.
 pub fn failure(error: &Error, name: &str, frame: &Frame, ancestors: Option<&str>) -> HttpResponse {
     if let Error::Internal(cause) = error {
         log::error!("cannot render a page: {cause}");
@@ -84,12 +84,12 @@ fn texts(error: &Error, language: Language) -> (&'static str, String) {
     }
 }
 
-/// Root paths of the API. Unknown paths below these always get JSON errors, even if the client
-/// accepts HTML.
+/// Root paths of APIs. Unknown paths below these always get JSON errors, even if the client accepts
+/// HTML.
 const API_ROOTS: [&str; 2] = [NAMESPACE, "wp-json"];
 
-/// Returns whether to answer an unknown path with an HTML page. The client must accept HTML, and
-/// the path must not belong to the API.
+/// Returns whether to respond to an unknown path with an HTML page. This requires that the client
+/// accepts HTML and that the path isn't below an API root.
 pub fn is_wanted(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let path = request.path().trim_start_matches('/');

@@ -1,4 +1,4 @@
-//! Page header and footer, in the page's language.
+//! The page layout, in the page's language.
 
 use actix_web::HttpRequest;
 use shell::pages::{FrameWords, Page, Translation};
@@ -10,20 +10,20 @@ use crate::model::urls::Urls;
 /// The query parameter that selects a language.
 const PARAMETER: &str = "lang";
 
-/// Header and footer of a page, in its language.
+/// The layout around a page: header and footer, in its language.
 pub struct Frame {
     pub language: Language,
-    /// The root path of the site, with a trailing slash.
+    /// Root path of the site, with a trailing slash.
     pub root: String,
-    /// The query string for links to other pages. May be empty, or something like `?lang=de`.
+    /// The query string for links to other pages, e.g. `?lang=de`. May be empty.
     pub query: String,
     links: [&'static str; 4],
-    /// The footer line with links to the API documentation, as HTML.
+    /// The HTML for the footer's line of links to machine-readable documents.
     programs: String,
 }
 
 impl Frame {
-    /// Builds the frame for pages with these base URLs.
+    /// Builds the layout for pages below the base URL in `urls`.
     pub fn new(urls: &Urls, language: Language) -> Frame {
         let (words, root) = (language.words(), format!("{}/", urls.relative().base));
         let link = |path: &str, text: &str| format!("<a href=\"{root}{path}\">{text}</a>");
@@ -38,7 +38,7 @@ impl Frame {
         }
     }
 
-    /// Puts the frame around a page.
+    /// Wraps a page in the layout.
     pub fn around<'a>(&'a self, page: Page<'a>) -> Page<'a> {
         let words = self.language.words();
         page.language(self.language.code())
@@ -55,8 +55,8 @@ impl Frame {
     }
 }
 
-/// Returns the language selected by the query, if the site offers it. Returns `None` for the
-/// default language.
+/// Returns the language that the query selects, if the site offers it. `None` means the default
+/// language.
 pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> {
     let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
     let (_, code) = pairs.filter(|(name, _)| name == PARAMETER).last()?;
@@ -64,7 +64,7 @@ pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> 
     (language != settings.site_locale).then_some(language)
 }
 
-/// Adds the language parameter to a page's path.
+/// Adds the language parameter to the path of a page.
 pub fn in_language(path: &str, language: Option<Language>) -> String {
     let mark = if path.contains('?') { '&' } else { '?' };
     match language {
@@ -73,7 +73,7 @@ pub fn in_language(path: &str, language: Option<Language>) -> String {
     }
 }
 
-/// Returns the URL of a page in each language of the site, or nothing if there is only one.
+/// Returns the URLs of a page in all languages of the site, or nothing if there is only one.
 pub fn addresses(base: &str, path: &str, settings: &Settings) -> Vec<(Language, String)> {
     let languages = settings.languages();
     let offered = if languages.len() > 1 { languages.as_slice() } else { &[] };
@@ -84,7 +84,7 @@ pub fn addresses(base: &str, path: &str, settings: &Settings) -> Vec<(Language, 
     offered.iter().map(address).collect()
 }
 
-/// Returns the links to a page in these languages.
+/// Returns links to the translations of a page.
 pub fn translations(addresses: &[(Language, String)]) -> Vec<Translation<'_>> {
     let links = addresses.iter();
     links.map(|(one, url)| Translation { language: one.code(), name: one.name(), url }).collect()

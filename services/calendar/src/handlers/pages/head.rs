@@ -2,7 +2,7 @@
 
 use shell::pages::Page;
 
-/// Media type of calendar files.
+/// Media type of iCalendar files.
 const CALENDAR: &str = "text/calendar";
 
 /// Media type of Atom feeds.
@@ -12,25 +12,25 @@ const ATOM: &str = "application/atom+xml";
 pub struct Head {
     pub title: String,
     pub description: String,
-    /// The navigation link to highlight, or an empty string.
+    /// The navigation link to highlight. May be empty.
     pub current: &'static str,
-    /// The path of the page, relative to the base URL.
+    /// Path of the page, relative to the base URL.
     pub path: String,
-    /// Path and query of the page's calendar file. Empty if it doesn't have one.
+    /// Path and query of the page's iCalendar file. Empty if it has none.
     pub calendar: String,
-    /// URL of an image, or an empty string.
+    /// URL of the page's image. May be empty.
     pub image: String,
-    /// JSON-LD for the page, or an empty string.
+    /// JSON-LD for the page. May be empty.
     pub data: String,
-    /// Other hosts that serve images on the page.
+    /// Origins of externally hosted images on the page.
     pub origins: Vec<String>,
     /// Whether to ask search engines not to index the page.
     pub unindexed: bool,
-    /// Whether this page shows a single item and not a list.
+    /// Whether the page is about a single item rather than a list.
     pub single: bool,
 }
 
-/// Values that don't come from the page itself, such as the site name.
+/// Metadata that doesn't come from the page itself, e.g. the site name.
 pub struct Around<'a> {
     pub name: &'a str,
     pub about: &'a str,

@@ -1,4 +1,4 @@
-//! Lists upcoming events, or the events of a day or week.
+//! The list of upcoming events, and the lists for a day or week.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -14,20 +14,20 @@ use crate::model::period::Period;
 use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
 
-/// One page of a list, with links to the previous and next page.
+/// A page of a list, with links to the previous and next one.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct EventList<'a> {
     pub list: &'a ListView,
     pub previous: Option<String>,
     pub next: Option<String>,
-    /// The page number and page count in words.
+    /// The page number and page count, in words.
     page_of: String,
     words: &'static Words,
 }
 
 impl<'a> EventList<'a> {
-    /// Builds the page of a list found at this path.
+    /// Builds a page of the list at `path`.
     pub fn new(
         list: &'a ListView,
         reader: &Reader,
@@ -57,11 +57,11 @@ struct ListPage<'a> {
     words: &'static Words,
     /// The number of events found, in words.
     found: String,
-    /// Advice for an empty list, as HTML. Contains a link.
+    /// The HTML of a suggestion to show below an empty list. Contains a link.
     advice: String,
-    /// The path of this page without its query.
+    /// The path of this page, without its query.
     action: String,
-    /// The URL of the same list without a search.
+    /// The URL of the same list without the search.
     all: String,
     past: bool,
     title: &'a str,
@@ -116,7 +116,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
         .await
 }
 
-/// Shows the list selected by a query.
+/// Shows the list that a query selects.
 pub async fn shown(reader: &Reader, query: PageQuery) -> Result<HttpResponse, Error> {
     let state = &reader.state;
     let request = PageRequest { urls: reader.urls().clone(), query };

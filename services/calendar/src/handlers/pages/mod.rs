@@ -1,5 +1,5 @@
-//! HTML pages. They are rendered on the server, work without JavaScript, and look the same to every
-//! visitor.
+//! HTML pages. They are rendered on the server, work without JavaScript, and look the same to all
+//! visitors.
 
 pub(crate) mod atom;
 pub(crate) mod embed;

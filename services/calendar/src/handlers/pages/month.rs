@@ -28,7 +28,7 @@ struct MonthPage<'a> {
     previous: Option<Link>,
     next: Option<Link>,
     subscription: Subscription,
-    /// URL of the calendar file with just this month.
+    /// The URL of an iCalendar file with only this month.
     download: String,
     download_text: String,
 }

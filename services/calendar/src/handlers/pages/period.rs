@@ -1,4 +1,4 @@
-//! Pages for a day or a week.
+//! The pages for a day or a week.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -19,7 +19,7 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows the events in a week. Old URLs have a day of the week, and redirect.
+/// Shows the events in a week. Redirects from old URLs, which contain a day of the week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Day, async |reader| {

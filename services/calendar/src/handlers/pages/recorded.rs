@@ -1,4 +1,4 @@
-//! Old URLs from the system that this service replaces. They redirect to our own pages.
+//! Redirects from old URLs, those of the system that this service replaces, to the new pages.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
@@ -12,7 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
 
-/// Redirects the root to the list, or to a page requested with one of the old query parameters.
+/// Redirects the root to the list, or to the page that one of the old query parameters requests.
 pub async fn home(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -38,7 +38,7 @@ pub async fn list(visit: Visit) -> HttpResponse {
     visit.answer(async |reader| permanent(list_of(reader.query()))).await
 }
 
-/// Redirects to a page of the list by number.
+/// Redirects to page `number` of the list.
 pub async fn page(visit: Visit, number: Path<i64>) -> HttpResponse {
     visit.answer(async |reader| permanent(reader.query().href(LIST, *number))).await
 }
@@ -82,14 +82,14 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Redirects to a tag page. The old URL may end with a view name such as `list`.
+/// Redirects to the page of a tag. The old URL may end with a view name such as `list`.
 pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.split('/').next().unwrap_or_default().to_owned();
     visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
 }
 
-/// Returns the page for an old URL of a category, whose path ends with the name of a view such as
-/// `list`, with a day, or with `feed`. Returns `None` for other paths.
+/// Returns the page for the old URL of a category, whose path ends with the name of a view such as
+/// `list`, with a day, or with `feed`. Returns `None` for any other path.
 pub fn view_of_category(path: &str, reader: &Reader) -> Option<String> {
     let (rest, view) = path.rsplit_once('/')?;
     let (_, category) = rest.rsplit_once('/').unwrap_or(("", rest));
@@ -112,7 +112,7 @@ pub async fn icon() -> HttpResponse {
     HttpResponse::Found().insert_header((header::LOCATION, location)).finish()
 }
 
-/// Returns the path of the list for a query, or of its calendar file.
+/// Returns the URL of the list that `query` requests, or of its iCalendar file.
 pub fn list_of(query: &PageQuery) -> String {
     match query.as_calendar {
         true => query.calendar(&query.path()),
@@ -120,7 +120,7 @@ pub fn list_of(query: &PageQuery) -> String {
     }
 }
 
-/// Redirects permanently. The shell prepends the path of PUBLIC_URL.
+/// Redirects permanently to `location`. The shell prepends the path of PUBLIC_URL.
 pub fn permanent(location: String) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::MovedPermanently().insert_header((header::LOCATION, location)).finish())
 }

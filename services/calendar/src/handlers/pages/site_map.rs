@@ -11,7 +11,7 @@ use crate::app::pages::site_map::{self, Part, SitePage};
 use crate::error::Error;
 use crate::model::urls::{ALIAS, NAMESPACE};
 
-/// `Cache-Control` of documents whose tag must be checked on each use.
+/// `Cache-Control` for documents that must be revalidated on each use.
 pub(super) const CACHING: &str = "public, no-cache";
 
 #[derive(Template)]
@@ -26,7 +26,7 @@ struct PagesOfPart {
     pages: Vec<SitePage>,
 }
 
-/// Allows crawlers to read the pages and points them to the sitemap.
+/// Allows crawlers to read the pages, and points them to the sitemap.
 pub async fn robots(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -81,7 +81,7 @@ pub async fn part(visit: Visit, name: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Renders an XML document. Drops all characters that aren't allowed in XML.
+/// Renders an XML document, dropping characters that XML doesn't allow.
 pub(super) fn rendered(document: &impl Template) -> Result<String, Error> {
     let text = document.render();
     let mut text = text.map_err(|error| Error::Internal(format!("cannot render XML: {error}")))?;
@@ -93,8 +93,8 @@ pub(super) fn rendered(document: &impl Template) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Responds with an XML document, or with 304 if nothing has been published since the client last
-/// asked.
+/// Responds with an XML document, or with 304 if nothing has been published since the client's last
+/// request.
 async fn xml<T: Template>(
     reader: &Reader,
     name: &str,

@@ -52,8 +52,8 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
-/// Shows a category. The last slug in the path selects it. If the others aren't its ancestors, for
-/// example because an ancestor was renamed, redirects to its current path.
+/// Shows a category, which is selected by the last slug in the path. If the other slugs aren't
+/// those of its ancestors, e.g. because one was renamed, redirects to its current path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     show(visit, Named::Term(Taxonomy::Category), slug, Some(&path)).await
@@ -63,8 +63,8 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page for a slug, or redirects if it is a former slug. If neither exists and the path of
-/// a category ends with a view name such as `list`, redirects to the category.
+/// Shows the page with this slug, or redirects if it is a former slug. If it is neither and the
+/// path of a category ends with a view name such as `list`, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {
@@ -176,13 +176,14 @@ async fn term(
     Ok(reader.show(&head, &page))
 }
 
-/// Returns whether the path of a category has ancestors other than its page. A path may omit them.
+/// Returns whether the ancestors in a category's path differ from those in `page`. A path without
+/// ancestors is fine.
 fn is_below_others(path: &str, page: &str) -> bool {
     let slugs: Vec<String> = path.split('/').map(lookup_form).collect();
     slugs.len() > 1 && format!("/events/category/{}/", slugs.join("/")) != page
 }
 
-/// Returns the query for the other pages of the list. It only keeps the language.
+/// Returns the query for the other pages of the list, with nothing but the language.
 fn plain(reader: &Reader) -> PageQuery {
     PageQuery { language: reader.query().language, ..PageQuery::default() }
 }

@@ -1,4 +1,5 @@
-//! Lets editors manage subscriptions to other calendars. The browser asks for their login and key.
+//! The page on which editors manage subscriptions to other calendars. The browser asks for their
+//! login and key.
 
 use actix_web::http::header::{
     CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, ORIGIN, WWW_AUTHENTICATE,
@@ -29,7 +30,7 @@ const PATH: &str = "/subscriptions/";
 /// Maximum form size in bytes.
 const FORM_LIMIT: usize = 4 << 10;
 
-/// The challenge that makes the browser ask for a login and key.
+/// The challenge that makes browsers ask for a login and key.
 const ASKS: HeaderValue = HeaderValue::from_static("Basic realm=\"calendar\", charset=\"UTF-8\"");
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -49,7 +50,8 @@ pub async fn list(http: HttpRequest, state: Data<State>) -> HttpResponse {
     finished(shown(&http, &state).await, &http, &state)
 }
 
-/// Pauses, resumes or runs a subscription, or accepts its file. Then shows the page again.
+/// Pauses, resumes or runs a subscription, or accepts the events missing from its file, and then
+/// shows the page again.
 pub async fn change(http: HttpRequest, payload: Payload, state: Data<State>) -> HttpResponse {
     finished(changed(&http, payload, &state).await, &http, &state)
 }
@@ -69,7 +71,7 @@ fn finished(
     })
 }
 
-/// Builds the frame in the language of the page.
+/// Builds the layout in the page's language.
 fn frame(urls: &Urls, http: &HttpRequest, state: &State) -> Frame {
     let language = selected(http, &state.site.settings);
     let urls = Urls { language, ..urls.clone() };
@@ -97,7 +99,7 @@ async fn changed(
 ) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
     let location = format!("{PATH}{}", frame(&input.request.urls, http, state).query);
-    // Browsers also send the key with forms posted from other sites.
+    // Browsers would also send the key with a form on another site.
     if !is_own_form(http.headers(), &input.request.urls.base) {
         return Err(Error::Forbidden);
     }

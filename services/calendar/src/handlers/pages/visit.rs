@@ -1,4 +1,4 @@
-//! The extractor for page requests, and the responses to them.
+//! The extractor for page requests, and how to respond to them.
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -27,11 +27,11 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Path of the pages for frames on other sites.
+/// Root path of the pages for embedding in frames on other sites.
 const EMBEDDED: &str = "/embed/";
 
-/// A page request. Pages don't depend on API keys, but we still reject requests that exceed the
-/// rate limit or have invalid credentials.
+/// A page request. Although pages don't depend on API keys, requests with invalid credentials or
+/// beyond the rate limit are rejected.
 pub struct Visit {
     pub state: Data<State>,
     urls: Urls,
@@ -47,20 +47,21 @@ pub struct Reader {
     http: HttpRequest,
 }
 
-/// The URLs for subscribing to a calendar.
+/// URLs for subscribing to a calendar.
 pub struct Subscription {
-    /// The `webcal` URL for calendar apps.
+    /// `webcal` URL for calendar apps.
     pub webcal: String,
-    /// The URL of the calendar file.
+    /// URL of the iCalendar file.
     pub url: String,
-    /// The file's event limit in words, if the calendar exceeds it.
+    /// The file's event limit, in words. `None` if the file contains all events.
     pub limit: Option<String>,
     most: i64,
     language: Language,
 }
 
 impl Subscription {
-    /// Sets the number of events in the calendar. If the file contains fewer, the page says so.
+    /// Sets the number of events in the calendar. If they don't all fit in the file, the page says
+    /// so.
     pub fn of(self, events: i64) -> Subscription {
         let (most, language) = (self.most, self.language);
         let limit = || (language.words().file_limit)(language.count(most));
@@ -95,7 +96,7 @@ fn query(request: &HttpRequest) -> Result<PageQuery, Error> {
 }
 
 impl Visit {
-    /// Responds with a page, a calendar file or an error page.
+    /// Responds with a page, an iCalendar file or an error page.
     pub async fn answer(
         self,
         show: impl AsyncFnOnce(&Reader) -> Result<HttpResponse, Error>,
@@ -103,7 +104,7 @@ impl Visit {
         self.answer_with(|_| None, show).await
     }
 
-    /// Like [`Visit::answer`], but reuses an earlier response while it is still valid. Calendar
+    /// Like [`Visit::answer`], but reuses an earlier response while it is still valid. iCalendar
     /// files are valid for a day.
     pub async fn reuse(
         self,
@@ -114,7 +115,7 @@ impl Visit {
         self.answer_with(|query| Some(of_query(query)), show).await
     }
 
-    /// Like [`Visit::reuse`], for a page without a calendar file.
+    /// Like [`Visit::reuse`], for pages without an iCalendar file.
     pub async fn reuse_page(
         self,
         lasting: Lasting,
@@ -134,7 +135,7 @@ impl Visit {
         let answered = async {
             let query = query?;
             let lasting = lasting(&query);
-            // Not needed for a response from memory.
+            // A response from memory doesn't need any of this.
             let show = async {
                 let frame = Frame::new(&urls, language);
                 let request = PageRequest { urls: urls.clone(), query };
@@ -168,18 +169,17 @@ impl Reader {
         &self.request.query
     }
 
-    /// Returns the page language.
+    /// Returns the language of the page.
     pub fn language(&self) -> Language {
         self.frame.language
     }
 
-    /// Returns the phrases for the page language.
+    /// Returns the UI strings in the language of the page.
     pub fn words(&self) -> &'static Words {
         self.frame.language.words()
     }
 
-    /// Returns the query string for links to other pages. May be empty, or something like
-    /// `?lang=de`.
+    /// Returns the query string for links to other pages, e.g. `?lang=de`. May be empty.
     pub fn page_query(&self) -> &str {
         &self.frame.query
     }
@@ -193,7 +193,7 @@ impl Reader {
         self.http.headers()
     }
 
-    /// Adds validators to a response. Sends 304 instead if the client is up to date.
+    /// Adds validators to a response, or replaces it with a 304 if the client already has it.
     pub fn validated(
         &self,
         validators: Validators,
@@ -203,7 +203,7 @@ impl Reader {
         validators.answer(&self.http, caching, whole)
     }
 
-    /// Responds with a page for frames on other sites.
+    /// Responds with a page for embedding on other sites.
     pub fn show_embedded(&self, title: &str, class: &str, main: &impl Template) -> HttpResponse {
         let settings = &self.state.site.settings;
         let page = Page::new(title)
@@ -223,7 +223,7 @@ impl Reader {
         &self.request.urls
     }
 
-    /// Reads form fields.
+    /// Reads the fields of a form.
     ///
     /// # Errors
     /// Returns an error if the form is too large, incomplete, or not valid UTF-8.
@@ -277,7 +277,7 @@ impl Reader {
         response
     }
 
-    /// Redirects from a former slug to the current page and keeps the query.
+    /// Redirects from a former slug to the current page, keeping the query.
     ///
     /// # Errors
     /// Returns an error if the slug never belonged to a public page.
@@ -290,7 +290,7 @@ impl Reader {
         Ok(moved_page(self.with_query(path)))
     }
 
-    /// Appends the request's query to a path.
+    /// Appends the request's query to `path`.
     pub fn with_query(&self, path: String) -> String {
         match self.http.query_string() {
             "" => path,
@@ -298,12 +298,12 @@ impl Reader {
         }
     }
 
-    /// Responds with a calendar file.
+    /// Responds with an iCalendar file.
     pub async fn calendar(&self, feed: Feed) -> Result<HttpResponse, Error> {
         ical::answer(feed, &self.http).await
     }
 
-    /// Returns the URLs for subscribing to the calendar at this path.
+    /// Returns the URLs for subscribing to the calendar at `path`.
     pub fn subscription(&self, path: &str) -> Subscription {
         let url = format!("{}{path}", self.urls().base);
         let (_, rest) = url.split_once("://").unwrap_or_default();
