@@ -169,7 +169,8 @@ impl Settings {
         }
     }
 
-    /// Checks settings that depend on each other, and the key, which an error must not show.
+    /// Checks settings that depend on each other, and the key, which must not appear in an error
+    /// message.
     ///
     /// # Errors
     /// A message for the operator.
@@ -197,7 +198,7 @@ impl Settings {
         SeriesLimits {
             months: self.series_ahead,
             most: usize::try_from(self.series_max).unwrap_or(0),
-            // Trashed dates are excluded. However many there are, they must not end the series.
+            // Trashed occurrences are excluded dates, and no number of them must end the series.
             dates: usize::MAX,
         }
     }
@@ -208,12 +209,12 @@ impl Settings {
         SeriesLimits { months, most: most.min(limits.most), ..limits }
     }
 
-    /// Returns which addresses webhooks may use.
+    /// Returns the addresses that webhooks may contact.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// Returns which addresses subscriptions may use.
+    /// Returns the addresses that subscriptions may contact.
     pub fn subscription_reach(&self) -> Reach {
         if self.subscription_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
@@ -224,11 +225,11 @@ impl Settings {
     }
 }
 
-/// Additional page languages.
+/// The languages in which pages are available in addition to the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Languages(Vec<Language>);
 
-/// The sites that may embed the calendar in a frame.
+/// The origins that may embed the calendar in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameOrigins(String);
 
@@ -315,16 +316,16 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "an ISO 4217 code such as EUR".to_owned())
 }
 
-/// Parses a currency symbol. Digits aren't allowed, because we must still be able to parse a cost
-/// that contains the symbol.
+/// Parses a currency symbol. It must not contain digits, so that costs that contain the symbol
+/// remain parseable.
 fn parse_symbol(text: &str) -> Result<String, String> {
     let fits = text.chars().count() <= 10
         && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));
     fits.then(|| text.to_owned()).ok_or_else(|| "at most 10 characters, no digits".to_owned())
 }
 
-/// Parses a login. Colons aren't allowed, because in basic authentication the login ends at the
-/// first colon.
+/// Parses a login. It must not contain colons, because the first colon ends the login in basic
+/// authentication.
 pub fn parse_login(text: &str) -> Result<String, String> {
     let fits = (1..=60).contains(&text.chars().count())
         && !text.contains(|c: char| c.is_whitespace() || c.is_control() || c == ':');

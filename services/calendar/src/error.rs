@@ -1,4 +1,4 @@
-//! Every request error, with its status, code and body.
+//! All request errors, with their statuses, codes and bodies.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
@@ -75,7 +75,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// The status, code and message of an error response, plus any extra fields in its `data`.
+/// The status, code and message of an error response, plus any additional fields for its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -110,7 +110,7 @@ enum More<'a> {
     TermExists { term_id: i64 },
 }
 
-/// Details about invalid parameters. Serialized as an empty list if there are none.
+/// Details about invalid parameters, serialized as an empty list if there are none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Details {
@@ -135,7 +135,7 @@ fn answer<'a>(status: u16, code: impl Into<String>, message: impl Into<String>) 
     Answer { status, code, message, more: More::Nothing {}, additional_data: None }
 }
 
-/// Builds an error about a resource. The code and the message start with the kind of resource.
+/// Builds an error about a resource. Its code and message start with `kind`, e.g. `event`.
 fn about<'a>(kind: &str, status: u16, code: &str, state: &str) -> Answer<'a> {
     answer(status, format!("{kind}-{code}"), format!("The {kind} {state}."))
 }
@@ -224,7 +224,7 @@ impl Error {
         }
     }
 
-    /// Returns the response to an error that isn't about a particular resource.
+    /// Returns the response to an error that doesn't concern a particular resource.
     fn general(&self) -> Answer<'_> {
         match self {
             Error::NoRoute => {
@@ -273,8 +273,8 @@ impl Error {
         }
     }
 
-    /// Converts a database error that happened during a deletion. A busy database is still reported
-    /// as busy.
+    /// Converts a database error that occurred while deleting. A busy database is still reported as
+    /// such.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),
@@ -282,7 +282,7 @@ impl Error {
         }
     }
 
-    /// Returns the number of seconds to wait before a retry, if known.
+    /// Returns the number of seconds after which to retry, if known.
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Error::TooManyRequests(seconds) | Error::Unavailable(seconds) => Some(*seconds),
@@ -373,7 +373,7 @@ impl From<&Fault> for Error {
     }
 }
 
-/// Formats errors that occur outside of handlers.
+/// Formats errors that occur outside the handlers.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

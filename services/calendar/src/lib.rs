@@ -1,10 +1,10 @@
 //! Serves a calendar of events as a REST API, web pages and iCalendar feeds.
 //!
-//! A request goes through the middleware in `handlers::edge` (alias prefix, OPTIONS, method
-//! override, CORS) to a handler, which reads the caller and the parameters. The handler calls a
-//! single use case in `app`. The use case does all its database work in one read or one transaction
-//! and renders the response. Rules are in `model`, parameter and response names in `wire`, and
-//! queries in `store`.
+//! A request passes through the middleware in `handlers::edge` (alias prefix, OPTIONS, method
+//! override, CORS) to a handler, which reads the caller and the parameters and calls a single use
+//! case in `app`. The use case does all of its database work in one read or one transaction and
+//! renders the response. Rules are in `model`, the names of parameters and response fields in
+//! `wire`, and queries in `store`.
 
 mod app;
 mod cli;

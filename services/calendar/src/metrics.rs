@@ -1,4 +1,4 @@
-//! This service's metrics, in addition to the shell's.
+//! The metrics of this service, in addition to those of the shell.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -57,7 +57,8 @@ static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
 });
 
-/// The label for all custom statuses. Users choose their names, so they can't be labels themselves.
+/// The label for all custom statuses, whose names are up to users and therefore unsuitable as
+/// labels.
 const OTHER: &str = "other";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,12 +83,12 @@ impl ImportOutcome {
     }
 }
 
-/// The origin of a reusable response.
+/// Where a reusable response came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
-    /// It was in memory.
+    /// It was kept in memory.
     Memory,
-    /// It had to be made.
+    /// It had to be generated.
     Made,
 }
 
@@ -102,7 +103,7 @@ impl AnswerSource {
     }
 }
 
-/// Initializes all metrics to 0. Otherwise an alert on an increase would miss the first event.
+/// Initializes all metrics to 0, so that alerts on an increase don't miss the first event.
 pub fn show() {
     describe_events(&mut std::iter::empty());
     describe_index(0, None, 0);
@@ -147,8 +148,8 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the index: the number of changes it was behind, the duration of the last
-/// build, and its size in bytes.
+/// Publishes the state of the event index: the number of changes that it lacked, the duration of
+/// the last build, and its size in bytes.
 pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
@@ -160,11 +161,11 @@ pub fn describe_webhooks(waiting: i64) {
     WEBHOOKS_WAITING.set(waiting);
 }
 
-/// A costly list that is waiting for a permit. It is counted until dropped.
+/// A costly list that is waiting for a permit, counted until it is dropped.
 pub struct WaitingList(());
 
 impl WaitingList {
-    /// Counts a list that is starting to wait.
+    /// Counts a list that has started to wait.
     pub fn begin() -> Self {
         LISTS_WAITING.inc();
         Self(())
@@ -186,12 +187,12 @@ pub fn count_import(outcome: ImportOutcome) {
     IMPORTS.with_label_values(&[outcome.label()]).inc();
 }
 
-/// Counts a reusable response.
+/// Counts a reusable response by its source.
 pub fn count_answer(source: AnswerSource) {
     ANSWERS.with_label_values(&[source.label()]).inc();
 }
 
-/// Publishes the memory used by kept responses, in bytes.
+/// Publishes the memory used by kept responses.
 pub fn describe_kept_answers(bytes: u64) {
     ANSWER_BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }

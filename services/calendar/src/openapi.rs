@@ -1,4 +1,4 @@
-//! The OpenAPI document, except for its paths.
+//! The OpenAPI document, without its paths.
 
 use serde_json::{Map, Value};
 use shell::ServiceInfo;
@@ -20,7 +20,7 @@ use crate::wire::parameters::{
     TagListParameters, VenueFields,
 };
 
-// Declared here to be included in the API index.
+// These are declared here so that the API index can include them.
 pub const INDEX: Takes = Takes::new(IndexParameters::parameters);
 pub const EVENT_LIST: Takes = Takes::new(EventListParameters::parameters);
 pub const FEED: Takes = Takes::new(FeedParameters::parameters);
@@ -41,7 +41,7 @@ pub const SUBSCRIBED_EVENTS: Takes = Takes::new(SubscribedEventParameters::param
 pub const RELEASE_FIELDS: Takes = Takes::new(ReleaseFields::parameters);
 pub const ITEM: Takes = Takes::new(ItemParameters::parameters);
 
-/// Builds the document, except for its paths.
+/// Builds the document without its paths.
 pub fn document(info: &ServiceInfo) -> OpenApi {
     let key = ApiKey::Header(ApiKeyValue::new("X-API-Key"));
     let components = ComponentsBuilder::new()
@@ -62,14 +62,13 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
     OpenApiBuilder::new().info(info).components(Some(components)).build()
 }
 
-/// The parameter that selects keys of the response.
+/// The parameter that selects which keys a response contains.
 const FIELDS: &str = "_fields";
 
-/// Paths that don't support `_fields`: the index, the document and feeds.
+/// Paths without support for `_fields`: the index, the document and feeds.
 const WITHOUT_FIELDS: [&str; 3] = ["", "/doc", "/ical"];
 
-/// Completes the declared query parameters, and marks credentials and bodies as optional where they
-/// are.
+/// Completes the declared query parameters, and marks credentials and bodies that are optional.
 pub fn amend(document: &mut OpenApi) {
     for (path, item) in &mut document.paths.paths {
         let changes_an_item = path.contains('{');
@@ -92,7 +91,7 @@ pub fn amend(document: &mut OpenApi) {
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {
-                // An empty update is allowed, and doesn't change anything.
+                // An update may be empty, in which case it doesn't change anything.
                 body.required = None;
             }
             for parameter in operation.parameters.iter_mut().flatten() {
@@ -104,15 +103,16 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Returns the security requirements of an operation that works without credentials. With
-/// credentials, callers may see more.
+/// Returns the security requirements of an operation that works without credentials, but may show
+/// more with them.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
     let schemes = schemes.map(|scheme| SecurityRequirement::new(scheme, Vec::<String>::new()));
     std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
-/// Returns a copy of the document with the namespace moved from the paths to the server URL.
+/// Returns a copy of the document in which the namespace is part of the server URL, not of the
+/// paths.
 pub fn below_namespace(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");

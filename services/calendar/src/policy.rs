@@ -1,4 +1,4 @@
-//! Request credentials and rate limits.
+//! Credentials and rate limits of requests.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -7,10 +7,10 @@ use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key,
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Headers that may contain a key.
+/// Headers that may contain an API key.
 pub static CREDENTIALS: [HeaderName; 2] = [AUTHORIZATION, X_API_KEY];
 
-/// Rate limits in requests per minute. 0 disables a limit.
+/// Rate limits in requests per minute. 0 disables the limit.
 #[derive(Clone, Copy, Debug)]
 pub struct CalendarPolicy {
     pub reads: u32,

@@ -1,4 +1,4 @@
-//! All operations of the service, in the order of the documentation.
+//! All operations of the service, in the order in which they are documented.
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderName;
@@ -16,7 +16,7 @@ use crate::openapi::{
 };
 use crate::policy::CREDENTIALS;
 
-/// A trailing slash makes no difference.
+/// Trailing slashes are ignored.
 pub const PATHS: PathRules = PathRules::NO_TRAILING_SLASH;
 
 /// Wraps the handler of every operation.
@@ -31,13 +31,13 @@ pub async fn around(
     edge::around(request, next, site).await
 }
 
-/// Returns the headers that identify the caller, if responses on this path depend on the caller.
-/// Pages never do.
+/// Returns the headers that identify the caller if responses on this path depend on the caller.
+/// This is never the case for pages.
 pub fn credentials(path: &str) -> &'static [HeaderName] {
     if edge::is_api_path(path) { &CREDENTIALS } else { &[] }
 }
 
-/// Adds all operations.
+/// Registers all operations.
 pub fn register(routes: &mut Routes<'_>) {
     routes.add(index::get_index).attach(INDEX);
     routes.add(index::get_documentation);
@@ -52,13 +52,13 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(images::get_image);
     add_subscriptions(routes);
     add_pages(routes);
-    // These aren't part of the API, so the OpenAPI document omits them.
+    // Image files aren't part of the API, so the OpenAPI document omits them.
     routes.configure(|config| {
         config.service(media::get_media);
     });
 }
 
-/// Adds the HTML pages. The OpenAPI document omits them.
+/// Registers the HTML pages, which the OpenAPI document omits.
 fn add_pages(routes: &mut Routes<'_>) {
     use pages::subscriptions as subscription_pages;
     use pages::{atom, embed, event, list, month, period, recorded, site_map, subjects};

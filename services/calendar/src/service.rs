@@ -1,4 +1,4 @@
-//! Plugs the calendar into the shell.
+//! Integrates the calendar into the shell.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -21,14 +21,14 @@ use crate::jobs::{
 use crate::state::{Document, State};
 use crate::{metrics, openapi, routes};
 
-/// How often to look for due publications.
+/// How often to look for publications that are due.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Interval between updates of the event index from the change log. A list that needs the index
-/// also updates it.
+/// How often to update the event index from the change log. Lists that need the index also update
+/// it.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The calendar service, as registered with the shell.
+/// The calendar service, for registration with the shell.
 #[derive(Clone)]
 pub struct Calendar {
     pub state: State,
@@ -54,7 +54,7 @@ impl Service for Calendar {
 
     fn shared_statuses() -> &'static [StatusCode] {
         &[
-            // Invalid credentials are rejected even where none are needed.
+            // Invalid credentials are rejected even where no credentials are needed.
             StatusCode::UNAUTHORIZED,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -142,7 +142,7 @@ impl Service for Calendar {
     }
 }
 
-/// Returns the document in the form served by the API.
+/// Returns the OpenAPI document in the form in which the API serves it.
 fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| openapi::below_namespace(&shell::document::<Calendar>()))

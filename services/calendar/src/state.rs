@@ -1,4 +1,4 @@
-//! State shared by all requests: database, clock, gate, settings and image files.
+//! The state shared by all requests: database, clock, gate, settings and image files.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,12 +19,12 @@ use crate::store::media::Media;
 use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
-/// Maximum number of concurrent sanitizers. Parsing takes several times as much memory as the
+/// Maximum number of concurrent sanitizers, each of which uses several times as much memory as its
 /// input.
 const MAX_SANITIZERS: usize = 2;
 
-/// Total bytes of text in long pages that may be built concurrently. Building a page takes about
-/// three times as much memory as its text.
+/// Total bytes of text in the long pages that may be built concurrently. Building a page takes
+/// about three times as much memory as its text.
 const BYTES_OF_LONG_PAGES: u32 = 8 << 20;
 
 /// The shared state of the service. Cheap to clone.
@@ -37,35 +37,35 @@ pub struct State {
     pub media: Media,
     /// Fetches images given as URLs. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
-    /// Fetches subscribed files. `None` if this process doesn't do that.
+    /// Fetches subscribed files. `None` if this process doesn't fetch any.
     pub calendar_fetcher: Option<CalendarFetcher>,
     /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
-    /// Limits the number of writes that can sanitize long strings at the same time.
+    /// Limits the number of writes that can sanitize long text at the same time.
     pub sanitizers: Arc<FairTurns>,
-    /// In-memory index of all events. It serves lists that the database can't answer quickly.
+    /// The in-memory index of all events, for lists that the database is too slow for.
     pub index: Arc<EventIndex>,
-    /// Responses to earlier requests. `None` if we don't keep any.
+    /// Responses to earlier requests. `None` if no responses are kept.
     pub answers: Option<Arc<KeptAnswers>>,
-    /// Each costly list takes one of these permits, which leaves a connection and a core for other
-    /// reads.
+    /// Permits for costly lists. Each of them takes one, which leaves a connection and a core for
+    /// other reads.
     pub costly_lists: Arc<Semaphore>,
-    /// Memory permits for pages with a lot of text.
+    /// Memory permits for pages with a large amount of text.
     pub long_pages: PagePermits,
-    /// Whether this process has erased anything that SQLite's write-ahead log may still contain.
+    /// Whether SQLite's write-ahead log may still contain something that was erased.
     pub has_erased: Arc<AtomicBool>,
 }
 
-/// Settings, in the form that the rules need.
+/// Settings in the form that the rules require.
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
-    /// PUBLIC_URL, for commands. A request knows the URL that it was sent to.
+    /// PUBLIC_URL, for use by commands. A request provides the URL that it was sent to.
     pub public_url: Option<String>,
 }
 
 impl State {
-    /// Builds the state from an open database and a media folder.
+    /// Builds the state from an open database, the settings and the media folder.
     pub fn new(pools: Pools, clock: SharedClock, settings: Settings, media: Media) -> State {
         let policy =
             CalendarPolicy { reads: settings.rate_read_rpm, writes: settings.rate_write_rpm };
@@ -97,12 +97,12 @@ impl State {
             answers,
             costly_lists,
             long_pages,
-            // An earlier process may have been killed after erasing something.
+            // An earlier process may have erased something and then been killed.
             has_erased: Arc::new(AtomicBool::new(true)),
         }
     }
 
-    /// Sets the URL of the site. Call this before the state is shared.
+    /// Sets the site's URL. This must be done before the state is shared.
     #[must_use]
     pub fn with_public_url(mut self, url: Option<String>) -> State {
         if let Some(site) = Arc::get_mut(&mut self.site) {
@@ -132,7 +132,7 @@ impl State {
     }
 }
 
-/// The OpenAPI document in the form served by the API. Built on first use.
+/// The OpenAPI document in the form in which the API serves it. Built on first use.
 pub struct Document(fn() -> &'static serde_json::Value);
 
 impl Document {

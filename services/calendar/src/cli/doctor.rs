@@ -16,7 +16,7 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Prints the findings. Exits with status 1 if anything is wrong.
+    /// Prints the findings. Exits with status 1 if there are any problems.
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(state)?;
         Output::from_json_flag(self.json).print(&found, &found)?;

@@ -55,7 +55,7 @@ impl ExportCommand {
         }
     }
 
-    /// Prints the result. It goes to the log if the export itself is written to standard output.
+    /// Prints the result, or logs it if the export itself is written to standard output.
     fn print(&self, result: &impl Serialize, text: impl Display) -> anyhow::Result<()> {
         match self.is_stdout() {
             true => log::info!(target: "notice", "{text}"),
@@ -69,8 +69,8 @@ impl ExportCommand {
     }
 }
 
-/// Writes a file that only its owner can read. The file is replaced atomically. Devices and pipes
-/// are written directly, and symbolic links are followed.
+/// Writes a file that only its owner can read, replacing any existing file atomically. Devices and
+/// pipes are written to directly, and symbolic links are followed.
 fn written<T>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<T>,

@@ -1,4 +1,4 @@
-//! `keys`: API keys. Each belongs to a user.
+//! `keys`: API keys, each of which belongs to a user.
 
 use anyhow::bail;
 use auth::Owners;
@@ -6,7 +6,7 @@ use database::Db;
 
 use crate::store::users;
 
-/// Finds a key's owner by login.
+/// Finds the owner of a key by login.
 pub struct Logins;
 
 impl Owners for Logins {

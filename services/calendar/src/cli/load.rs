@@ -38,7 +38,7 @@ pub struct LoadCommand {
     json: bool,
 }
 
-/// The opened file. We have already checked whether it is an export.
+/// The opened file, along with whether it is an export.
 pub struct Lines {
     input: Input,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -118,8 +118,8 @@ impl LoadCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let loaded = match input.is_rereadable() {
-            // Reject a damaged file before writing anything. The load itself verifies the file
-            // again.
+            // Verify the file before writing anything, so that a damaged one is rejected. The load
+            // itself verifies it again.
             true => {
                 jobs::verify_export(reader)?;
                 let again = BufReader::with_capacity(1 << 16, input.open()?);
@@ -127,7 +127,7 @@ impl LoadCommand {
             }
             false => jobs::load_export(state, reader, state.clock.unix())?,
         };
-        // Print the new secrets first, because this is the only time we can.
+        // Print the new secrets first, because they can't be shown again.
         output.print(&loaded, Report(&loaded))?;
         jobs::gather_statistics(state);
         output.note("keys are not in an export: `calendar keys issue LOGIN` issues a new one");
@@ -135,7 +135,7 @@ impl LoadCommand {
     }
 }
 
-/// Displays the report of a load, including the new webhook secrets.
+/// Displays the result of a load, including new webhook secrets.
 struct Report<'a>(&'a LoadedExport);
 
 impl fmt::Display for Report<'_> {

@@ -1,4 +1,4 @@
-//! The command line. Opens the resources that a command needs and then runs it.
+//! The command line, which opens the resources that a command needs and then runs it.
 
 mod doctor;
 mod export;
@@ -43,7 +43,7 @@ use crate::store::media::Media;
 use crate::store::remote_calendars::CalendarFetcher;
 use crate::store::remote_images::ImageFetcher;
 
-/// Migrations for all our tables.
+/// The migrations of all tables.
 const ALL_MIGRATIONS: [&database::Migrations; 2] = [&auth::MIGRATIONS, &MIGRATIONS];
 
 /// The command line.
@@ -105,7 +105,7 @@ impl shell::Cli for Cli {
         let site = settings.service.check().map(|()| "settings are valid".to_owned());
         preview.add("site", site.map_err(Into::into));
         let folder = settings.service.media_dir(&settings.shell.data_dir);
-        // The default folder is only created when an image is stored.
+        // The default folder is created when the first image is stored.
         let is_made = settings.service.media_dir.as_ref().is_some_and(|folder| !folder.exists());
         let usable = if is_made { shell::require_creatable(&folder) } else { Ok(()) };
         let shown = folder.display().to_string();
@@ -118,8 +118,8 @@ impl shell::Cli for Cli {
         let shell = &self.settings.shell;
         let backup = Backup::begin(folder, Calendar::INFO.name, Calendar::INFO.version)?;
         let media = self.settings.service.media_dir(&shell.data_dir);
-        // Link the media folder before and after copying the database. Every image in the copy had
-        // its file before the copy started, but the file may be removed later.
+        // Link the media folder both before and after copying the database. For every image in the
+        // copy, the file existed when the copy started, but may be removed in the meantime.
         backup.link("media", &media)?;
         self.settings.back_up(&Calendar::INFO, backup.folder())?;
         backup.link("media", &media)?;
@@ -139,7 +139,7 @@ impl shell::Cli for Cli {
     }
 
     fn run(mut self) -> anyhow::Result<ExitCode> {
-        // Don't leave erased text behind in free pages.
+        // Erased text must not remain in free pages.
         self.settings.database.sqlite.secure_delete = true;
         let command = self.command.take();
         match command.unwrap_or_else(|| Command::Common(CommonCommand::default())) {
@@ -154,7 +154,7 @@ impl shell::Cli for Cli {
             Command::Load(command) => {
                 let lines = command.open()?;
                 let state = match lines.is_export() && !command.dry_run {
-                    // The users come from the export.
+                    // The export contains the users.
                     true => self.state_without_users()?,
                     false => self.state_for(command.dry_run)?,
                 };
@@ -190,7 +190,7 @@ impl Cli {
         Ok(pools)
     }
 
-    /// Returns the state for a command that writes. A dry run must not create anything.
+    /// Returns the state for a command that writes. In a dry run, nothing may be created.
     fn state_for(self, dry_run: bool) -> anyhow::Result<State> {
         if !dry_run {
             return self.state(Announce::WhenWritten);
@@ -207,7 +207,7 @@ impl Cli {
         self.state_on(pools)
     }
 
-    /// Returns the state for a database that may not have users yet.
+    /// Returns the state for a database that may not have any users yet.
     fn state_without_users(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;

@@ -26,7 +26,7 @@ pub struct PurgeCommand {
 }
 
 impl PurgeCommand {
-    /// Removes the selected resources and prints their number.
+    /// Removes the selected resources and prints how many there were.
     pub fn run(self, state: &State) -> anyhow::Result<ExitCode> {
         let PurgeCommand { trash_older_than, events, dry_run, json } = self;
         let mut events = events;

@@ -1,4 +1,4 @@
-//! `subscriptions`: iCalendar files at other addresses that are imported regularly.
+//! `subscriptions`: iCalendar files on other sites that are imported regularly.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::jobs;
 use crate::model::subscription::{RunMessage, RunOutcome};
 use crate::state::State;
 
-/// Exit statuses of `run`, for `--help`.
+/// The exit statuses of `run`, as shown by `--help`.
 const STATUSES: &str = "\
 Exit status:
   0  the file was imported or has not changed
@@ -136,7 +136,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Returns the request body for these options.
+    /// Returns the request body that corresponds to these options.
     fn members(&self, url: Option<&str>) -> Map<String, Value> {
         let Fields { interval, author, status, category, venue, adopt } = self;
         let members = [
@@ -224,7 +224,7 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
         log::info!(target: "notice", "{}", run.message);
     }
     for RunMessage { uid, line, message } in run.messages.iter().filter(|_| !json) {
-        // An event that is missing from the file doesn't have a line in it.
+        // An event that is missing from the file has no line number.
         match line {
             0 => log::info!(target: "notice", "{uid}: {message}"),
             line => log::info!(target: "notice", "line {line} ({uid}): {message}"),
@@ -237,7 +237,7 @@ fn run(state: &State, id: i64, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Formats a line of the list.
+/// Formats a subscription as a line of the list.
 fn line(one: &impl Serialize) -> Option<String> {
     let one = serde_json::to_value(one).ok()?;
     let text = |name: &str| one[name].as_str().unwrap_or("-").to_owned();
