@@ -83,7 +83,7 @@ impl ImportOutcome {
     }
 }
 
-/// Where a reusable response came from.
+/// The origin of a reusable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
     /// It was kept in memory.

@@ -15,7 +15,7 @@ use crate::model::slug;
 use crate::model::status::Status;
 use crate::model::when::When;
 
-/// Maximum length of titles and short texts in characters.
+/// Maximum length of titles and other short text in characters.
 const MAX_CHARACTERS: usize = 1000;
 
 /// Maximum number of items in a list.

@@ -62,7 +62,7 @@ fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
 }
 
-/// Responds to a slug that isn't an event's, but may be a former slug or that of a series.
+/// Responds to a slug that no event has. It may be a former slug, or that of a series.
 async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     if reader.query().as_calendar {
         match pages::calendar_of_series(&reader.state, &reader.request, slug).await {

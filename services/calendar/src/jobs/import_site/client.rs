@@ -26,7 +26,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 /// Timeout per request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The URL of a site, and how to access it.
+/// A site's URL and how to access it.
 #[derive(Clone)]
 pub struct SiteAccess {
     pub url: Url,

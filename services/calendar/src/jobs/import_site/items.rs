@@ -147,7 +147,7 @@ pub fn parent_of(item: &Value) -> Option<i64> {
     number(item.get("parent")?)
 }
 
-/// Returns the id of an item, or `None` if it is missing or not positive.
+/// Returns an item's id, or `None` if it is missing or not positive.
 pub fn id_of(item: &Value) -> Option<i64> {
     number(item.get("id")?)
 }

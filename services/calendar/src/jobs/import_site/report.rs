@@ -1,4 +1,4 @@
-//! The report of a site import.
+//! Site import report.
 
 use std::fmt;
 

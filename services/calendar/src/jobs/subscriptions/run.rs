@@ -392,7 +392,7 @@ async fn trash_missing(
     }
 }
 
-/// Trashes all events of a subscription, then removes it.
+/// Trashes all of a subscription's events, then removes the subscription.
 async fn remove(state: &State, lease: &Lease) -> Result<(), RunError> {
     loop {
         let id = lease.subscription;

@@ -37,7 +37,7 @@ pub struct LoadedExport {
     pub webhooks: Vec<NewSecret>,
 }
 
-/// The new secret of a webhook.
+/// A webhook's new secret.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewSecret {
     pub url: String,
