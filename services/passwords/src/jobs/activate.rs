@@ -7,10 +7,11 @@ use anyhow::{Context, bail};
 use super::verify::verify;
 use crate::store::{Corpus, KindFolder, activate_all};
 
-/// Checks a file like a server does, makes `CURRENT` point to it, and returns its path.
+/// Checks `file` the way a server would, makes `CURRENT` point to it, and returns its path.
 ///
-/// A file outside the data folder is copied into it first. If this replaces a file with the same
-/// content, `threads` threads verify the whole file before, because the old one may be intact.
+/// A file outside the data folder is copied into it first. If that would replace an existing corpus
+/// with the same ID, the whole of `file` is verified beforehand, using `threads` threads, since the
+/// existing copy may be intact.
 ///
 /// # Errors
 /// Returns an error if the file is damaged, or the data folder is not writable.

@@ -8,11 +8,12 @@ use batch::{Backup, Restore};
 use crate::model::Kind;
 use crate::store::{CURRENT, KindFolder};
 
-/// How many times to list a kind's files. Other commands may change them in the meantime.
+/// Maximum attempts to back up one kind, because other commands may change its files in the
+/// meantime.
 const ATTEMPTS: u32 = 5;
 
-/// Adds the corpora of all kinds to a backup. We link them, because a corpus never changes. An
-/// unfinished mirror, which does, is left out.
+/// Adds the corpora of all kinds to a backup. Since a corpus never changes, its file is linked
+/// rather than copied. An unfinished mirror does change, so it is left out.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written, or if `CURRENT` points to a missing file.
@@ -28,12 +29,12 @@ fn back_up_kind(folder: &KindFolder, backup: &Backup) -> anyhow::Result<()> {
     for _ in 0..ATTEMPTS {
         backup.discard(kind)?;
         if folder.current()?.is_none() {
-            // These corpora were never served.
+            // There is no `CURRENT`, so none of these corpora is in use.
             return backup.link_files(kind, &folder.finished()?);
         }
         backup.copy(&current, &folder.path().join(CURRENT))?;
         backup.link_files(kind, &folder.finished()?)?;
-        // The corpus may have been replaced and removed after we read `CURRENT`.
+        // Another command may have replaced and removed the corpus since we read `CURRENT`.
         let copied = KindFolder::new(backup.folder(), folder.kind());
         if copied.current()?.is_some_and(|corpus| corpus.exists()) {
             return Ok(());

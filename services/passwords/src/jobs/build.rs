@@ -12,17 +12,17 @@ use crate::store::{CorpusWriter, Encoded, KindFolder, activate_all};
 /// Build options.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The kinds to build. If empty, the kind of a hash list is detected, and password lists build
-    /// both.
+    /// The kinds to build. If empty, hash lists are built as the kind detected in them, and
+    /// password lists as both kinds.
     pub kinds: Vec<Kind>,
-    /// How to combine the counts if several inputs have the same digest.
+    /// How to combine counts when several inputs contain the same digest.
     pub on_duplicate: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
 }
 
 impl Build {
-    /// Builds a corpus of each kind and reports on each.
+    /// Builds a corpus of each kind, and reports on each.
     ///
     /// # Errors
     /// Returns an error if the input is invalid or empty, the disk is full, or another build is
@@ -34,8 +34,8 @@ impl Build {
         mut report: impl FnMut(&Built) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let source = Source::new(&self.lists, &self.kinds, self.on_duplicate, data_dir)?;
-        // Take the locks first. If we can't write, the build should fail before it spends hours
-        // reading.
+        // Take the locks first: if the folders aren't writable, the build should fail before
+        // spending hours on reading.
         let folders: Vec<KindFolder> =
             source.kinds.iter().map(|kind| KindFolder::new(data_dir, *kind)).collect();
         let locks = folders.iter().map(KindFolder::lock).collect::<anyhow::Result<Vec<_>>>()?;

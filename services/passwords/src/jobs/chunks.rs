@@ -38,7 +38,7 @@ pub struct Chunks<R> {
 }
 
 impl<R: Read> Chunks<R> {
-    /// Creates a chunk reader. `name` is the input's name in errors.
+    /// Creates a chunk reader. `name` identifies the input in error messages.
     pub fn new(reader: R, name: &str, size: usize, cut: Cut) -> Self {
         Self { reader, name: name.to_owned(), size, cut, rest: Vec::new(), ended: false }
     }
@@ -93,8 +93,8 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// Returns where the last run of lines with the same prefix starts. Lines without a prefix belong
-/// to the run next to them.
+/// Returns the offset of the last run of lines with the same prefix. Lines without a prefix count
+/// towards the adjacent run.
 fn start_of_last_run(text: &[u8]) -> usize {
     let mut run: Option<[u8; 5]> = None;
     let mut start = text.len();

@@ -25,7 +25,7 @@ pub fn export_hashes(corpus: &Corpus, path: &Path) -> anyhow::Result<Exported> {
         let file = OpenOptions::new().write(true).open(path).with_context(unwritable)?;
         write_hashes(corpus, &mut BufWriter::with_capacity(1 << 20, file), &name)?
     } else {
-        // Resolve links, so that they keep pointing to the file.
+        // Resolve symbolic links, so that the file they point to is replaced instead of the link.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let folder = place.parent().filter(|folder| *folder != Path::new(""));
         let file = AtomicFile::create_in(folder.unwrap_or(Path::new(".")));

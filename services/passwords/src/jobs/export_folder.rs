@@ -1,8 +1,8 @@
 //! Exports a corpus to a folder that a static web server can serve.
 //!
 //! The manifest lists each range with its entity tag and the lengths of its files, so the next
-//! export only has to write ranges that have changed. Next to it is a journal of the ranges in an
-//! unfinished export. Before a listed range is replaced, we mark it in the journal, so an
+//! export only has to write ranges that have changed. A journal next to it records the progress of
+//! an unfinished export. Before a listed range is replaced, it is marked in the journal, so an
 //! interrupted export never leaves a wrong entry behind.
 
 use std::fs::{self, File, TryLockError};
@@ -18,15 +18,15 @@ use crate::app::{Body, Padding, RangeReader};
 use crate::model::{BucketDigest, EMPTY_DIGEST, Kind, PREFIXES, gzip, lower_hex};
 use crate::store::Corpus;
 
-/// Lists the exported ranges.
+/// The list of exported ranges.
 pub(super) const MANIFEST: &str = "manifest.tsv";
-/// Contains the changes in an unfinished export.
+/// The changes made by an unfinished export.
 pub(super) const JOURNAL: &str = "manifest.journal";
 /// Marks a range in the journal while its files are being replaced.
 const REPLACED: &str = "-";
-/// A range's temporary file, which then replaces the final one.
+/// Temporary file in which a file's new content is written before it replaces the old one.
 const DRAFT: &str = ".draft";
-/// How many bytes we write to the journal at once.
+/// Number of bytes to write to the journal at once.
 const PIECE: usize = 32 << 10;
 
 /// For each non-empty prefix, writes the service's response to `PREFIX.txt` and, if `gzip` is true,
@@ -60,8 +60,8 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
             continue;
         }
         if digest == EMPTY_DIGEST && known.is_none() {
-            // An interrupted export may leave files that it hasn't listed yet, or that it has
-            // marked but not removed.
+            // An interrupted export may have left files of this range that it had not listed yet,
+            // or had marked but not removed.
             if resumed {
                 export.remove(prefix).with_context(unwritable)?;
             }
@@ -141,8 +141,8 @@ impl Range {
         format!("{prefix}\t{plain}\t{packed}\t{}\n", lower_hex(&digest))
     }
 
-    /// Parses a line in a manifest or journal. The range is `None` if its files are being replaced.
-    /// Returns `None` for an incomplete line.
+    /// Parses a line of a manifest or journal. Returns `None` if the line is incomplete. The inner
+    /// range is `None` if its files were being replaced.
     fn parse(line: &str) -> Option<(HashPrefix, Option<Self>)> {
         let mut cells = line.split('\t');
         let prefix = HashPrefix::parse(cells.next()?).ok()?;
@@ -157,7 +157,8 @@ impl Range {
     }
 }
 
-/// Reads a folder's exported ranges from the manifest and the journal, indexed by prefix.
+/// Reads the ranges already exported to `folder` from its manifest and journal. The result is
+/// indexed by prefix.
 fn known_ranges(kind: Kind, folder: &Path) -> anyhow::Result<Vec<Option<Range>>> {
     let mut ranges = vec![None; PREFIXES];
     for name in [MANIFEST, JOURNAL] {
@@ -208,7 +209,7 @@ struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal, or opens an interrupted export's journal to continue it.
+    /// Creates the journal, or opens that of an interrupted export in order to continue it.
     fn open(kind: Kind, folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL);
         let mut file =
@@ -260,12 +261,13 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Returns the paths of a range's plain and compressed file.
+    /// Returns the paths of a range's plain file and its compressed file.
     fn paths(&self, prefix: HashPrefix) -> [PathBuf; 2] {
         [".txt", ".txt.gz"].map(|ending| self.folder.join(format!("{prefix}{ending}")))
     }
 
-    /// Returns whether the folder has a listed range's files in the requested formats.
+    /// Returns whether the files of a listed range exist with the listed lengths, in exactly the
+    /// requested formats.
     fn has(&self, prefix: HashPrefix, range: Range) -> bool {
         let wants_packed = self.gzip && range.plain as usize >= gzip::SHORTEST;
         let has_length = |path: &Path, length: u32| {

@@ -1,10 +1,10 @@
-//! Detects byte order marks and compressed files by a list's first bytes.
+//! Detects byte order marks and compressed files from the first bytes of a list.
 
 use anyhow::bail;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The first bytes of compressed formats, and a command that decompresses each to standard output.
+/// Magic numbers of compressed formats, each with a command that decompresses to standard output.
 const PACKED: [(&[u8], &str); 5] = [
     (b"\x1F\x8B", "gzip -dc"),
     (b"\x28\xB5\x2F\xFD", "zstd -dc"),
@@ -12,17 +12,18 @@ const PACKED: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "unzip -p"),
     (b"7z\xBC\xAF\x27\x1C", "7z x -so"),
 ];
-/// The bytes after the first four of bzip2, which are letters and a digit.
+/// The magic number of a bzip2 block, which starts at offset 4. The file's own four bytes, such as
+/// `BZh9`, could also be the start of a password.
 const BZIP2_BLOCK: &[u8] = b"1AY&SY";
 
-/// How many bytes we look at.
+/// Number of leading bytes to inspect.
 pub const LOOKED_AT: usize = 16;
 
 /// Returns the length of the byte order mark, or 0 if there is none.
 ///
 /// # Errors
-/// Returns an error if the input is compressed, or is UTF-16 text. `name` is the input's name in
-/// the error.
+/// Returns an error if the input is compressed or is UTF-16 text. `name` identifies the input in
+/// the message.
 pub fn check(name: &str, head: &[u8]) -> anyhow::Result<usize> {
     if let Some(unpack) = unpacker(head) {
         bail!("{name} is compressed; decompress it first: `{unpack} FILE | passwords build … -`");

@@ -115,8 +115,8 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
     }
 }
 
-/// Compares a folder's files with those we have read. This is needed because downloaders don't lock
-/// the folder.
+/// Checks that the folder still contains exactly the files that were read, because downloaders
+/// don't lock it.
 fn require_unchanged(folder: &Path, seen: &[(HashPrefix, Stamp)]) -> anyhow::Result<()> {
     let (files, _) = files_of(folder)?;
     let changed = |what: String| {
@@ -175,9 +175,9 @@ fn text_of(path: &Path) -> anyhow::Result<(Stamp, Vec<u8>)> {
     Ok((stamp, text))
 }
 
-/// Finds all range files, by prefix. They are named `PREFIX` or `PREFIX.txt`, optionally with
-/// `.gz`, and are in the folder or right in one of its subfolders. Plain files win over their
-/// compressed copies. Also returns downloaders' side files.
+/// Finds all range files, by prefix. They are named `PREFIX` or `PREFIX.txt`, optionally followed
+/// by `.gz`, and are in the folder itself or in one of its direct subfolders. A plain file takes
+/// precedence over its compressed copy. Also returns the side files of downloaders.
 fn files_of(folder: &Path) -> anyhow::Result<(BTreeMap<HashPrefix, PathBuf>, Vec<PathBuf>)> {
     if folder.join(JOURNAL).exists() {
         bail!("{} is an unfinished export: run the export again first", folder.display());
@@ -217,7 +217,7 @@ fn add(files: &mut BTreeMap<HashPrefix, PathBuf>, path: PathBuf) -> anyhow::Resu
     let Ok(prefix) = HashPrefix::parse(stem) else {
         bail!("{} is not named PREFIX or PREFIX.txt", path.display());
     };
-    // This is a plain file's compressed copy.
+    // Skip the compressed copy of a plain file.
     if name.ends_with(".gz") && path.with_extension("").is_file() {
         return Ok(());
     }
@@ -284,7 +284,7 @@ mod tests {
         let changes: [(&str, Change); 4] = [
             ("00000.txt changed", |folder| fs::write(folder.join("00000.txt"), "").unwrap()),
             ("00001.txt changed", |folder| {
-                // The file's length doesn't change.
+                // Renaming keeps the length, so only the rest of the stamp can reveal the change.
                 fs::rename(folder.join("00001.txt"), folder.join("moved")).unwrap();
                 fs::write(folder.join("00001.txt"), LINE).unwrap();
                 fs::remove_file(folder.join("moved")).unwrap();

@@ -14,13 +14,14 @@ const DIALECT: Dialect = Dialect { encoding: Encoding::Utf8, with_counts: false 
 /// Looks up passwords or hashes in a corpus.
 pub struct Lookup {
     corpus: Corpus,
-    /// Whether lines are hashes rather than passwords.
+    /// Whether the input lines are hashes rather than passwords.
     hashes: bool,
     buffer: Vec<u8>,
 }
 
 impl Lookup {
-    /// Creates a lookup in `corpus`. `hashes` says whether lines are hashes.
+    /// Creates a lookup in `corpus`. Lines are treated as hashes if `hashes` is true, and as
+    /// passwords otherwise.
     pub fn new(corpus: Corpus, hashes: bool) -> Self {
         Self { corpus, hashes, buffer: Vec::new() }
     }
@@ -34,7 +35,7 @@ impl Lookup {
         let hash = self.entry(kind, line)?.hash;
         match self.corpus.find(&hash[..kind.hash_bytes()], &mut self.buffer) {
             Ok(count) => Ok(count.unwrap_or(0)),
-            // The message must not contain the prefix, because it reveals part of the password.
+            // Keep the prefix out of the message, because it reveals part of the password.
             Err(cause) => bail!("cannot look up in {}: {cause}", self.corpus.path().display()),
         }
     }
@@ -54,8 +55,8 @@ impl Lookup {
     }
 }
 
-/// Opens the given corpus file. Without a file, opens the active corpus of `kind`, or the first
-/// active corpus if `kind` is `None`.
+/// Opens the corpus file `file` if given, or else the active corpus of `kind`. If `kind` is `None`
+/// as well, opens the first active corpus.
 ///
 /// # Errors
 /// Returns an error if there is no such file or corpus, or if it is damaged.

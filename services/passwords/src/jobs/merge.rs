@@ -17,9 +17,9 @@ const COPIED_AT_ONCE: u64 = 1 << 20;
 /// Merge options.
 #[derive(Clone, Debug)]
 pub struct Merge {
-    /// The old corpus. It isn't modified.
+    /// The corpus to start from. It isn't modified.
     pub base: PathBuf,
-    /// How to combine the counts if both have the same digest.
+    /// How to combine counts when a digest is in both the base and the lists.
     pub mode: CountMerge,
     /// The inputs and their formats.
     pub lists: Lists,
@@ -34,7 +34,7 @@ impl Merge {
     pub fn run(&self, data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<Built> {
         let base = Corpus::open(&self.base, 0)?;
         let kind = base.kind();
-        // Inputs are merged with each other in the same way as with the base.
+        // Counts from several inputs are combined in the same way as with the base.
         let mut source = Source::new(&self.lists, &[kind], self.mode, data_dir)?;
         if self.lists.note.is_none() {
             source.note = joined_note(&base.header().note, &source.note);
@@ -63,7 +63,7 @@ fn joined_note(old: &str, new: &str) -> String {
     if old.is_empty() { new.to_owned() } else { format!("{old} + {new}") }
 }
 
-/// Walks the base and the additions together, in prefix order.
+/// Walks the base and the additions in lockstep, in prefix order.
 struct Walk<'a> {
     base: &'a Corpus,
     writer: CorpusWriter,
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
         Ok(Bucket::parse(self.base.kind(), bytes)?.entries(value)?)
     }
 
-    /// Checks the digests of buckets and copies them unchanged.
+    /// Copies the base's buckets up to `end` unchanged, after checking their digests.
     fn copy_to(&mut self, end: usize) -> anyhow::Result<()> {
         let index = self.base.index();
         while self.next < end {

@@ -59,8 +59,8 @@ struct Piece<T> {
     content: Content<T>,
 }
 
-/// Either complete prefixes, already finished by the thread that parsed them, or part of a single
-/// prefix.
+/// Either complete prefixes, already passed to `finish` by the thread that parsed them, or part of
+/// a single prefix.
 enum Content<T> {
     Whole(T),
     Part(Vec<Entry>),
@@ -68,8 +68,8 @@ enum Content<T> {
 
 /// Reads a sorted list.
 ///
-/// `finish` runs on the worker threads and gets the ascending entries of complete prefixes.
-/// `consume` gets the results in order.
+/// `finish` runs on the worker threads and receives the entries of complete prefixes in ascending
+/// order. `consume` receives the results in order.
 ///
 /// # Errors
 /// Returns [`BadLine`], [`Disorder`], an error from the input, or an error from `finish` or
@@ -116,8 +116,8 @@ fn parse<T>(
     Ok(Piece { tally, first, last, disorder, error: parsed.error, open_end, content })
 }
 
-/// Joins the results for chunks. Keeps track of line numbers, checks the order between chunks, and
-/// joins prefixes that span several of them.
+/// Joins the results of the chunks: keeps track of line numbers, checks the order between chunks,
+/// and reassembles prefixes that span several of them.
 struct Joint<'a> {
     name: &'a str,
     tally: Tally,
@@ -137,7 +137,8 @@ impl Joint<'_> {
         if let (Some(last), Some(first)) = (&self.last, &piece.first) {
             let order = last.compare(first);
             let spans = order == Ordering::Equal && !self.part.is_empty();
-            // The cut was within a prefix, at a skipped line that looked like another prefix.
+            // The input was cut within a prefix, at a skipped line that looked as if it had a
+            // different one.
             let is_split = self.part.is_empty() && last.prefix() == first.prefix();
             if is_split || order != Ordering::Less && !spans {
                 return Err(Disorder { input, line: before + 1 }.into());

@@ -23,8 +23,8 @@ pub struct Spread {
 impl Spread {
     /// Chooses the number of partitions so that several of them fit in `memory` at once.
     ///
-    /// `input` is the total size of the inputs in bytes, if known, and `records` that of their
-    /// records.
+    /// `input` is the total size of the inputs in bytes, if known, and `records` the total size of
+    /// their records.
     pub fn choose(input: Option<u64>, records: u64, memory: u64) -> Self {
         let wanted = match input {
             Some(input) => (4 * input).max(8 * records).div_ceil(memory.max(1)),
@@ -44,7 +44,7 @@ impl Spread {
     }
 }
 
-/// Distributes the entries of one kind in a group of inputs to partitions.
+/// Distributes the entries of one kind, from one group of inputs, to partitions.
 pub struct Partitions {
     folder: PathBuf,
     kind: Kind,
@@ -52,12 +52,12 @@ pub struct Partitions {
     spread: Spread,
     room: usize,
     buffers: Vec<Vec<u8>>,
-    /// Each file's length.
+    /// The length of each file.
     written: Vec<u64>,
 }
 
 impl Partitions {
-    /// Creates a group's empty partitions.
+    /// Creates empty partitions for `group`.
     pub fn new(folder: &TemporaryFolder, kind: Kind, group: usize, spread: Spread) -> Self {
         let room = (spread.buffers / spread.partitions()).clamp(RECORD_BYTES * 16, 256 << 10);
         let folder = folder.path().to_owned();
@@ -85,8 +85,8 @@ impl Partitions {
 
     fn write_out(&mut self, partition: usize) -> anyhow::Result<()> {
         let path = partition_path(&self.folder, self.kind, self.group, partition);
-        // We open the file for each write, because thousands of open partitions would exceed the
-        // open file limit.
+        // The file is opened for each write, because keeping thousands of partitions open would
+        // exceed the open file limit.
         let written = OpenOptions::new().create(true).append(true).open(&path);
         let written = written.and_then(|mut file| file.write_all(&self.buffers[partition]));
         self.written[partition] += self.buffers[partition].len() as u64;

@@ -10,11 +10,11 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest corpora, except those that `CURRENT` points to, and files left behind by
-/// crashes, including in `tmp`.
+/// Removes the oldest corpora, except those that `CURRENT` points to, as well as leftovers of
+/// crashed commands, including those in `tmp`.
 ///
-/// Keeps `keep` corpora of each kind, including the one in use. Also keeps an unfinished mirror's
-/// data unless `unfinished` is true. Calls `removed` with each removed path.
+/// Keeps `keep` corpora of each kind, counting the one in use. The data of an unfinished mirror is
+/// also kept unless `unfinished` is true. Calls `removed` with the path of each removed file.
 ///
 /// # Errors
 /// Returns an error if another command has locked the folder, or a file cannot be removed.
@@ -48,7 +48,7 @@ fn prune_kind(
     let current = folder
         .current()
         .with_context(|| format!("cannot read CURRENT of {}", folder.path().display()))?;
-    // A missing corpus isn't one of those that we keep.
+    // If the active corpus is missing, it doesn't count towards `keep`.
     let current = current.filter(|path| path.exists());
     let mut others: Vec<(SystemTime, PathBuf)> = Vec::new();
     for path in folder.corpora()? {

@@ -16,7 +16,7 @@ pub struct ReadAhead {
     batches: Receiver<anyhow::Result<Event>>,
     batch: Vec<Entry>,
     at: usize,
-    /// The totals, once the whole input has been read.
+    /// The totals, available once the whole input has been read.
     end: Option<Tally>,
 }
 
@@ -26,8 +26,8 @@ enum Event {
 }
 
 impl ReadAhead {
-    /// Starts reading on a thread. `read` passes the ascending entries of complete prefixes to its
-    /// argument.
+    /// Starts reading on a separate thread. `read` passes the entries of complete prefixes to its
+    /// argument, in ascending order.
     pub fn start<'scope, R>(scope: &'scope Scope<'scope, '_>, read: R) -> Self
     where
         R: FnOnce(&mut dyn FnMut(Vec<Entry>) -> anyhow::Result<()>) -> anyhow::Result<Tally>
@@ -45,7 +45,7 @@ impl ReadAhead {
         Self { batches, batch: Vec::new(), at: 0, end: None }
     }
 
-    /// Returns the next prefix, or `None` at the end.
+    /// Returns the next prefix to be merged, or `None` at the end of the input.
     fn prefix(&mut self) -> anyhow::Result<Option<u32>> {
         while self.at == self.batch.len() {
             if self.end.is_some() {
@@ -71,7 +71,7 @@ impl ReadAhead {
     }
 }
 
-/// Merges all inputs, prefix by prefix. Within a prefix, they are merged in order.
+/// Merges all inputs prefix by prefix. Within a prefix, inputs are merged in the order given.
 ///
 /// # Errors
 /// Returns any error from an input or from `consume`.

@@ -10,7 +10,7 @@ use crate::model::Kind;
 use crate::model::lines::{self, Form, LineError};
 use crate::model::plaintext::Dialect;
 
-/// Number of bytes at the start of a stream that we examine to detect its kind.
+/// Number of leading bytes of a stream to examine when detecting its kind.
 const HEAD: u64 = 64 << 10;
 
 /// An input's format.
@@ -24,7 +24,7 @@ pub enum InputFormat {
     Plaintext,
 }
 
-/// How to read the lines in all inputs.
+/// How to read the lines of all inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     /// Whether to count and skip invalid lines.
@@ -45,7 +45,7 @@ pub struct BadLine {
     pub cause: LineError,
 }
 
-/// Determines the kind of input that a path on the command line refers to.
+/// Returns the input for a path given on the command line.
 ///
 /// # Errors
 /// Returns an error if the path does not exist.
@@ -108,8 +108,8 @@ pub fn open_hashes(
     Ok((Box::new(Cursor::new(head).chain(reader)), wanted.or(found)))
 }
 
-/// Detects the kind of the hash list on standard input from the lines that have arrived, which
-/// remain unread. Waits for the first ones.
+/// Waits for the first lines on standard input, and detects the kind of hash list from them. The
+/// lines remain unread.
 ///
 /// # Errors
 /// Returns an error if standard input cannot be read or does not begin with a digest.
@@ -126,8 +126,8 @@ pub fn kind_of_stdin() -> anyhow::Result<Option<Kind>> {
     Ok(found)
 }
 
-/// Returns an error for the first line that should contain a digest. An empty list doesn't have
-/// one.
+/// Returns an error for the first line that should contain a digest. An empty list has no such
+/// line, so it isn't an error.
 fn no_digest(input: &Input, head: &[u8]) -> anyhow::Result<()> {
     let mut lines = head.split(|byte| *byte == b'\n');
     match lines.position(|line| !line.trim_ascii().is_empty()) {

@@ -21,11 +21,11 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// The outcome of a folder's last check.
+/// The outcome of the last check of a folder.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,
-    /// Whether the corpus couldn't be read. In that case, the next check tries again.
+    /// Whether the corpus couldn't be read, in which case the next check tries again.
     unreadable: bool,
 }
 
@@ -40,11 +40,11 @@ impl Reloader {
         Self { state, folders, memory_limit, seen }
     }
 
-    /// Loads the corpus that `CURRENT` points to if it has changed, or in any case if `all` is
+    /// Loads the corpus that `CURRENT` points to if it has changed, or unconditionally if `all` is
     /// true.
     ///
-    /// If the corpus is invalid, we log and count that, and keep using the old one. If it can't be
-    /// read, we log and count that once, and try again on each later check.
+    /// If the corpus is invalid, this is logged and counted, and the old one stays in use. If it
+    /// can't be read, this is logged and counted only once, and every later check tries again.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {
@@ -111,7 +111,7 @@ pub fn preview(settings: &Settings, data_dir: &Path, preview: &mut Preview) {
     }
 }
 
-/// Returns whether the cause is an I/O error. It may be temporary, such as running out of file
+/// Returns whether the cause is an I/O error, which may be temporary, such as running out of file
 /// descriptors or a failing network disk.
 fn is_unreadable(error: &anyhow::Error) -> bool {
     let of_corpus = matches!(
@@ -130,11 +130,11 @@ fn announce(corpus: &Corpus) {
     metrics::describe_corpus(header);
 }
 
-/// Reloads everything on SIGHUP, and changed corpora every `interval` seconds. Loading runs on a
-/// separate thread.
+/// Reloads everything on SIGHUP, and corpora that have changed every `interval` seconds. Loading
+/// runs on a separate thread.
 pub async fn watch(reloader: Arc<Reloader>, interval: u64) {
     let mut hangups = Hangups::subscribe();
-    // An interval of 0 means never, so use a timeout of 136 years.
+    // An interval of 0 disables the checks, so wait for 136 years.
     let period = if interval == 0 { u64::from(u32::MAX) } else { interval };
     let period = Duration::from_secs(period);
     loop {

@@ -35,7 +35,7 @@ impl CorpusFile {
     }
 }
 
-/// A new corpus.
+/// The report on a new corpus.
 #[derive(Debug, Serialize)]
 pub struct Built {
     /// The corpus file.
@@ -67,12 +67,12 @@ impl Built {
     }
 }
 
-/// An exported corpus.
+/// The report on an exported corpus.
 #[derive(Debug, Serialize)]
 pub struct Exported {
     /// `sha1` or `ntlm`.
     pub kind: &'static str,
-    /// The corpus ID. A corpus built from the export has the same one.
+    /// The corpus ID. Building a corpus from the export yields the same ID.
     pub corpus_id: String,
     /// The file or folder that was written.
     pub path: PathBuf,

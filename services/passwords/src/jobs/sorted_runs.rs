@@ -11,7 +11,8 @@ use batch::{Merge, Record, Run, RunReader, RunWriter};
 use crate::model::Entry;
 use crate::model::{CountMerge, RECORD_BYTES, add_counts, merge_sorted, sort_and_add_up};
 
-/// Number of entries that a merge passes on at once. A batch is extended to the end of its prefix.
+/// Number of entries that a merge passes on at once. Batches are extended to the end of their last
+/// prefix.
 const BATCH: usize = 1 << 16;
 const READ_BUFFER: usize = 128 << 10;
 const WRITE_BUFFER: usize = 256 << 10;
@@ -27,12 +28,12 @@ pub struct Partition {
     pub limit: usize,
 }
 
-/// A file of records and its expected length. Programs that clean up temporary folders may delete
-/// or truncate it while a command is running.
+/// A file of records and its expected length, which is checked because programs that clean up
+/// temporary folders may delete or truncate the file while a command is running.
 pub struct RecordFile {
     /// The path.
     pub path: PathBuf,
-    /// Expected length in bytes. If it is 0, the file doesn't exist.
+    /// Expected length in bytes, or 0 if there is no file.
     pub bytes: u64,
 }
 
@@ -68,7 +69,7 @@ impl Partition {
         Ok(merged)
     }
 
-    /// Sorts the records in runs of up to `limit` and merges them.
+    /// Sorts the records in runs of up to `limit` records, and merges the runs.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails, or any error from `consume`.
@@ -121,8 +122,8 @@ impl Record for Sorted {
     }
 }
 
-/// Splits a file of records into sorted runs and removes it. Equal digests in a run are added up
-/// first, so a frequent password doesn't take much space.
+/// Splits a file of records into sorted runs and removes it. Within a run, counts of equal digests
+/// are added up right away, so that frequent passwords don't take up much space.
 fn write_runs(file: &RecordFile, limit: usize) -> anyhow::Result<Vec<Run<Sorted>>> {
     let (mut runs, path) = (Vec::new(), &file.path);
     let Some(mut records) = Records::open(file)? else { return Ok(runs) };
@@ -157,8 +158,8 @@ fn write_run(partition: &Path, entries: &[Entry]) -> anyhow::Result<Run<Sorted>>
     write().with_context(|| format!("cannot write a sorted run to {}", folder.display()))
 }
 
-/// Returns the smallest digest in all runs. Its counts are added up within a group and merged
-/// between groups. `groups` has each run's group.
+/// Returns the next entry, which is the smallest digest in any run. Its counts are added up within
+/// each group and merged between groups. `groups` contains the group of each run.
 fn next_merged(
     runs: &mut Merge<RunReader<Sorted>>,
     groups: &[usize],
@@ -188,7 +189,7 @@ struct Records {
 }
 
 impl Records {
-    /// Opens a file, or returns `None` if it doesn't have any records.
+    /// Opens a file. Returns `None` if it has no records.
     fn open(file: &RecordFile) -> anyhow::Result<Option<Self>> {
         let RecordFile { path, bytes } = file;
         if *bytes == 0 {

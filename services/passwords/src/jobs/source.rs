@@ -57,7 +57,7 @@ pub struct Lists {
     pub inputs: Vec<PathBuf>,
 }
 
-/// A command's inputs, after we have examined them.
+/// The inputs of a command, checked and with all defaults filled in.
 pub struct Source {
     inputs: Vec<Input>,
     format: InputFormat,
@@ -70,7 +70,7 @@ pub struct Source {
     allow_empty: bool,
     /// The kinds to build.
     pub kinds: Vec<Kind>,
-    /// The new corpus's source note.
+    /// The source note for the new corpus.
     pub note: String,
 }
 
@@ -136,8 +136,7 @@ impl Source {
         })
     }
 
-    /// Partitions the inputs if they may be unsorted, or if there are too many to read side by
-    /// side.
+    /// Partitions the inputs if they may be unsorted, or if there are too many to merge at once.
     ///
     /// # Errors
     /// Returns an error if the input is invalid or the disk is full.
@@ -170,7 +169,7 @@ impl Source {
     }
 
     /// Runs `work` on the entries. If a list turns out to be unsorted and all lists can be read
-    /// again, sorts them and runs `work` once more.
+    /// again, sorts them and then reruns `work`.
     ///
     /// # Errors
     /// Returns any error from `work`.
@@ -194,9 +193,9 @@ impl Source {
         }
     }
 
-    /// Makes sure the inputs have digests of a kind, unless they may be empty. An empty list often
-    /// means that the program that created it failed, and an empty corpus would report every
-    /// password as safe.
+    /// Makes sure that the inputs contain digests of `kind`, unless empty inputs are allowed. An
+    /// empty list often means that the program that created it failed, and an empty corpus would
+    /// report every password as safe.
     ///
     /// # Errors
     /// Returns an error if there are no digests and empty inputs aren't allowed.
@@ -284,7 +283,7 @@ fn file_name(input: &Input) -> String {
     name.map_or_else(|| input.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns the kind that all hash lists have in common.
+/// Returns the kind shared by all hash lists.
 fn common_kind(inputs: &[Input], wanted: Option<Kind>) -> anyhow::Result<Kind> {
     let mut kind = wanted;
     for input in inputs {

@@ -11,7 +11,7 @@ use crate::model::lines::Parsed;
 pub struct Tally {
     /// Lines, including empty ones.
     pub lines: u64,
-    /// Lines with count 0, which are padding that was saved along with a response.
+    /// Lines with a count of 0, i.e. padding that was saved along with a response.
     pub dropped: u64,
     /// Invalid lines that `--lenient` skipped.
     pub skipped: u64,
@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds another part's totals.
+    /// Adds the totals for another part of the input.
     pub fn add(&mut self, other: Self) {
         self.lines += other.lines;
         self.dropped += other.dropped;
@@ -31,7 +31,7 @@ impl Tally {
         self.empty += other.empty;
     }
 
-    /// Returns a parsed block's totals.
+    /// Returns the totals for a parsed block of lines.
     pub fn of(parsed: &Parsed) -> Self {
         Self {
             lines: parsed.lines,

@@ -22,7 +22,7 @@ pub struct Partitioning<'a> {
     pub inputs: &'a [Input],
     /// Their format.
     pub format: InputFormat,
-    /// The kinds to read. Hashes have one, passwords one or both.
+    /// The kinds to read: one for hash lists, one or both for password lists.
     pub kinds: &'a [Kind],
     /// How to read lines.
     pub reading: Reading,
@@ -37,7 +37,7 @@ pub struct Partitioning<'a> {
 /// All entries on disk, partitioned by their leading bits.
 pub struct Partitioned {
     folder: TemporaryFolder,
-    /// Each file's length, by group, kind and partition.
+    /// The length of each file, by group, kind and partition.
     lengths: Vec<Vec<(Kind, Vec<u64>)>>,
     spread: Spread,
     merge: CountMerge,
@@ -52,8 +52,8 @@ impl Partitioning<'_> {
     /// Returns an error if the input cannot be read, a line is invalid, or the disk is full.
     pub fn run(&self, folder: TemporaryFolder) -> anyhow::Result<(Partitioned, Tally)> {
         let spread = self.spread();
-        // Counts within an input are always added up. For other merge modes, each input needs its
-        // own group.
+        // Counts within an input are always added up, so for any other merge mode, each input needs
+        // its own group.
         let apart = self.merge != CountMerge::Sum;
         let mut total = Tally::default();
         let mut lengths = Vec::new();
@@ -76,7 +76,7 @@ impl Partitioning<'_> {
     fn spread(&self) -> Spread {
         let input: Option<u64> = self.inputs.iter().map(Input::length).sum();
         let bytes = input.unwrap_or(0);
-        // A line has at least 32 characters with a hash, and about 9 with a password.
+        // A line is at least 32 characters long for hashes, and about 9 for passwords.
         let records = match self.format {
             InputFormat::Plaintext => bytes / 8 * RECORD_BYTES as u64,
             InputFormat::Hashes | InputFormat::Folder => bytes / 32 * RECORD_BYTES as u64,
@@ -178,8 +178,8 @@ impl Partitioned {
         mut consume: impl FnMut(T) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let pool = WorkerPool { window: self.pool.threads + 1, ..self.pool };
-        // Each active partition needs memory for its records, and about the same amount for their
-        // encoded form.
+        // Each partition being processed needs memory for its records, and about as much again for
+        // their encoded form.
         let limit = self.memory as usize / RECORD_BYTES / (2 * pool.window);
         let partitions = 1usize << self.spread.bits;
         let bytes = |partition| self.partition(kind, partition, 1).bytes();
@@ -225,7 +225,7 @@ impl Partitioned {
     }
 }
 
-/// Makes sure that no password list is a folder.
+/// Rejects password lists that are folders.
 ///
 /// # Errors
 /// Returns an error if one of the inputs is a folder.

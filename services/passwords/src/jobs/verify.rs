@@ -24,11 +24,11 @@ pub struct Findings {
     pub good: bool,
     /// The corpus ID, which only depends on the content.
     pub corpus_id: Option<String>,
-    /// The number of digests, going by the header.
+    /// The number of digests according to the header.
     pub entries: Option<u64>,
     /// Buckets read.
     pub buckets_checked: usize,
-    /// How many problems there are.
+    /// The number of problems.
     pub damaged: usize,
     /// The first problems, up to a limit.
     pub problems: Vec<Problem>,

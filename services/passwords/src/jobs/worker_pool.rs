@@ -11,13 +11,14 @@ use parking_lot::Mutex;
 type Job<I> = (u64, I);
 type Done<T> = (u64, anyhow::Result<T>);
 
-/// How large a worker pool is.
+/// The size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// Number of worker threads, in addition to the producer and the calling thread, which
-    /// consumes.
+    /// Number of worker threads. The producer and the calling thread, which consumes the results,
+    /// come on top.
     pub threads: usize,
-    /// Maximum number of items produced but not yet consumed. This limits memory.
+    /// Maximum number of items that have been produced but not yet consumed, which limits memory
+    /// usage.
     pub window: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Ranges that an earlier mirror of the same service has fetched.
+//! Ranges fetched by an earlier mirror of the same service.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -9,7 +9,7 @@ use domain::HashPrefix;
 use crate::model::BucketDigest;
 use crate::store::{BucketProblem, Corpus, KindFolder, TagLog, Tags, tags_path};
 
-/// A mirrored corpus with its ranges' entity tags.
+/// A mirrored corpus along with the entity tags of its ranges.
 pub struct Base {
     corpus: Corpus,
     tags: Tags,
@@ -21,7 +21,8 @@ impl Base {
     /// # Errors
     /// Returns an error if the folder cannot be read.
     pub fn find(folder: &KindFolder, source: &str) -> anyhow::Result<Option<Self>> {
-        // A damaged `CURRENT` only matters here for the order. The mirror will replace it.
+        // Ignore a damaged `CURRENT`: it only affects the order here, and the mirror will replace
+        // it.
         let current = folder.current().unwrap_or_default();
         let mut candidates = folder.corpora()?;
         let changed = |path: &PathBuf| fs::metadata(path).and_then(|data| data.modified()).ok();

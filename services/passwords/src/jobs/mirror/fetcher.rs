@@ -68,7 +68,8 @@ impl Fetcher {
         self.retries.load(Ordering::Relaxed)
     }
 
-    /// Fetches a range, with retries. With a tag, only fetches it if it has changed.
+    /// Fetches a range, retrying if necessary. If `tag` is given, the range is only fetched if it
+    /// has changed.
     ///
     /// # Errors
     /// Returns an error if the failure is permanent, or all attempts failed.
@@ -91,7 +92,8 @@ impl Fetcher {
                     }
                     cause
                 }
-                // If nothing has succeeded yet, the address or certificate is probably wrong.
+                // If no request has succeeded yet, the address or the certificate is probably
+                // wrong.
                 Err(Failure::Broken(cause)) => {
                     if attempt >= AT_THE_START && !self.answered.load(Ordering::Relaxed) {
                         bail!("{}: {cause}", self.upstream.source());

@@ -6,11 +6,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-/// Minimum extension of the current pause that we report. Concurrent requests often get the same
-/// pause.
+/// Smallest extension of the current pause worth reporting, because concurrent requests often
+/// receive the same pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
-/// Spaces out requests, and stops them all during a pause that the service asks for.
+/// Spaces out requests, and holds all of them back during a pause that the service asks for.
 pub struct Pace {
     times: Mutex<Times>,
     between: Duration,
@@ -18,14 +18,15 @@ pub struct Pace {
 }
 
 struct Times {
-    /// The first turn that no request has claimed.
+    /// The first turn that hasn't been claimed by a request.
     next: Instant,
     /// The end of the latest pause.
     resume: Instant,
 }
 
 impl Pace {
-    /// Allows this many requests per second. Pauses are limited to `longest_pause`.
+    /// Allows `per_second` requests per second, or any number if `None`. Pauses are capped at
+    /// `longest_pause`.
     pub fn new(per_second: Option<u32>, longest_pause: Duration) -> Self {
         let between =
             per_second.map_or(Duration::ZERO, |rate| Duration::from_secs(1) / rate.max(1));
@@ -118,7 +119,7 @@ mod tests {
         let pause = Duration::from_secs(3);
         assert_eq!(pace.pause_from(now, pause), Some(pause));
         assert_eq!([1, 2, 3].map(|second| pace.is_paused(at(second))), [true, true, false]);
-        // The two requests whose turns are void claim others, after the last one.
+        // The two requests whose turns became void claim new ones after the last one.
         assert_eq!(turns(&pace, at(2)), [2, 3].map(Duration::from_secs));
     }
 

@@ -22,13 +22,13 @@ pub struct Traffic {
     pub retries: u64,
 }
 
-/// A mirrored corpus.
+/// The report on one mirrored corpus.
 #[derive(Debug, Serialize)]
 pub struct Mirrored {
-    /// Its file.
+    /// The corpus file.
     #[serde(flatten)]
     pub file: CorpusFile,
-    /// The traffic the mirror has caused.
+    /// The network traffic.
     #[serde(flatten)]
     pub traffic: Traffic,
     /// The process's peak memory in bytes, if the system reports it.

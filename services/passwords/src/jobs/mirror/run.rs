@@ -16,9 +16,9 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// Number of ranges per concurrent request that may wait for an earlier one.
+/// Number of fetched ranges that may wait for an earlier one, per concurrent request.
 const AHEAD: usize = 16;
-/// Maximum number of waiting ranges.
+/// Maximum number of such waiting ranges in total.
 const MOST_AHEAD: usize = 1024;
 
 /// Mirror options.
@@ -26,11 +26,11 @@ const MOST_AHEAD: usize = 1024;
 pub struct Mirror {
     /// The kinds to fetch.
     pub kinds: Vec<Kind>,
-    /// The request limits.
+    /// The limits for requests.
     pub politeness: Politeness,
-    /// Number of ranges to fetch. The others are left empty.
+    /// Number of ranges to fetch. The rest are left empty.
     pub ranges: u32,
-    /// Whether to discard the data that an interrupted run has fetched.
+    /// Whether to discard the data fetched by an interrupted run.
     pub restart: bool,
     /// Whether to start serving the new corpora.
     pub activate: bool,
@@ -87,7 +87,7 @@ impl Mirror {
         fetcher: &Arc<Fetcher>,
         runtime: &Runtime,
     ) -> anyhow::Result<Vec<(PartialCorpus, Traffic)>> {
-        // If one kind isn't available, fail before spending hours on the other.
+        // If one kind isn't available, fail before spending hours on fetching the other.
         for kind in &self.kinds {
             let Some(first) = HashPrefix::from_value(0) else { continue };
             runtime.block_on(fetcher.fetch(*kind, first, None)).context(kind.label())?;
@@ -109,7 +109,8 @@ impl Mirror {
         let source = fetcher.upstream().source();
         let base = Base::find(folder, source)?;
         let mut corpus = PartialCorpus::open(folder, lock, source)?;
-        // All ranges that are kept would become part of the corpus.
+        // Don't continue a run that fetched more ranges than wanted, because all of them would end
+        // up in the corpus.
         let (kept, wanted) = (corpus.next(), self.ranges);
         ensure!(
             kept <= wanted,
@@ -122,7 +123,7 @@ impl Mirror {
         let mut walk = Walk { kind: folder.kind(), fetcher, base, corpus: &mut corpus, traffic };
         let outcome = runtime.block_on(walk.fetch_all(self.ranges));
         let traffic = Traffic { retries: fetcher.retries() - retries, ..walk.traffic };
-        // Do this even after a failure, so the next run can resume.
+        // Do this even if fetching failed, so that the next run can resume.
         let outcome = outcome.and(corpus.checkpoint());
         outcome.with_context(|| {
             let kept = corpus.kept();

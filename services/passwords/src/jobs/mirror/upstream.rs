@@ -21,7 +21,8 @@ const TEXT_LIMIT: usize = 4 << 20;
 /// Maximum length of an error response's first line for it to be shown.
 const LONGEST_LINE: usize = 100;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// We give up on a slow response after this multiple of the timeout.
+/// Requests are aborted after this multiple of the timeout, even if the response keeps trickling
+/// in.
 const WHOLE_ANSWER: u32 = 5;
 
 /// A range service and its HTTP client.
@@ -98,12 +99,12 @@ impl Upstream {
         Ok(Self { client, ranges, source })
     }
 
-    /// Returns the address without credentials, for storing and displaying it.
+    /// Returns the service's address without credentials, for storage and display.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Requests a range. With a tag, the service only sends it if it has changed.
+    /// Requests a range. If `tag` is given, the service only sends the range if it has changed.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -218,7 +219,7 @@ fn encoded(kind: Kind, prefix: HashPrefix, text: &[u8]) -> Result<Encoded, Failu
     if let Some((line, cause)) = parsed.error {
         return Err(Failure::Broken(format!("line {} of the response: {cause}", line + 1)));
     }
-    // Equal neighbours were added up, so sorting doesn't find them.
+    // Equal neighbours have already been added up during parsing, so sorting doesn't reveal them.
     let added_up = parsed.repeated.map(|at| parsed.entries[at].hash);
     parsed.entries.sort_unstable_by(Entry::compare);
     let neighbours = parsed.entries.windows(2).find(|two| two[0].hash == two[1].hash);
@@ -253,7 +254,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Failure {
     }
 }
 
-/// Returns a response's first line if it is short, plain text.
+/// Returns the first line of a response, if it is short and plain text.
 fn first_line(body: &[u8]) -> Option<&str> {
     let line = body.split(|byte| *byte == b'\n').next()?.trim_ascii();
     let plain = (1..=LONGEST_LINE).contains(&line.len())
