@@ -27,7 +27,7 @@ pub enum BucketError {
     /// A count is missing, is 0, is above 2147483647, or isn't in its shortest form.
     #[error("invalid count")]
     Count,
-    /// Bytes follow the last count.
+    /// There are extra bytes after the last count.
     #[error("there are extra bytes after the counts")]
     Spare,
 }
@@ -94,7 +94,7 @@ impl<'a> Bucket<'a> {
         })
     }
 
-    /// Returns, for each first digit, the number of entries up to and including it.
+    /// Returns the cumulative number of entries for each first digit.
     pub fn ends(&self) -> &[u16; 16] {
         &self.ends
     }
@@ -104,18 +104,18 @@ impl<'a> Bucket<'a> {
         self.tails
     }
 
-    /// Returns the count column.
+    /// Returns an iterator over the count column.
     pub fn counts(&self) -> Counts<'a> {
         Counts { bytes: self.counts }
     }
 
-    /// Returns an upper bound for the bucket's rendered length.
+    /// Returns an upper bound for the length of the rendered bucket.
     pub fn text_bound(&self) -> usize {
         // A count of k bytes has up to 2k + 1 digits. A line adds a colon, CR and LF.
         self.len() * (self.kind.suffix_len() + 4) + 2 * self.counts.len()
     }
 
-    /// Returns a digest's count, or `None` if it isn't in the bucket.
+    /// Returns the count of `hash`, or `None` if the bucket doesn't contain it.
     ///
     /// # Errors
     /// Returns [`BucketError::Count`] if a count is invalid.
@@ -134,7 +134,7 @@ impl<'a> Bucket<'a> {
     /// Checks the bucket and returns all its entries.
     ///
     /// # Errors
-    /// Returns an error if the bucket differs in any way from what [`encode`] would have written.
+    /// Returns an error if the bucket differs in any way from the output of [`encode`].
     pub fn entries(&self, prefix: u32) -> Result<Vec<Entry>, BucketError> {
         let mut entries: Vec<Entry> = Vec::with_capacity(self.len());
         let mut counts = self.counts();
@@ -198,7 +198,7 @@ impl Counts<'_> {
         self.bytes
     }
 
-    /// Skips `bytes` bytes. The new position must be the end of a count.
+    /// Skips `bytes` bytes. The new position must be at the end of a count.
     pub fn skip(&mut self, bytes: usize) {
         self.bytes = self.bytes.get(bytes..).unwrap_or_default();
     }
@@ -268,7 +268,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns a full bucket with extreme digests and counts.
+    /// Returns the entries of a full bucket, with extreme digests and counts.
     pub fn as_many_as_fit() -> Vec<Entry> {
         let entry = |at: u32| {
             let mut hash = [0xFF; 20];

@@ -4,18 +4,18 @@ use std::cmp::Ordering;
 
 use super::kind::Kind;
 
-/// Maximum count. Many clients read it into a signed 32-bit integer.
+/// Maximum count, since many clients parse it as a signed 32-bit integer.
 pub const MAX_COUNT: u32 = i32::MAX as u32;
 
 /// A digest and the number of times it was seen.
 ///
-/// An NTLM digest takes up the first 16 bytes, and the rest is zero. A record is 24 bytes long,
+/// An NTLM digest takes up the first 16 bytes and is padded with zeros. A record is 24 bytes long,
 /// both in memory and in temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The digest.
     pub hash: [u8; 20],
-    /// How often it was seen, from 1 to [`MAX_COUNT`].
+    /// The number of times it was seen, from 1 to [`MAX_COUNT`].
     pub count: u32,
 }
 
@@ -38,7 +38,7 @@ impl Entry {
         &self.hash[3..kind.hash_bytes()]
     }
 
-    /// Compares digests. We first compare eight bytes as a single number, which almost always
+    /// Compares digests. The first eight bytes are compared as a single number, which almost always
     /// decides.
     pub fn compare(&self, other: &Self) -> Ordering {
         self.leading().cmp(&other.leading()).then_with(|| self.hash[8..].cmp(&other.hash[8..]))
@@ -69,11 +69,11 @@ impl Entry {
 /// How to combine a digest's counts from several inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountMerge {
-    /// Adds the counts, because the inputs are separate incidents.
+    /// Adds the counts. For inputs from separate incidents.
     Sum,
-    /// Uses the larger count, because the inputs are versions of the same source.
+    /// Uses the larger count. For inputs that are versions of the same source.
     Max,
-    /// Uses the later input's count.
+    /// Uses the count from the later input.
     Replace,
 }
 
@@ -112,7 +112,7 @@ pub fn add_up_sorted(entries: &mut Vec<Entry>) {
     });
 }
 
-/// Merges two ascending lists that don't have duplicates.
+/// Merges two ascending lists without duplicates.
 pub fn merge_sorted(older: &[Entry], newer: &[Entry], merge: CountMerge) -> Vec<Entry> {
     let mut merged = Vec::with_capacity(older.len() + newer.len());
     let (mut a, mut b) = (older.iter().peekable(), newer.iter().peekable());

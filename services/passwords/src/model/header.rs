@@ -31,16 +31,16 @@ pub struct Header {
     pub largest_bucket: u32,
     /// The SHA-1 of the index region.
     pub index_digest: [u8; 20],
-    /// Identifies the content. Doesn't depend on the build time.
+    /// Identifies the content, regardless of the build time.
     pub corpus_id: [u8; 20],
-    /// The source of the data, as given to the build.
+    /// The source of the data, as specified for the build.
     pub note: String,
 }
 
 /// Why a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// The magic number is missing.
+    /// The file doesn't start with the magic number.
     #[error("this is not a corpus file")]
     Magic,
     /// The header's checksum doesn't match.
@@ -49,7 +49,7 @@ pub enum HeaderError {
     /// This format version isn't supported.
     #[error("the corpus has format version {0}; this program reads version 1")]
     Version(u32),
-    /// A field has a value that we never write.
+    /// A field has a value that this program never writes.
     #[error("invalid header field {0}")]
     Field(&'static str),
 }

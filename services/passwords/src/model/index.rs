@@ -1,4 +1,4 @@
-//! Each bucket's position and digest.
+//! The position and digest of each bucket.
 
 use sha1::{Digest, Sha1};
 
@@ -7,8 +7,8 @@ use domain::HashPrefix;
 use super::kind::Kind;
 use super::layout::{DATA_START, INDEX_BYTES, INDEX_ENTRY_BYTES, PREFIXES};
 
-/// Maximum bucket length in bytes. It has the ends and 65,535 entries, each with a 17-byte tail and
-/// a 5-byte count.
+/// Maximum bucket length in bytes: the ends, plus 65,535 entries with a 17-byte tail and a 5-byte
+/// count each.
 const LONGEST_BUCKET: u64 = 32 + 65_535 * 22;
 
 /// The first 8 bytes of a bucket's SHA-1.
@@ -41,7 +41,7 @@ pub enum IndexError {
     /// The header's corpus ID isn't the one computed from the digests.
     #[error("the corpus id does not match the index")]
     CorpusId,
-    /// Buckets aren't contiguous, or the last one doesn't end at the end of the file. Contains the
+    /// The buckets aren't contiguous, or the last one doesn't end where the file ends. Contains the
     /// first invalid prefix.
     #[error("invalid offset for prefix {0:05X}")]
     Offset(usize),
@@ -61,7 +61,7 @@ impl Index {
         &self.0
     }
 
-    /// Returns a bucket's start and end offsets in the file.
+    /// Returns the start and end offsets of a bucket in the file.
     pub fn range(&self, prefix: HashPrefix) -> (u64, u64) {
         let at = prefix.value() as usize;
         (self.offset(at), self.offset(at + 1))
@@ -72,7 +72,7 @@ impl Index {
         self.digest_at(prefix.value() as usize)
     }
 
-    /// Returns a bucket's start offset. For the number after the last bucket, that's the end of the
+    /// Returns the start offset of bucket `at`. One past the last bucket, this is the end of the
     /// file.
     pub fn offset(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.eight(at * INDEX_ENTRY_BYTES))
@@ -93,8 +93,8 @@ impl Index {
         Sha1::digest(&self.0).into()
     }
 
-    /// Returns the corpus ID. It is the SHA-1 of the kind and the digest column, so it identifies
-    /// the content.
+    /// Returns the corpus ID, which is the SHA-1 of the kind and the digest column and therefore
+    /// identifies the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());
@@ -109,7 +109,7 @@ impl Index {
         hasher.finalize().into()
     }
 
-    /// Checks that the buckets are contiguous from the start of the data to the end of the file.
+    /// Checks that the buckets cover the file without gaps, from the start of the data to the end.
     ///
     /// # Errors
     /// Returns [`IndexError::Offset`] with the first invalid prefix.

@@ -13,7 +13,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Both kinds, in the order used by all lists.
+    /// Both kinds, in the order in which they are always listed.
     pub const ALL: [Self; 2] = [Self::Sha1, Self::Ntlm];
 
     /// Returns the kind's code in a corpus header.

@@ -1,4 +1,5 @@
-//! Parses hash lists. Lines are `HASH:COUNT`, or `SUFFIX:COUNT` in a single prefix's file.
+//! Parses hash lists, in which lines are `HASH:COUNT`, or `SUFFIX:COUNT` in a file for a single
+//! prefix.
 
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
@@ -6,17 +7,17 @@ use super::kind::Kind;
 /// Why a line is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The part before the colon isn't a digest of this kind. Contains the expected number of
+    /// The text before the colon isn't a digest of this kind. Contains the expected number of
     /// digits.
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
-    /// The digest is of the other kind.
+    /// The digest is of the other kind, so the list mixes both.
     #[error("the digest is of a different kind than those in earlier lines")]
     Mixture,
-    /// The part after the colon isn't a number.
+    /// The text after the colon isn't a number.
     #[error("the count must contain only digits")]
     Count,
-    /// In a password list with counts, a line doesn't start with one.
+    /// A line in a password list with counts doesn't start with a count.
     #[error("expected a count and one space before the password")]
     NoCount,
 }
@@ -24,9 +25,9 @@ pub enum LineError {
 /// How digests are written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each line has a whole digest.
+    /// Each line has a complete digest.
     Whole,
-    /// Each line has a suffix, and all have this prefix.
+    /// Each line has a suffix, and all digests start with this prefix.
     Suffix(u32),
 }
 
@@ -37,16 +38,17 @@ pub struct Parsed {
     pub entries: Vec<Entry>,
     /// Lines, including empty ones.
     pub lines: u64,
-    /// Lines with count 0, which are padding that was saved along with a response.
+    /// Lines with a count of 0, i.e. padding that was saved along with a response.
     pub dropped: u64,
     /// Invalid lines, if the parser skips them.
     pub skipped: u64,
-    /// The first entry that isn't greater than the previous one, by its index in `entries` and its
-    /// line number (from 0).
+    /// The first entry that isn't greater than its predecessor, as an index into `entries` and a
+    /// line number (starting at 0).
     pub disorder: Option<(usize, u64)>,
-    /// The first entry to which we added an equal digest's count, by its index in `entries`.
+    /// The index in `entries` of the first entry to which the count of an equal digest was added.
     pub repeated: Option<usize>,
-    /// The first invalid line and its number (from 0), unless the parser skips invalid lines.
+    /// The first invalid line and its number (starting at 0), unless the parser skips invalid
+    /// lines.
     pub error: Option<(u64, LineError)>,
 }
 
@@ -69,7 +71,7 @@ fn digits(kind: Kind, form: Form) -> usize {
     }
 }
 
-/// Parses complete lines. Only the last one may lack a line ending.
+/// Parses complete lines. Only the last line may lack a line ending.
 pub fn parse(text: &[u8], kind: Kind, form: Form, lenient: bool) -> Parsed {
     match kind {
         Kind::Sha1 => parse_kind::<20>(text, kind, form, lenient),
@@ -132,8 +134,7 @@ impl Parsed {
     }
 }
 
-/// Parses a line in the most common form. Returns `None` for all other lines, whether they are
-/// valid or not.
+/// Parses a line in the most common form. Returns `None` for any other line, whether valid or not.
 #[inline(always)]
 fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)> {
     if form != Form::Whole {
@@ -166,7 +167,7 @@ fn quick_line<const N: usize>(text: &[u8], form: Form) -> Option<(Entry, usize)>
     None
 }
 
-/// Converts eight digits to four bytes. The second value is false if one of them isn't a digit.
+/// Converts eight hex digits to four bytes. The second value is false if any of them isn't a digit.
 #[inline(always)]
 fn join(x: u64) -> (u32, bool) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -219,7 +220,8 @@ pub fn read_count(digits: &[u8]) -> Result<u32, LineError> {
     Ok(digits.iter().fold(0, read).min(MAX_COUNT))
 }
 
-/// Trims trailing spaces, tabs and the CR in a CR LF. Old releases pad lines with spaces.
+/// Trims trailing spaces and tabs, as well as the CR of a CR LF. Old releases of the list pad lines
+/// with spaces.
 fn trimmed(line: &[u8]) -> &[u8] {
     let end = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     end.map_or(&[], |end| &line[..=end])

@@ -1,5 +1,5 @@
-//! Padding. Decides the number of lines in a padded response and provides random bytes for the
-//! added ones.
+//! Padding: chooses the number of lines in a padded response, and provides random bytes for the
+//! additional ones.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -10,12 +10,12 @@ use super::kind::Kind;
 pub const FEWEST: usize = 800;
 /// Maximum number of lines in a padded response, unless the bucket itself is larger.
 pub const MOST: usize = 1000;
-/// Above [`MOST`], we round the number of lines to bands of this width.
+/// Above [`MOST`], the number of lines is rounded to bands of this width.
 const BAND: usize = 200;
 /// Number of padding lines to generate before reseeding.
 const LINES_PER_SEED: u32 = 1 << 20;
 
-/// Returns the minimum and maximum number of lines for a padded response with `n` real ones.
+/// Returns the minimum and maximum number of lines in a padded response that has `n` real lines.
 pub fn bounds(n: usize) -> (usize, usize) {
     match n {
         0..=FEWEST => (FEWEST, MOST),
@@ -27,10 +27,9 @@ pub fn bounds(n: usize) -> (usize, usize) {
     }
 }
 
-/// The random number generator for padding, which is a stream cipher seeded by the operating
-/// system.
+/// The random number generator for padding: a stream cipher that is seeded by the operating system.
 ///
-/// Clients see its output and must not be able to predict the next bytes.
+/// Clients see its output, but must not be able to predict what comes next.
 pub struct Padder {
     random: ChaCha12Rng,
     lines_left: u32,
@@ -52,7 +51,8 @@ impl Padder {
         low - n + self.below((high - low + 1) as u32) as usize
     }
 
-    /// Returns random bytes for `lines` padding lines, with a first-digit byte and a tail for each.
+    /// Returns random bytes for `lines` padding lines, each consisting of a first-digit byte and a
+    /// tail.
     ///
     /// # Errors
     /// Returns an error if it is time to reseed and the operating system can't provide random

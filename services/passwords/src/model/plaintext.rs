@@ -29,25 +29,26 @@ pub struct Dialect {
 pub enum Line {
     /// A password with its count.
     Password {
-        /// The password's bytes.
+        /// The bytes of the password.
         bytes: Vec<u8>,
-        /// The password's characters.
+        /// The characters of the password.
         text: String,
-        /// The number of times it was seen. 0 for padding that was saved along with a response.
+        /// The number of times it was seen, or 0 for padding that was saved along with a response.
         count: u32,
     },
     /// An empty password.
     Empty,
-    /// Bytes that aren't valid UTF-8, already decoded if the line looks like `$HEX[…]`.
+    /// Bytes that aren't valid UTF-8. If the line has the form `$HEX[…]`, these are the decoded
+    /// bytes.
     NotText(Vec<u8>),
-    /// The line doesn't start with a count, but the format requires one.
+    /// The line doesn't start with a count, although the format requires one.
     NoCount,
 }
 
 /// Parses a line without its line feed.
 ///
-/// Strips a single trailing CR and decodes `$HEX[…]`. Everything else is part of the password,
-/// including spaces.
+/// Strips a single trailing CR and decodes `$HEX[…]`. Everything else, including spaces, is part of
+/// the password.
 pub fn line(line: &[u8], dialect: Dialect) -> Line {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let (count, password) = if dialect.with_counts && !line.is_empty() {
@@ -76,7 +77,7 @@ pub fn line(line: &[u8], dialect: Dialect) -> Line {
     }
 }
 
-/// Decodes a password that looks like `$HEX[…]`.
+/// Decodes a password of the form `$HEX[…]`.
 fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     let digits = password.strip_prefix(b"$HEX[")?.strip_suffix(b"]")?;
     let (pairs, rest) = digits.as_chunks::<2>();
@@ -87,7 +88,7 @@ fn unhex(password: &[u8]) -> Option<Vec<u8>> {
     pairs.iter().map(|[a, b]| Some((digit(*a)? << 4 | digit(*b)?) as u8)).collect()
 }
 
-/// Creates a password's corpus entry.
+/// Creates the corpus entry for a password.
 pub fn entry(kind: Kind, bytes: &[u8], text: &str, count: u32) -> Entry {
     let mut hash = [0; 20];
     match kind {

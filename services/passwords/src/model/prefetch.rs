@@ -1,19 +1,20 @@
 //! Prefetches buckets into the CPU cache.
 //!
-//! Requests read random buckets of about 15 KB, so they are never in the cache, and most of a
-//! request's time is spent waiting for memory. See docs/decisions/0300 for how much this gains.
+//! Requests read random buckets of about 15 KB that are never in the cache, so most of the time for
+//! a request is spent waiting for memory. See docs/decisions/0300 for the gains.
 //!
 //! We need `unsafe` for the prefetch instruction.
 #![allow(unsafe_code)]
 
-/// Number of bytes to prefetch ahead, which is about 120 lines.
+/// Number of bytes to prefetch ahead, about 120 lines.
 const AHEAD: usize = 2048;
-/// Number of bytes of counts to prefetch at the end of a bucket, which is about 1,000 lines.
+/// Number of bytes of counts to prefetch at the end of a bucket, about 1,000 lines.
 const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Prefetches the parts of a bucket that are read first: the counts at its end and the first tails.
+/// Prefetches those parts of a bucket that are read first: the counts at its end, and the first
+/// tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {
     let counts = &bucket[bucket.len().saturating_sub(COUNTS)..];

@@ -2,10 +2,10 @@
 
 use super::code::Code;
 
-/// At least twice the longest line, which has 17 bytes of digest and 55 bits of ending.
+/// At least twice the length of the longest line, which has 17 bytes of digest and a 55-bit ending.
 pub const WINDOW: usize = 64;
 
-/// A byte buffer that is filled bit by bit. Holds up to 7 bits of an incomplete byte.
+/// A byte buffer that is filled bit by bit. Up to 7 bits of an incomplete byte are held back.
 pub struct Bits<'a> {
     pub out: &'a mut [u8],
     pub at: usize,
@@ -45,7 +45,7 @@ impl Bits<'_> {
     }
 }
 
-/// Space for one line. Writing a line's parts to it doesn't need bounds checks.
+/// Space for one line, large enough that its parts can be written without bounds checks.
 pub struct Window<'a> {
     room: &'a mut [u8; WINDOW],
     begin: usize,

@@ -14,7 +14,7 @@ impl Code {
     }
 }
 
-/// Returns the canonical codes for these lengths, bit-reversed as deflate sends them.
+/// Returns the canonical codes for `lengths`, bit-reversed because deflate sends codes that way.
 pub fn canonical(lengths: &[u8]) -> Vec<Code> {
     let mut codes = vec![Code::default(); lengths.len()];
     let mut next = 0u64;

@@ -1,4 +1,4 @@
-//! Encodes lines. Generic over how digits are converted to codes.
+//! Encodes lines, generic over the conversion of digits to codes.
 
 use super::bits::Bits;
 use super::code::Code;
@@ -7,13 +7,13 @@ use crate::model::bucket::{Bucket, BucketError, Counts};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// A bucket's lines and its padding that aren't encoded yet.
+/// The lines and the padding of a bucket that have yet to be encoded.
 pub struct Lines<'a> {
     pub bucket: &'a Bucket<'a>,
     pub padding: &'a [u8],
-    /// Number of the bucket's lines that are already encoded.
+    /// Number of the bucket's lines that have been encoded.
     pub done: usize,
-    /// The remaining lines' counts.
+    /// The counts of the remaining lines.
     pub counts: Counts<'a>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The portable encoder. It is the reference for the others.
+/// The portable encoder, which serves as the reference for the others.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
@@ -38,7 +38,7 @@ pub fn portable(lines: Lines<'_>, bits: &mut Bits<'_>) -> Result<(), BucketError
     })
 }
 
-/// Encodes lines using a function that converts 16 bytes to four codes of eight digits each.
+/// Encodes lines, using a function that converts 16 bytes to four codes for eight digits each.
 #[inline(always)]
 pub fn by_kind(
     lines: Lines<'_>,
@@ -77,7 +77,8 @@ fn encode<const TAIL: usize>(
     Ok(())
 }
 
-/// Encodes a line from its first digit, words of four bytes, one byte, and the ending.
+/// Encodes a line, which consists of a first digit, several four-byte words, one byte, and the
+/// ending.
 #[inline(always)]
 fn line<const TAIL: usize>(
     tables: &Tables,

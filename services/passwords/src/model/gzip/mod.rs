@@ -1,9 +1,10 @@
-//! A gzip encoder just for this service's responses.
+//! A gzip encoder that is specialized for this service's responses.
 //!
-//! The text is mostly hex digits that are all equally likely, so there are no matches to find and a
-//! single fixed code is close to optimal. It has 4 bits for `0` to `9`, `A` and `B`, and 5 bits for
-//! the other four digits, colon, CR, LF and the end of the block. A response is one deflate block
-//! with a constant header. We encode each byte of a digest with the joint code of its two digits.
+//! The text consists mostly of uniformly random hex digits, so there are no matches to find, and a
+//! single fixed code is close to optimal. The code uses 4 bits for `0` to `9`, `A` and `B`, and 5
+//! bits for the other four digits, colon, CR, LF and the end of the block. A response is one
+//! deflate block with a constant header. Each byte of a digest is encoded with the joint code of
+//! its two digits.
 
 mod bits;
 mod code;
@@ -35,9 +36,9 @@ pub fn room(text_length: usize) -> usize {
 
 /// Compresses a bucket's text and its padding.
 ///
-/// `trailer` is for the rendered text, without a separator after the last line. `padding` has the
-/// padding lines' random bytes. `out` must be as long as [`room`] says. The response is written to
-/// the start of `out`, and its length is returned.
+/// `trailer` is the trailer for the rendered text, which has no separator after the last line.
+/// `padding` contains the random bytes for the padding lines. `out` must have the size returned by
+/// [`room`]. Writes the response to the start of `out` and returns its length.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.

@@ -13,7 +13,8 @@ use super::eights;
 use super::lines::{self, Lines};
 use crate::model::bucket::{Bucket, BucketError};
 
-/// Encodes a bucket's lines and its padding with this processor's fastest encoder.
+/// Encodes the lines of a bucket and its padding with the fastest encoder that this processor
+/// supports.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
@@ -83,7 +84,7 @@ mod x86 {
         lines::by_kind(lines, bits, |bytes| words(codes, masks, bytes))
     }
 
-    /// Returns the codes for 16 bytes, with eight digits in each.
+    /// Returns the codes for 16 bytes, with eight digits per code.
     #[inline]
     #[target_feature(enable = "ssse3,bmi2,popcnt")]
     fn words(codes: __m128i, masks: __m128i, bytes: &[u8; 16]) -> [Code; 4] {
@@ -106,7 +107,7 @@ mod x86 {
         [pressed(codes[0], masks[0]), pressed(codes[1], masks[1])]
     }
 
-    /// Extracts the bits of `codes` that `masks` selects, without gaps.
+    /// Packs the bits of `codes` selected by `masks`, without gaps.
     #[inline]
     #[target_feature(enable = "bmi2,popcnt")]
     fn pressed(codes: u64, masks: u64) -> Code {
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Returns entries whose digits all have 4-bit codes, or all 5-bit codes.
+    /// Returns entries whose digits all have 4-bit codes, or 5-bit codes if `long` is true.
     fn entries_of(kind: Kind, long: bool, firsts: &[u8], counts: &[u32], n: usize) -> Vec<Entry> {
         let (low, base) = if long { (0xC, 4) } else { (0, 10) };
         let mut entries: Vec<Entry> = (0..n)

@@ -22,10 +22,10 @@ pub struct Tables {
     pub end: Code,
     /// The codes for hex digits.
     pub digits: [Code; 16],
-    /// Each byte's joint code for its two digits, with the bits in the lower half and the length in
-    /// the upper half.
+    /// The joint code for the two digits of each byte, with the bits in the lower half and the
+    /// length in the upper half.
     bytes: [u32; 256],
-    /// Endings (colon, count, CR and LF) for small counts. The length is above the lowest
+    /// Endings (colon, count, CR and LF) for small counts. The length is stored above the lowest
     /// [`COUNT_BITS`] bits.
     pub endings: Vec<u32>,
     /// CR and LF.
@@ -107,7 +107,7 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
     for (value, length) in [(1, 1), (2, 2), (0, 5), (0, 5), (15, 4)] {
         bits.push(Code { bits: value, length });
     }
-    // The code length code gives 3 bits to each of eight symbols, which makes it complete. Symbol 2
+    // The code length code uses 3 bits for each of eight symbols, which makes it complete. Symbol 2
     // is never sent.
     let mut of_lengths = [0u8; 19];
     for symbol in [0, 1, 2, 4, 5, 16, 17, 18] {
@@ -117,8 +117,8 @@ fn head(lengths: &[u8]) -> (Vec<u8>, Code) {
         bits.push(Code { bits: u64::from(of_lengths[symbol]), length: 3 });
     }
     let codes = canonical(&of_lengths);
-    // One unused distance code of one bit, because some decoders reject a block that doesn't have
-    // any.
+    // Add one unused 1-bit distance code, because some decoders reject a block without distance
+    // codes.
     let all: Vec<u8> = lengths.iter().copied().chain([1]).collect();
     let mut rest = &all[..];
     while let Some(first) = rest.first() {

@@ -1,6 +1,6 @@
 //! The gzip trailer (RFC 1952), with the checksum and length of the uncompressed text.
 
-/// Checksum and length of uncompressed text.
+/// The checksum and length of some uncompressed text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trailer {
     crc: u32,

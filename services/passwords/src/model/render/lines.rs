@@ -1,18 +1,17 @@
-//! Renders lines through a fixed-size window. Generic over the hex conversion.
+//! Renders lines through a fixed-size window, generic over the hex conversion.
 
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 use crate::model::prefetch;
 
-/// Length of the window for one line. Writing to it doesn't need bounds checks.
+/// Length of the window for one line, large enough to write the line without bounds checks.
 pub(super) const WINDOW: usize = 64;
 /// Counts below this have precomputed endings.
 const SHORT_COUNTS: usize = 1000;
 
-/// Each byte's uppercase hex digits.
+/// The uppercase hex digits of each byte.
 static HEX_PAIRS: [[u8; 2]; 256] = hex_pairs();
-/// Line endings, with colon, count, CR and LF in the lower bytes and their length in the highest
-/// byte.
+/// Line endings: colon, count, CR and LF in the lower bytes, and their length in the highest byte.
 static SHORT_ENDINGS: [u64; SHORT_COUNTS] = short_endings();
 
 const fn short_endings() -> [u64; SHORT_COUNTS] {
@@ -45,7 +44,7 @@ const fn hex_pairs() -> [[u8; 2]; 256] {
     pairs
 }
 
-/// The portable renderer. It is the reference for the others.
+/// The portable renderer, which serves as the reference for the others.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
@@ -149,7 +148,7 @@ pub(super) fn write_line<const TAIL: usize>(
     }
 }
 
-/// Writes a colon, the count, CR and LF. Returns the length, 13 at most.
+/// Writes a colon, the count, CR and LF. Returns the length, which is at most 13.
 #[cold]
 fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
@@ -171,7 +170,7 @@ pub(super) fn portable_hex(bytes: &[u8; 16], digits: &mut [u8; 32]) {
     }
 }
 
-/// Converts four bytes to eight digits by spreading the nibbles to bytes and mapping those to
+/// Converts four bytes to eight digits, by spreading the nibbles to bytes and mapping these to
 /// characters.
 #[inline(always)]
 fn spread(four: u32) -> u64 {
@@ -179,7 +178,7 @@ fn spread(four: u32) -> u64 {
     let x = (x | x << 16) & 0x0000_FFFF_0000_FFFF;
     let x = (x | x << 8) & 0x00FF_00FF_00FF_00FF;
     let nibbles = (x >> 4 | x << 8) & 0x0F0F_0F0F_0F0F_0F0F;
-    // Adding 6 carries into bit 4 exactly if the nibble is above 9.
+    // Adding 6 carries into bit 4 if and only if the nibble is above 9.
     let letters = (nibbles + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
     nibbles + 0x3030_3030_3030_3030 + letters * 7
 }

@@ -10,8 +10,8 @@ use super::kind::Kind;
 /// Length of the separator between lines, in bytes.
 const SEPARATOR: usize = 2;
 
-/// Returns the buffer size needed for a bucket and padding lines, including slack for the last
-/// window.
+/// Returns the buffer size needed for a bucket and `padding_lines` padding lines, including slack
+/// for the last window.
 pub fn room(bucket: &Bucket<'_>, padding_lines: usize) -> usize {
     bucket.text_bound() + padding_lines * (bucket.kind().suffix_len() + 4) + WINDOW
 }
@@ -23,7 +23,7 @@ pub fn without_last_separator(length: usize) -> usize {
 
 /// Writes all of a bucket's lines, each followed by a separator, and returns their length.
 ///
-/// `out` should be as long as [`room`] says. Lines that don't fit are dropped.
+/// `out` should have the size returned by [`room`]. Lines that don't fit are dropped.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
@@ -33,7 +33,7 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
 
 /// Writes padding lines, each followed by a separator, and returns their length.
 ///
-/// For each line, `random` has a byte for the first digit and a tail.
+/// `random` contains a byte for the first digit and a tail for each line.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     simd::padding(kind, random, out)
 }

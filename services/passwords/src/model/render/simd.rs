@@ -11,7 +11,7 @@ use super::lines;
 use crate::model::bucket::{Bucket, BucketError};
 use crate::model::kind::Kind;
 
-/// Writes a bucket's lines with this processor's fastest renderer.
+/// Writes the lines of a bucket with the fastest renderer that this processor supports.
 ///
 /// # Errors
 /// Returns [`BucketError::Count`] if a count is invalid.
@@ -30,7 +30,7 @@ pub fn bucket(bucket: &Bucket<'_>, out: &mut [u8]) -> Result<usize, BucketError>
     lines::portable(bucket, out)
 }
 
-/// Writes padding lines with this processor's fastest renderer.
+/// Writes padding lines with the fastest renderer that this processor supports.
 pub fn padding(kind: Kind, random: &[u8], out: &mut [u8]) -> usize {
     #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -68,8 +68,7 @@ mod x86 {
         lines::by_kind(bucket, out, |bytes, digits| hex_ssse3(bytes, digits))
     }
 
-    /// Expands each byte to a 16-bit word with the upper nibble first, so that all 32 digits are in
-    /// order.
+    /// Expands each byte to a 16-bit word, upper nibble first, so that all 32 digits are in order.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn hex_avx2(bytes: &[u8; 16], digits: &mut [u8; 32]) {

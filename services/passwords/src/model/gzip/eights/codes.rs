@@ -1,4 +1,4 @@
-//! Converts eight lines' digits to codes.
+//! Converts the digits of eight lines to codes.
 
 use std::arch::x86_64::{
     __m512i, _mm_cvtsi64_si128, _mm512_add_epi64, _mm512_cvtepu8_epi64, _mm512_madd_epi16,
@@ -13,12 +13,12 @@ use super::lanes::{Lanes, four_times, load, load_front};
 use super::rows::Eight;
 use crate::model::gzip::tables::Tables;
 
-/// How many tail bytes we read for eight lines.
+/// Number of tail bytes to read for eight lines.
 pub const READ: usize = 4 * 4 + 2 * 64;
 
 /// Tables for converting digits to codes.
 pub struct Codes {
-    /// Each digit's code, repeated four times because a lookup uses six bits.
+    /// The code of each digit, repeated four times because lookups use six bits.
     codes: __m512i,
     lengths: __m512i,
     /// 2 to the power of each code's length.
@@ -91,7 +91,7 @@ impl Codes {
         _mm512_permutex2var_epi8(load_front(front), self.fours, load_front(back))
     }
 
-    /// Returns the codes for the digits in each lane's first byte.
+    /// Returns the code for the digit in each lane's first byte.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
     fn one_digit(&self, digits: u64) -> Lanes {

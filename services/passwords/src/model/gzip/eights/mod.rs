@@ -32,13 +32,13 @@ static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
         && std::arch::is_x86_feature_detected!("bmi2")
 });
 
-/// Returns whether this processor has the features that [`encode`] needs.
+/// Returns whether this processor supports everything that [`encode`] needs.
 pub fn is_there() -> bool {
     *IS_THERE
 }
 
-/// Encodes lines in groups of eight. Stops before the first group with an invalid count or one
-/// above 999,999,999, and before the last few lines.
+/// Encodes lines in groups of eight. Stops before the last few lines, or earlier at a group in
+/// which a count is invalid or exceeds 999,999,999.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2")]
 pub fn encode(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     match lines.bucket.kind() {
@@ -74,8 +74,8 @@ fn encode_tails<const TAIL: usize>(lines: &mut Lines<'_>, bits: &mut Bits<'_>) {
     bits.held.bits = words(carried)[LINES - 1];
 }
 
-/// Returns eight lines' first digits, one per byte. The bucket doesn't store them with the tails.
-/// `digit` is an earlier line's digit.
+/// Returns the first digits of eight lines, one per byte. A bucket doesn't store them with the
+/// tails, so they are derived from `ends`. `digit` is the first digit of some earlier line.
 #[inline(always)]
 fn first_digits(ends: &[u16; 16], line: usize, digit: &mut usize) -> u64 {
     let end = |digit: usize| usize::from(ends[digit % 16]);
