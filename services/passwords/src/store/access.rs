@@ -1,4 +1,4 @@
-//! Access to a corpus's bytes, either in memory or with one positioned read per request.
+//! Access to the bytes of a corpus, either in memory or with one positioned read per request.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,10 +8,10 @@ use crate::model::{DATA_START, prefetch};
 
 /// Reads bytes from the data region.
 pub trait Access: Send + Sync {
-    /// Returns the bytes between two offsets in the file. May store them in `buffer`.
+    /// Returns the bytes between two offsets in the file, using `buffer` as storage if needed.
     fn bytes<'a>(&'a self, begin: u64, end: u64, buffer: &'a mut Vec<u8>) -> io::Result<&'a [u8]>;
 
-    /// Announces that these bytes will be read soon.
+    /// Hints that these bytes will be read soon.
     fn prefetch(&self, _begin: u64, _end: u64) {}
 }
 
@@ -19,7 +19,7 @@ pub trait Access: Send + Sync {
 pub struct InMemory(Vec<u8>);
 
 impl InMemory {
-    /// Reads the file from the start of the data to the end.
+    /// Reads the file from the start of the data region to the end.
     pub fn read(mut file: &File, length: u64) -> io::Result<Self> {
         let mut data = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file.read_exact(&mut data)?;
@@ -42,7 +42,7 @@ impl Access for InMemory {
     }
 }
 
-/// An open file. If it is truncated or the disk fails, reads return an error.
+/// An open file. Reads return an error if the file was truncated or the disk fails.
 pub struct Positioned(pub File);
 
 impl Access for Positioned {

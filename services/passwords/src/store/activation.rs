@@ -11,9 +11,9 @@ use super::folder::{CURRENT, CURRENT_TMP, FolderLock, KindFolder, is_corpus_name
 
 /// Activates one corpus file per folder.
 ///
-/// Readers see either the old name or the new one. Before the first name changes, we check all
-/// files like a server does and write all data, so a damaged file or a full disk doesn't change
-/// anything.
+/// Readers see either the old name or the new one. All files are checked the way a server would,
+/// and all data is written, before the first name changes, so a damaged file or a full disk leaves
+/// everything unchanged.
 ///
 /// # Errors
 /// Returns an error if a file is not a valid corpus for its folder, or a folder is not writable.

@@ -8,7 +8,7 @@ use anyhow::bail;
 
 use crate::model::{BucketDigest, HEADER_BYTES, Header, Index, IndexBuilder, Kind, PREFIXES};
 
-/// Offsets, digests and sizes of the buckets written so far.
+/// The offsets, digests and sizes of the buckets written so far.
 #[derive(Debug)]
 pub struct Contents {
     kind: Kind,
@@ -74,8 +74,8 @@ impl Contents {
     }
 }
 
-/// Writes the index, and zeros instead of the header. Without a header, the file isn't a corpus
-/// yet, and writing the header later doesn't need any more disk space.
+/// Writes the index, and zeros in place of the header. Without a header, the file isn't a corpus
+/// yet, and adding the header later takes no more disk space.
 ///
 /// # Errors
 /// Returns an error if the disk is full or fails.
@@ -86,7 +86,7 @@ pub fn write_index(file: &File, index: &Index, length: u64) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes the header, which makes the file a corpus.
+/// Writes the header, which turns the file into a corpus.
 ///
 /// # Errors
 /// Returns an error if the disk fails.
@@ -95,7 +95,7 @@ pub fn write_header(file: &File, header: &Header) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Returns how many entries a bucket has.
+/// Returns the number of entries in a bucket.
 pub fn entries_of(bucket: &[u8]) -> u32 {
     bucket.get(30..32).map_or(0, |end| u32::from(end[0]) | u32::from(end[1]) << 8)
 }

@@ -86,7 +86,7 @@ pub enum BucketProblem {
     /// The bytes aren't a valid bucket.
     #[error(transparent)]
     Content(#[from] BucketError),
-    /// The operating system couldn't provide random bytes, which spot checks and padding need.
+    /// The operating system couldn't provide random bytes for a spot check or for padding.
     #[error("no random bytes: {0}")]
     Random(#[from] getrandom::Error),
 }
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Converts a problem to an error by adding the file and prefix.
+    /// Converts a problem with a bucket to an error, by adding the file and the prefix.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {
@@ -245,7 +245,7 @@ impl Corpus {
         if begin >= end { Ok(&[]) } else { self.access.bytes(begin, end, buffer) }
     }
 
-    /// Returns a digest's count, or `None` if it isn't in the corpus.
+    /// Returns the count of `hash`, or `None` if the corpus doesn't contain it.
     ///
     /// # Errors
     /// Returns an error if the bucket cannot be read or is damaged.

@@ -1,5 +1,5 @@
-//! The folder for one kind. It contains the corpus files, and `CURRENT` with the name of the corpus
-//! in use.
+//! The folder for one kind. It contains the corpus files, and `CURRENT`, which holds the name of
+//! the corpus in use.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 
 use crate::model::{Kind, lower_hex};
 
-/// Contains the name of the corpus in use.
+/// Name of the file that contains the name of the corpus in use.
 pub const CURRENT: &str = "CURRENT";
 pub(super) const CURRENT_TMP: &str = "CURRENT.tmp";
 const LOCK: &str = ".lock";
@@ -25,8 +25,8 @@ pub struct KindFolder {
     kind: Kind,
 }
 
-/// Held while a command is changing the folder. The operating system releases it when the process
-/// exits.
+/// A lock that is held while a command is changing the folder. The operating system releases it
+/// when the process exits.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File,
@@ -57,7 +57,7 @@ impl KindFolder {
         self.kind
     }
 
-    /// Returns the path for a corpus with this ID.
+    /// Returns the path for a corpus with ID `corpus_id`.
     pub fn corpus_path(&self, corpus_id: &[u8; 20]) -> PathBuf {
         self.path.join(format!("{}.{EXTENSION}", lower_hex(corpus_id)))
     }
@@ -82,7 +82,7 @@ impl KindFolder {
         Ok(Some(self.path.join(name)))
     }
 
-    /// Returns a signature. When it changes, a server reloads the corpus.
+    /// Returns the current signature. A server reloads the corpus when it changes.
     pub fn signature(&self) -> Signature {
         let current = self.current();
         let is_damaged = current.is_err();
@@ -95,7 +95,7 @@ impl KindFolder {
         }
     }
 
-    /// Creates the folder, takes its lock and cleans up after a crash.
+    /// Creates the folder, locks it, and cleans up after crashed commands.
     ///
     /// # Errors
     /// Returns an error if another command holds the lock, or the folder is not writable.
@@ -121,7 +121,7 @@ impl KindFolder {
         Ok(FolderLock { _file: file })
     }
 
-    /// Lists unfinished files, which only the lock's holder writes, and tag files that don't have a
+    /// Lists unfinished files, which only the holder of the lock writes, and tag files without a
     /// corpus.
     fn leftovers(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(|name| {
@@ -137,7 +137,7 @@ impl KindFolder {
         self.files(is_corpus_name)
     }
 
-    /// Lists all complete corpus files, and the tags of those that a mirror made.
+    /// Lists all complete corpus files, and the tag files of mirrored ones.
     pub fn finished(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.files(|name| {
             let corpus = name.strip_suffix(TAGS).map(|stem| format!("{stem}{EXTENSION}"));

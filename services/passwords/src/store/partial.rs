@@ -1,9 +1,9 @@
 //! A corpus that a mirror fills range by range, possibly over several runs.
 //!
 //! It consists of two files next to the corpora. `mirror.data` is a corpus without its index and
-//! header. `mirror.log` has a record for each complete bucket, written once the bucket has been
-//! synced. After a crash, some buckets may be missing from the log, but the log never lists a
-//! bucket that isn't there.
+//! header. `mirror.log` has a record for each complete bucket, which is only written once the
+//! bucket has been synced. After a crash, buckets may be missing from the log, but the log never
+//! lists a bucket that isn't in the data.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, IntoInnerError, Read, Seek, SeekFrom, Write};
@@ -39,7 +39,7 @@ pub struct PartialCorpus {
 }
 
 impl PartialCorpus {
-    /// Resumes an earlier run from this source, or starts over.
+    /// Resumes an earlier run from the same `source`, or starts over.
     ///
     /// # Errors
     /// Returns an error if the folder is not readable or writable, or if it contains ranges from
@@ -81,12 +81,12 @@ impl PartialCorpus {
         })
     }
 
-    /// Returns the prefix of the first missing range. This is also the number of ranges fetched.
+    /// Returns the prefix of the first missing range, which is also the number of ranges fetched.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// Returns how many ranges would survive a crash.
+    /// Returns the number of ranges that would survive a crash.
     pub fn kept(&self) -> u32 {
         self.kept
     }
@@ -152,8 +152,8 @@ impl PartialCorpus {
         Ok(())
     }
 
-    /// Writes the index, leaving the remaining ranges empty. The steps after this one don't need
-    /// any more disk space. After a crash, this can be repeated.
+    /// Writes the index, leaving the remaining ranges empty. The steps that follow take no more
+    /// disk space, and after a crash, this can be repeated.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -165,7 +165,7 @@ impl PartialCorpus {
         let data = self.data.into_inner().map_err(IntoInnerError::into_error);
         let data = data.with_context(unwritable)?;
         contents::write_index(&data, &index, header.file_length).with_context(unwritable)?;
-        // Write the tags first. A corpus without its tags would have to be fetched again.
+        // Write the tags first, because a corpus without its tags would have to be fetched again.
         let path = self.folder.corpus_path(&header.corpus_id);
         batch::copy_atomically(&log_path, &tags_path(&path)).with_context(unwritable)?;
         Ok(CompleteMirror { folder: self.folder, data, header, path })
@@ -198,8 +198,8 @@ impl CompleteMirror {
     }
 }
 
-/// Reads an earlier run's state: its contents, the number of ranges, and the length of the intact
-/// part of the log.
+/// Reads the state left by an earlier run: the contents, the number of ranges, and the length of
+/// the intact part of the log.
 fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)> {
     let (data_path, log_path) = paths(folder);
     let mut data = match File::open(&data_path) {
@@ -217,8 +217,8 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     };
     let mut whole = log.whole();
     while let Some(record) = log.next_record()? {
-        // The data is shorter than the log or doesn't match it, so fetch the ranges from here
-        // again.
+        // The data is shorter than the log or doesn't match it, so fetch the ranges again from here
+        // on.
         if !holds(data.as_mut(), &record, &mut bucket)?
             || note(&mut contents, next, &record).is_err()
         {
@@ -230,7 +230,7 @@ fn resume(folder: &KindFolder, source: &str) -> io::Result<(Contents, u32, u64)>
     Ok((contents, next, whole))
 }
 
-/// Returns whether the next bytes are this record's bucket.
+/// Returns whether the next bytes are the bucket described by `record`.
 fn holds(
     data: Option<&mut BufReader<File>>,
     record: &TagRecord,

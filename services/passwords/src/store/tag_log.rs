@@ -1,7 +1,7 @@
-//! All ranges' entity tags, as sent by the mirrored service.
+//! The entity tags of all ranges, as sent by the mirrored service.
 //!
-//! After a header, there is one record per prefix, in order, each with a CRC-32. If the process was
-//! killed while writing, there may be more bytes after the last intact record.
+//! A log consists of a header and one record per prefix, in order, each with a CRC-32. If the
+//! process was killed while writing, the last intact record may be followed by other bytes.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,17 +10,17 @@ use std::path::Path;
 use crate::model::{BucketDigest, Kind, PREFIXES};
 
 const MAGIC: &[u8; 8] = b"PWTAGS\0\x01";
-/// Length in bytes of the kind and the source's length.
+/// Length in bytes of the header's fixed fields (the kind and the length of the source).
 const HEAD_FIELDS: usize = 8;
 const SOURCE_LIMIT: usize = 4096;
-/// Length in bytes of a record's fixed fields (the bucket's length, number of entries and digest,
-/// and the tag's length).
+/// Length in bytes of a record's fixed fields (the length, number of entries and digest of the
+/// bucket, and the length of the tag).
 const RECORD_FIELDS: usize = 18;
 const CRC_BYTES: usize = 4;
-/// Maximum length of the tags we store. If a tag is longer, the range is always fetched in full.
+/// Maximum length of stored tags. If a tag is longer, the range is always fetched in full.
 pub const TAG_LIMIT: usize = 256;
 
-/// A range's record.
+/// The record of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRecord {
     /// Length of the bucket in bytes.
@@ -29,11 +29,11 @@ pub struct TagRecord {
     pub entries: u32,
     /// The bucket's digest.
     pub digest: BucketDigest,
-    /// The entity tag, verbatim. Empty if the service didn't send one.
+    /// The entity tag, verbatim, or empty if the service didn't send one.
     pub tag: Vec<u8>,
 }
 
-/// Encodes a log's header.
+/// Encodes the header of a log.
 pub fn head(kind: Kind, source: &str) -> Vec<u8> {
     let source = &source.as_bytes()[..source.floor_char_boundary(SOURCE_LIMIT)];
     let mut head = MAGIC.to_vec();
@@ -45,7 +45,7 @@ pub fn head(kind: Kind, source: &str) -> Vec<u8> {
 }
 
 impl TagRecord {
-    /// Appends a prefix's record to a log.
+    /// Appends the record of `prefix` to a log.
     pub fn write(&self, prefix: u32, log: &mut Vec<u8>) {
         let begin = log.len();
         let tag = if self.tag.len() > TAG_LIMIT { &[] } else { &self.tag[..] };
@@ -65,7 +65,7 @@ fn crc_of(prefix: u32, record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns a log's source, or `None` if there is no such log.
+/// Returns the source recorded in a log, or `None` if there is no such log.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
@@ -84,7 +84,7 @@ pub fn source_of(path: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(source).ok().filter(|_| whole))
 }
 
-/// Reads a log to its end or the first damaged record.
+/// Reads a log up to its end or the first damaged record.
 pub struct TagLog<R> {
     reader: R,
     next: u32,
@@ -143,7 +143,7 @@ impl<R: Read> TagLog<R> {
         }))
     }
 
-    /// Returns the length of the intact part of the log that we have read so far.
+    /// Returns the length of the intact part of the log read so far.
     pub fn whole(&self) -> u64 {
         self.whole
     }
@@ -155,7 +155,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// Fills the buffer. Returns false if the input ends too early.
+/// Fills the buffer. Returns false if the input ends before that.
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match reader.read_exact(buffer) {
         Ok(()) => Ok(true),
@@ -164,7 +164,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// All ranges' tags in memory, each with its bucket's digest.
+/// The tags of all ranges in memory, each with the digest of its bucket.
 pub struct Tags {
     digests: Vec<BucketDigest>,
     ends: Vec<u32>,
@@ -186,7 +186,7 @@ impl Tags {
         Ok(all)
     }
 
-    /// Returns a prefix's tag if it belongs to a bucket with this digest.
+    /// Returns the tag of `prefix`, provided that it belongs to a bucket with this digest.
     pub fn get(&self, prefix: u32, digest: BucketDigest) -> Option<&[u8]> {
         let at = prefix as usize;
         let begin = if at == 0 { 0 } else { *self.ends.get(at - 1)? };

@@ -1,5 +1,4 @@
-//! A cache of gzip trailers. It makes it possible to compress a response without rendering its
-//! text.
+//! A cache of gzip trailers, which allow compressing a response without rendering its text.
 
 use std::iter::repeat_with;
 use std::sync::OnceLock;
@@ -10,19 +9,19 @@ use domain::HashPrefix;
 use crate::model::PREFIXES;
 use crate::model::gzip::Trailer;
 
-/// Trailers of rendered buckets that were compressed before, 8 bytes per prefix. Only allocated
-/// with the first compressed response.
+/// Trailers of rendered buckets that have been compressed before, 8 bytes per prefix. Allocated on
+/// the first compressed response.
 #[derive(Default)]
 pub struct Trailers(OnceLock<Box<[AtomicU64]>>);
 
 impl Trailers {
-    /// Returns a prefix's cached trailer. Empty buckets' trailers are never cached.
+    /// Returns the cached trailer for `prefix`. Trailers of empty buckets are never cached.
     pub fn get(&self, prefix: HashPrefix) -> Option<Trailer> {
         let known = self.0.get()?.get(prefix.value() as usize)?.load(Ordering::Relaxed);
         (known != 0).then(|| Trailer::from_bytes(known.to_le_bytes()))
     }
 
-    /// Caches a prefix's trailer.
+    /// Caches the trailer for `prefix`.
     pub fn keep(&self, prefix: HashPrefix, trailer: Trailer) {
         let all = self.0.get_or_init(|| repeat_with(AtomicU64::default).take(PREFIXES).collect());
         if let Some(known) = all.get(prefix.value() as usize) {

@@ -1,4 +1,4 @@
-//! Writes a corpus file. The order is data, index, fsync, header, fsync, rename, and fsync of the
+//! Writes a corpus file, in this order: data, index, fsync, header, fsync, rename, and fsync of the
 //! folder.
 
 use std::io::{BufWriter, IntoInnerError, Seek, SeekFrom, Write};
@@ -58,7 +58,7 @@ impl Encoded {
     }
 }
 
-/// A corpus file without its final name. It is removed if dropped before it is complete.
+/// A corpus file without its final name. It is removed if it's dropped before it is complete.
 #[derive(Debug)]
 pub struct CorpusWriter {
     folder: KindFolder,
@@ -83,7 +83,7 @@ impl CorpusWriter {
         })
     }
 
-    /// Appends buckets. They must come after all those appended before.
+    /// Appends buckets, which must come after all those appended before.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails, or the buckets are out of order.
@@ -118,7 +118,7 @@ impl CorpusWriter {
         self.contents.is_empty()
     }
 
-    /// Writes everything but the header. The steps after this one need no more disk space.
+    /// Writes everything but the header. The steps that follow take no more disk space.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
