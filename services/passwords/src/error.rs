@@ -17,10 +17,10 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const ALLOW: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("30");
 
-/// Why a request doesn't get a range.
+/// Why a range request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// `REQUIRE_USER_AGENT` is on, but the request doesn't have a user agent.
+    /// `REQUIRE_USER_AGENT` is on, but the request has no `User-Agent` header.
     #[error("Access denied due to missing user-agent.")]
     MissingUserAgent,
     /// The path isn't below `/range/`.
@@ -38,8 +38,8 @@ pub enum Error {
     /// No corpus of this kind is loaded, or the service is busy.
     #[error("The {} corpus is not available", .0.label())]
     NotLoaded(Kind),
-    /// Other connections are using up all the memory for responses. Contains the number of seconds
-    /// to wait before retrying.
+    /// The memory for responses is used up by other connections. Contains the number of seconds to
+    /// wait before retrying.
     #[error("The service is busy")]
     Busy(u64),
     /// The bucket can't be read. The cause is in the log.
@@ -94,7 +94,7 @@ pub fn add_shared_headers(headers: &mut HeaderMap) {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 
-/// Every operation's documented error responses.
+/// The error responses documented for every operation.
 pub struct Failures;
 
 impl IntoResponses for Failures {
@@ -125,7 +125,7 @@ impl IntoResponses for Failures {
     }
 }
 
-/// Formats failures outside of handlers as plain text.
+/// Formats errors that occur outside of handlers as plain text.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -5,8 +5,8 @@
 //! every hash in its corpus that starts with this prefix, along with a count. Each kind of hash has
 //! a corpus, which is an immutable file that this binary builds from lists.
 //!
-//! See `docs/architecture.md` for the modules. [`model`] has the corpus layout, rendering,
-//! compression, padding and list parsing.
+//! See `docs/architecture.md` for an overview of the modules. [`model`] contains the corpus layout,
+//! rendering, compression, padding and list parsing.
 
 mod app;
 mod cli;

@@ -26,7 +26,7 @@ fn gauge(name: &str, help: &str) -> IntGaugeVec {
     register(IntGaugeVec::new(Opts::new(name, help), &["kind"]))
 }
 
-/// Creates the counters with a value of 0. Otherwise, an alert on an increase would miss the first
+/// Initializes the counters to 0, because an alert on increases would otherwise miss the first
 /// event.
 pub fn show() {
     for kind in Kind::ALL {

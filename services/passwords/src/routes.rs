@@ -1,4 +1,4 @@
-//! The service's operations, and the details that the access log adds for them.
+//! The service's operations, and the details to log about them.
 
 use actix_web::{HttpRequest, web};
 use shell::Routes;
@@ -17,7 +17,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.assets(&handlers::SITE);
 }
 
-/// Returns the details that the access log adds: the kind of hash and whether padding was
+/// Returns the details to add to the access log: the kind of hash, and whether padding was
 /// requested.
 pub fn note(request: &HttpRequest) -> &'static str {
     let Some((route, _)) = handlers::route(request.path()) else { return "" };

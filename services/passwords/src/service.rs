@@ -24,7 +24,7 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Loads a data folder's active corpora. It isn't an error if one is missing, because it may be
+    /// Loads the active corpora in `data_dir`. A missing corpus isn't an error, because it may be
     /// activated later.
     pub fn open(settings: &Settings, data_dir: &Path) -> Self {
         metrics::show();

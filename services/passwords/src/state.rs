@@ -12,7 +12,7 @@ use crate::config::Settings;
 use crate::model::Kind;
 use crate::store::Corpus;
 
-/// Means that no bucket is failing. This is never a valid prefix.
+/// Indicates that no bucket is failing. Never a valid prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
 /// A loaded corpus, which is always replaced as a whole.
@@ -35,14 +35,14 @@ impl Snapshot {
         &self.corpus
     }
 
-    /// Returns the build time in Unix seconds, or the time of loading if that is earlier.
+    /// Returns the build time in Unix seconds, or the time of loading if that was earlier.
     pub fn built_at(&self) -> i64 {
         self.built_at
     }
 }
 
-/// A worker's cached view of a kind's snapshot. Until the snapshot is replaced, each read costs one
-/// atomic load and doesn't change a reference count.
+/// A worker's cached view of the snapshot for one kind. As long as the snapshot isn't replaced, a
+/// read costs one atomic load and doesn't touch a reference count.
 pub type SnapshotReader = Cache<Arc<ArcSwapOption<Snapshot>>, Option<Arc<Snapshot>>>;
 
 /// State shared by all workers.
@@ -75,12 +75,12 @@ impl State {
         &self.settings
     }
 
-    /// Returns the corpus of a kind that is in use, if any.
+    /// Returns the corpus in use for `kind`, if any.
     pub fn snapshot(&self, kind: Kind) -> Option<Arc<Snapshot>> {
         self.snapshots[kind.position()].load_full()
     }
 
-    /// Returns a cached view of a kind's corpus, for a worker that reads it repeatedly.
+    /// Returns a cached view of the corpus for `kind`, for workers that read it repeatedly.
     pub fn reader(&self, kind: Kind) -> SnapshotReader {
         Cache::new(self.snapshots[kind.position()].clone())
     }
@@ -99,13 +99,13 @@ impl State {
         self.exchanges.subscribe()
     }
 
-    /// Returns whether a kind's activated corpus couldn't be loaded. An earlier one may still be in
-    /// use.
+    /// Returns whether the activated corpus of `kind` couldn't be loaded. An earlier one may still
+    /// be in use.
     pub fn is_unusable(&self, kind: Kind) -> bool {
         self.unusable[kind.position()].load(Ordering::Relaxed)
     }
 
-    /// Sets whether a kind's activated corpus couldn't be loaded.
+    /// Sets whether the activated corpus of `kind` couldn't be loaded.
     pub fn set_unusable(&self, kind: Kind, unusable: bool) {
         self.unusable[kind.position()].store(unusable, Ordering::Relaxed);
     }
@@ -120,8 +120,8 @@ impl State {
         self.failing[kind.position()].store(prefix.value(), Ordering::Relaxed);
     }
 
-    /// Records that a prefix's bucket can be read again. Does nothing if a request has since
-    /// recorded another bucket's failure.
+    /// Records that the bucket for `prefix` can be read again. Does nothing if a request has since
+    /// recorded that another bucket failed.
     pub fn clear_failing(&self, kind: Kind, prefix: HashPrefix) {
         let failing = &self.failing[kind.position()];
         let _ = failing.compare_exchange(

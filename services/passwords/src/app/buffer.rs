@@ -3,23 +3,23 @@
 use std::cell::RefCell;
 use std::mem;
 
-/// Maximum number of spare buffers per thread. Responses that wait for a slow client have their
-/// own.
+/// Maximum number of spare buffers per thread. Buffers of responses that are still being sent to
+/// slow clients don't count.
 const MOST_KEPT: usize = 32;
-/// Maximum length in bytes of a buffer that we keep. Longer ones are freed.
+/// Longest buffer worth keeping, in bytes. Longer ones are freed.
 const LONGEST_KEPT: usize = 1 << 18;
-/// Minimum difference between two buffer lengths, in bytes.
+/// Smallest step between buffer lengths, in bytes.
 const SHORTEST_STEP: usize = 1 << 10;
 
 thread_local! {
-    /// The most recently used one is last.
+    /// Spare buffers, most recently used last.
     static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A response buffer. It may still contain an earlier response's bytes.
+/// A reusable response buffer, which may still contain bytes of an earlier response.
 ///
-/// It is only slightly longer than requested, because its length counts towards the memory limit
-/// while it waits for a slow client.
+/// Allocated only slightly longer than requested, because the whole allocation counts towards the
+/// memory limit while the response waits for a slow client.
 pub struct Buffer {
     bytes: Box<[u8]>,
     length: usize,
@@ -55,7 +55,7 @@ impl Buffer {
     }
 }
 
-/// Rounds `room` up by at most an eighth. Responses of similar length then share a few buffers,
+/// Rounds `room` up by at most an eighth, so that responses of similar length share a few buffers,
 /// which stay in the CPU cache.
 fn length_for(room: usize) -> usize {
     room.next_multiple_of((room.next_power_of_two() / 16).max(SHORTEST_STEP))
@@ -73,7 +73,7 @@ impl Drop for Buffer {
         if bytes.len() > LONGEST_KEPT {
             return;
         }
-        // This fails when the thread exits, but then we don't need spare buffers.
+        // Fails only while the thread exits, when spare buffers are no longer needed.
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() >= MOST_KEPT {

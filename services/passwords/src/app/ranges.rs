@@ -7,14 +7,14 @@ use crate::model::gzip::{self, Trailer};
 use crate::model::{Bucket, Kind, Padder, render};
 use crate::store::{BucketProblem, Corpus};
 
-/// Whether the client wants padding, according to the request header.
+/// The client's padding preference, from the request header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// There is no header, so caches may store the response.
+    /// The header is absent, so caches may store the response.
     NotMentioned,
-    /// The header says something other than `true`.
+    /// The header has a value other than `true`.
     NotWanted,
-    /// The header says `true`.
+    /// The header is `true`.
     Wanted,
 }
 
@@ -26,7 +26,7 @@ pub struct Body {
     pub compressed: bool,
 }
 
-/// Reads ranges for a worker and reuses its buffers.
+/// Reads ranges for one worker, reusing its buffers.
 pub struct RangeReader {
     verify: bool,
     bucket: Vec<u8>,
@@ -39,7 +39,7 @@ impl RangeReader {
         Self { verify, bucket: Vec::new(), padder: None }
     }
 
-    /// Reads a range as a response body.
+    /// Reads the range of `prefix` as a response body.
     ///
     /// # Errors
     /// Returns an error if the bucket cannot be read or is damaged.
@@ -74,7 +74,8 @@ impl RangeReader {
     }
 }
 
-/// Returns a response's gzip trailer, using the bucket's cached trailer if there is one.
+/// Returns the gzip trailer for a response, computing it from the bucket's cached trailer if there
+/// is one.
 fn trailer(
     corpus: &Corpus,
     prefix: HashPrefix,
@@ -118,8 +119,8 @@ fn filler(padder: &mut Option<Padder>, kind: Kind, n: usize) -> Result<&[u8], Bu
     Ok(padder.bytes(kind, lines)?)
 }
 
-/// Writes a bucket's lines and its padding, without a separator after the last line. Returns the
-/// length.
+/// Writes the lines of `bucket`, followed by padding lines, and returns the total length. There is
+/// no separator after the last line.
 fn write_text(bucket: &Bucket<'_>, filler: &[u8], out: &mut [u8]) -> Result<usize, BucketProblem> {
     let mut length = render::bucket(bucket, out)?;
     length += render::padding(bucket.kind(), filler, &mut out[length..]);
@@ -138,7 +139,7 @@ mod tests {
 
     const PREFIX: u32 = 0x5BAA6;
 
-    /// Creates a corpus of `digests` digests that all have the same prefix.
+    /// Creates a corpus with `digests` digests, all of which have the same prefix.
     fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
         let mut random = Random::new(5);
         let mut entries: Vec<Entry> = (0..digests)

@@ -7,8 +7,8 @@ use crate::model::Kind;
 use crate::state::State;
 use crate::store::BucketProblem;
 
-/// Records that a bucket couldn't be served, in the log with the request's ID. We don't log the
-/// prefix.
+/// Records that a bucket couldn't be served: marks it as failing, counts it, and logs the problem
+/// with the request ID. The prefix is kept out of the log.
 pub fn note_failure(
     state: &State,
     kind: Kind,

@@ -30,7 +30,7 @@ pub struct Check {
 impl Check {
     /// Reads passwords from a prompt or from standard input and prints the count of each.
     ///
-    /// The exit code is 10 if any were found and 0 if not.
+    /// The exit code is 10 if any of them were found, and 0 otherwise.
     pub fn run(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
         let mut found = false;
         until_closed(self.print(data_dir, &mut found))?;

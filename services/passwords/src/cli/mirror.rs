@@ -64,8 +64,8 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Fetches, builds and activates each kind, and prints a report for each. `kinds` are the kinds
-    /// from the settings.
+    /// Fetches, builds and activates each kind, and prints a report for each. If `--kind` isn't
+    /// given, uses `kinds`, which come from the settings.
     pub fn run(&self, kinds: &[Kind], data_dir: &Path, clock: &dyn Clock) -> anyhow::Result<()> {
         let timeout = Duration::from_secs(self.timeout);
         let ca_file = self.ca_file.as_deref();

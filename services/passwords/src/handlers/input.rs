@@ -8,7 +8,7 @@ use crate::model::Kind;
 
 const ADD_PADDING: HeaderName = HeaderName::from_static("add-padding");
 
-/// Reads from the headers whether the client wants padding.
+/// Reads the client's padding preference from the headers.
 pub fn padding(headers: &HeaderMap) -> Padding {
     match headers.get(&ADD_PADDING) {
         None => Padding::NotMentioned,

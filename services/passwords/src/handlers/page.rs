@@ -9,7 +9,7 @@ use shell::pages::{Accent, FixedPage, Page, Site};
 const LOCK: &str = "M7 10V8a5 5 0 0 1 10 0v2h1a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1H6a1 1 0 0 1-1-1v-8\
                     a1 1 0 0 1 1-1h1Zm2 0h6V8a3 3 0 0 0-6 0v2Z";
 
-/// The site. It is just this page with its style sheet and script.
+/// The site, which consists of just this page with its style sheet and script.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Password check",

@@ -15,7 +15,7 @@ pub const RANGE: &str = "/range/{prefix}";
 /// The route pattern for clients that can't send `mode`.
 pub const NTLM_RANGE: &str = "/ntlm/range/{prefix}";
 
-/// Returns a path's route pattern and the prefix in it.
+/// Returns the route pattern that `path` matches, and the prefix in the path.
 pub fn route(path: &str) -> Option<(&'static str, &str)> {
     if let Some(prefix) = path.strip_prefix("/range/") {
         return Some((RANGE, prefix));

@@ -34,10 +34,10 @@ pub fn ok(
     response
 }
 
-/// Returns the 304 response.
+/// Returns a 304 response.
 ///
-/// A client that accepts gzip gets the weak tag, as with 200. Caches may ignore a 304 with a strong
-/// tag if they have stored the weak one (RFC 9111, section 4.3.4).
+/// As with a 200, a client that accepts gzip gets the weak tag. Caches that have stored the weak
+/// tag may ignore a 304 with a strong one (RFC 9111, section 4.3.4).
 pub fn not_modified(
     padding: Padding,
     tag: &EntityTag,

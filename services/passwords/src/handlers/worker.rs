@@ -1,5 +1,5 @@
-//! Worker thread state. It makes it possible to handle a request without taking a lock or changing
-//! a reference count.
+//! Per-worker state, which lets a worker handle requests without taking locks or touching reference
+//! counts.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -26,7 +26,7 @@ pub struct Worker {
     pub cache_control: HeaderValue,
 }
 
-/// The worker state in the app data.
+/// The worker state, as stored in the app data.
 pub type WorkerCell = Rc<RefCell<Worker>>;
 
 /// Adds the worker state to the app data. Must be called on the worker's thread.
@@ -46,7 +46,7 @@ pub fn add_worker(config: &mut ServiceConfig, state: Arc<State>) {
 }
 
 /// Updates a worker's cached view whenever a corpus is replaced. Otherwise, an idle worker would
-/// keep the old corpus, either in memory or as a deleted file that still takes up disk space.
+/// hold on to the old corpus, either in memory or as a deleted file that still takes up disk space.
 async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()>) {
     while exchanges.changed().await.is_ok() {
         let Some(worker) = worker.upgrade() else { return };
@@ -56,7 +56,7 @@ async fn follow(worker: Weak<RefCell<Worker>>, mut exchanges: watch::Receiver<()
     }
 }
 
-/// A kind's corpus in use, as last seen by a worker.
+/// A worker's cached view of the corpus in use for one kind.
 pub struct KindReader {
     latest: SnapshotReader,
     current: Option<Current>,
