@@ -48,9 +48,9 @@ where
 
 /// A request for addresses.
 pub struct AddressRequest {
-    /// Number of addresses.
+    /// The number of addresses.
     pub number: usize,
-    /// The culture. Defaults to `en`.
+    /// The culture, `en` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -106,7 +106,7 @@ pub struct AddressAnswer {
 }
 
 impl AddressAnswer {
-    /// Creates the response for an address from a culture.
+    /// Creates the response for an address in a culture.
     pub fn new(address: Address, culture: &Culture) -> Self {
         let part = |text: String| Some(text).filter(|text| !text.is_empty());
         Self {
@@ -124,7 +124,7 @@ impl AddressAnswer {
     }
 }
 
-/// An address in a list. It's one line in JSON, but has separate columns in a table.
+/// An address in a list. In JSON it is a single line, but in a table it has separate columns.
 pub struct AddressRow(pub AddressAnswer);
 
 impl Serialize for AddressRow {

@@ -1,4 +1,4 @@
-//! ZIP archives of tables, generated on the fly.
+//! ZIP archives of tables, generated while they are being sent.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -12,7 +12,8 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use super::document::{Document, DocumentError, RowForm};
 use crate::model::records::{Schema, Table};
 
-/// Bytes of table data to compress at a time. Compressing each row by itself would be slow.
+/// Number of bytes of table data to compress at a time. Compressing each row separately would be
+/// slow.
 const PART: usize = 16 << 10;
 
 /// The compressor's output, drained after each step.
@@ -30,12 +31,12 @@ impl Write for Shared {
     }
 }
 
-/// A ZIP archive with one file per table, generated incrementally. Sizes follow after each file, so
-/// we never have to buffer one.
+/// A ZIP archive with one file per table, generated incrementally. The sizes of a file come after
+/// its data, so files never have to be buffered.
 pub struct Archive {
     files: std::vec::IntoIter<(String, Document)>,
     current: Option<Document>,
-    /// Row count of all previous files.
+    /// Number of rows in all previous files.
     before: u64,
     part: Vec<u8>,
     zip: Option<ZipWriter<StreamWriter<Shared>>>,
@@ -44,8 +45,9 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Starts an archive of one table or all tables. `part` is the number of rows to skip and the
-    /// maximum number to write. If `has_mark` is true, CSV files start with a byte order mark.
+    /// Starts an archive of one table or of all tables. `part` is the number of rows to skip and
+    /// the maximum number of rows to write. If `has_mark` is true, CSV files start with a byte
+    /// order mark.
     ///
     /// # Errors
     /// Returns [`DocumentError::UnknownTable`] if there's no such table.
@@ -86,12 +88,12 @@ impl Archive {
         self.before + self.current.as_ref().map_or(0, Document::rows_written)
     }
 
-    /// Generates a row, or ends a file or the archive, and appends the compressed data that is ready.
-    /// Returns false at the end of the archive. Because a row can take long, this never generates
-    /// more than one.
+    /// Generates a row, or ends a file or the archive, and appends the compressed data that is
+    /// ready. Returns false at the end of the archive. At most one row is generated per call,
+    /// because a row can take long.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
-        // This shouldn't fail, since we write to memory and support large files. If it ever does,
-        // the archive won't have a directory, which every reader detects.
+        // This shouldn't fail, because the archive is written to memory and large files are
+        // enabled. If it ever does, the archive lacks its directory, which every reader detects.
         let more = self.step().unwrap_or(false);
         out.append(&mut self.written.0.borrow_mut());
         more
@@ -129,13 +131,13 @@ impl Archive {
     }
 }
 
-/// Returns the names of files for tables with these names.
+/// Returns the names of the files for these tables.
 pub fn file_names<'n>(tables: impl Iterator<Item = &'n str>, extension: &str) -> Vec<String> {
     let mut names = HashSet::new();
     let name = |table: &str| {
         let stem = file_name(table);
-        // Append a number to names that would otherwise clash, because they only differ in letter
-        // case or in characters that paths can't contain.
+        // Append a number to a name that would otherwise clash with another one, because they only
+        // differ in letter case or in characters that aren't allowed in paths.
         let mut name = format!("{stem}.{extension}");
         let mut number = 1;
         while !names.insert(name.to_lowercase()) {

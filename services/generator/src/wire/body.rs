@@ -17,7 +17,7 @@ pub trait BodyRequest: Sized {
     /// Parses the query and the body.
     ///
     /// # Errors
-    /// Returns all violations in either. Those that concern the body as a whole come first.
+    /// Returns all violations in either, starting with those that concern the body as a whole.
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>>;
 }
 
@@ -29,7 +29,7 @@ pub fn members(body: &[u8]) -> Result<Vec<(String, Value)>, Violation> {
     params::members(body, DEEPEST).map_err(of_body)
 }
 
-/// A parsed value, the violations for unknown members, and all other violations.
+/// A parsed value, followed by the violations for unknown members and all other violations.
 pub type Members<T> = (Option<T>, Vec<Violation>, Vec<Violation>);
 
 /// Separates the violations for unknown members from the rest.
@@ -39,8 +39,8 @@ pub fn value_of<T>(reading: Reading<T>) -> Members<T> {
     (reading.value, unknown, others)
 }
 
-/// Renames a violation's field as required by the API contract: PascalCase for members, but paths
-/// for syntax errors and unknown members.
+/// Renames the field of a violation as required by the API contract: members are in PascalCase, but
+/// syntax errors and unknown members are identified by a path.
 fn of_body(violation: Violation) -> Violation {
     let field = match (&*violation.code, violation.field.as_str()) {
         ("empty", _) => String::new(),
@@ -60,7 +60,7 @@ pub struct TextDto {
 }
 
 impl TextDto {
-    /// Parses a body, and adds the violations from the query.
+    /// Parses a body. The violations in the query are included in the result.
     ///
     /// # Errors
     /// Returns all violations.

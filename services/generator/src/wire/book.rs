@@ -8,15 +8,16 @@ use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook, Worksheet, XlsxErr
 
 use crate::model::records::{Schema, Shape};
 
-/// Maximum rows per sheet, including the header.
+/// Maximum number of rows per sheet, including the header.
 const ROWS: u32 = 1 << 20;
 /// Maximum length of a cell's text in UTF-16 code units, which Excel counts as characters.
 const LONGEST: usize = 32_767;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
-/// Sheet name in lower case that Excel reserves. It reports files with such a sheet as damaged.
+/// Sheet name, in lower case, that Excel reserves. Excel reports files with such a sheet as
+/// damaged.
 const RESERVED: &str = "history";
-/// Maximum digits in a number. Excel would drop any others.
+/// Maximum number of digits in a number, because Excel would drop further ones.
 const DIGITS: usize = 15;
 
 pub struct Book {
@@ -57,8 +58,8 @@ impl Book {
     ) -> anyhow::Result<()> {
         let allowed = |letter: char| if "[]:*?/\\'".contains(letter) { '_' } else { letter };
         let stem: String = name.chars().map(allowed).take(NAME).collect();
-        // Append a number to names that would otherwise clash, because they only differ in letter
-        // case or in characters that we cut off or replaced.
+        // Append a number to a name that would otherwise clash with another one, because they only
+        // differ in letter case or in characters that were cut off or replaced.
         let mut name = stem.clone();
         let mut number = 1;
         while !self.names.insert(name.to_lowercase()) {
@@ -75,8 +76,8 @@ impl Book {
         self.push(columns.map(|column| (column, Shape::Text)))
     }
 
-    /// Appends a row of texts with their types. Numbers and booleans become such cells, all others
-    /// text.
+    /// Appends a row of strings with their types. Numbers and booleans become cells of that type,
+    /// and everything else becomes text.
     ///
     /// # Errors
     /// Returns an error if there are too many rows, or if a string has more than 32,767 characters.
@@ -88,7 +89,7 @@ impl Book {
         ensure!(row < ROWS, "a sheet can have at most {} rows: use csv, or --offset", ROWS - 1);
         let sheet = self.sheet()?;
         for (column, (text, shape)) in (0..).zip(cells) {
-            // The length in bytes is never shorter, and known.
+            // The length in bytes is cheap and never less than that in UTF-16, so check it first.
             ensure!(
                 text.len() <= LONGEST || text.encode_utf16().count() <= LONGEST,
                 "row {row} has a text of more than {LONGEST} characters, which no cell can hold: \
@@ -115,7 +116,7 @@ impl Book {
         Ok(self.workbook.worksheet_from_index(last)?)
     }
 
-    /// Returns whether the disk, rather than the content, caused an error.
+    /// Returns whether the error was caused by the disk rather than by the content.
     pub fn is_fault_of_disk(error: &anyhow::Error) -> bool {
         matches!(error.downcast_ref(), Some(XlsxError::IoError(_) | XlsxError::ZipError(_)))
     }
@@ -129,8 +130,8 @@ impl Book {
         Ok(self.workbook.save_to_buffer()?)
     }
 
-    /// Finishes the workbook and writes the file. It's assembled on disk, because it can be larger
-    /// than the memory.
+    /// Finishes the workbook and writes the file, which is assembled on disk because it may not fit
+    /// into memory.
     ///
     /// # Errors
     /// Returns an error if a temporary file can't be written or read, or if `out` can't be written.
@@ -143,7 +144,8 @@ impl Book {
         Ok(())
     }
 
-    /// Sets a fixed time. With the current one, equal rows would give different files.
+    /// Sets a fixed creation time. With the current time, the same rows would result in different
+    /// files.
     fn set_created(&mut self) -> anyhow::Result<()> {
         let created = ExcelDateTime::from_ymd(2030, 1, 1)?;
         self.workbook.set_properties(&DocProperties::new().set_creation_datetime(&created));
@@ -152,12 +154,12 @@ impl Book {
 }
 
 /// Fills a workbook with a sheet for one table, or for each table. `part` is the number of rows to
-/// skip and the maximum number to write. The workbook may contain up to `most_bytes` of text. Also
-/// returns the number of rows written.
+/// skip and the maximum number of rows to write. The workbook may contain up to `most_bytes` bytes
+/// of text. Also returns the number of rows written.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the
-/// disk is full. The disk matters because rows are kept in temporary files until the end.
+/// disk is full, since rows are kept in temporary files until the end.
 pub fn fill_book(
     schema: &Schema,
     wanted: Option<&str>,

@@ -38,9 +38,9 @@ pub struct BusinessParameters {
 
 /// A request for business names.
 pub struct BusinessRequest {
-    /// Number of names.
+    /// The number of names.
     pub number: usize,
-    /// The culture. Defaults to `en_US`.
+    /// The culture, `en_US` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,

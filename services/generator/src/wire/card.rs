@@ -60,7 +60,7 @@ where
     listed(card::find(<&str>::deserialize(deserializer)?), "/api/Card/Types")
 }
 
-/// Deserializes a reference day.
+/// Deserializes a reference date.
 pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>, D::Error> {
     let text = <&str>::deserialize(deserializer)?.trim();
     let day = text.parse::<Date>().ok().filter(|day| day.to_string() == text);
@@ -75,17 +75,17 @@ pub fn reference_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 /// A request for one or more cards.
 pub struct CardRequest {
-    /// The brand. If `None`, it's random, though usually one of the common ones.
+    /// The brand. If `None`, a random one is used, usually a common one.
     pub card_type: Option<&'static CardType>,
-    /// Length of the list, or `None` for a single value that isn't in a list.
+    /// The length of the list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// Whether to group the card number.
+    /// Whether to split the card number into groups.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,
     /// The slice of the list to return.
     pub extent: Extent,
-    /// The day that expiry dates are based on.
+    /// The reference date for expiry dates.
     pub reference_day: Option<Date>,
 }
 
@@ -133,7 +133,7 @@ pub struct CardAnswer {
 }
 
 impl CardAnswer {
-    /// Converts a card to a response.
+    /// Creates the response for a card.
     pub fn new(card: Card, spelling: Spelling) -> Self {
         Self {
             kind: card.kind.name,
@@ -182,9 +182,9 @@ pub struct CardValidationParameters {
 
 /// A request to check a card number.
 pub struct CardValidationRequest {
-    /// The number as typed by people.
+    /// The number as entered by the user.
     pub number: String,
-    /// The brand that the card must have, if any.
+    /// The brand that the card must belong to, if any.
     pub brand: Option<&'static CardType>,
 }
 

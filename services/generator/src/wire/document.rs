@@ -8,7 +8,7 @@ use crate::model::records::{Cell, Rows, Schema, Shape, Table};
 /// A record format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowForm {
-    /// A JSON array, or for several tables, an object of arrays.
+    /// A JSON array or, for several tables, an object of arrays.
     #[default]
     Json,
     /// One JSON object per line.
@@ -58,32 +58,33 @@ pub enum DocumentError {
     OneTable,
 }
 
-/// Rows per INSERT statement.
+/// Number of rows per INSERT statement.
 const BATCH: u64 = 100;
 
-/// The rows of one table or all tables, appended incrementally.
+/// The rows of one table or of all tables, appended incrementally.
 pub struct Document {
     form: RowForm,
     tables: Vec<Rc<Table>>,
     /// Index of the current table.
     place: usize,
     part: (u64, Option<u64>),
-    /// Whether the part covers all tables, so that child tables follow their parents.
+    /// Whether all tables are written, in which case child tables depend on the rows of their
+    /// parents.
     is_whole: bool,
-    /// The rows of the current table, once we've started it.
+    /// The rows of the current table, once it has been started.
     rows: Option<Rows>,
     /// `"name":` for each column of the current table.
     labels: Vec<Vec<u8>>,
-    /// Rows written so far for the current table.
+    /// Number of rows written so far for the current table.
     written: u64,
-    /// Row count of all previous tables.
+    /// Number of rows in all previous tables.
     before: u64,
 }
 
 impl Document {
     /// Starts a document with one table or all tables. `part` is the number of rows to skip and the
-    /// maximum number to write, per table. If all tables are written, a child table instead
-    /// contains all of its parents' children.
+    /// maximum number of rows to write per table. If all tables are written, a child table instead
+    /// contains all children of the parents that were written.
     ///
     /// # Errors
     /// Returns an error if the table doesn't exist, or if the format needs a single table.
@@ -119,8 +120,8 @@ impl Document {
         })
     }
 
-    /// Starts the next table. Returns its name, the index of its first row and the row count. The
-    /// caller then writes the rows with [`push_rows`] and calls [`end_table`](Self::end_table).
+    /// Starts the next table, and returns its name, the index of its first row and its row count.
+    /// The caller then writes the rows with [`push_rows`] and calls [`end_table`](Self::end_table).
     /// Returns `None` after the last table.
     pub fn begin_table(&mut self, out: &mut Vec<u8>) -> Option<(String, u64, u64)> {
         let is_several = self.tables.len() > 1;
@@ -132,7 +133,7 @@ impl Document {
         Some((table.name.clone(), first, count))
     }
 
-    /// Finishes a table of `written` rows.
+    /// Finishes a table in which `written` rows were written.
     pub fn end_table(&mut self, written: u64, out: &mut Vec<u8>) {
         let is_several = self.tables.len() > 1;
         self.place += 1;
@@ -172,8 +173,8 @@ impl Document {
     }
 }
 
-/// Appends a range of a table's rows. `written` is the number of the table's rows that are already
-/// in the document.
+/// Appends a range of a table's rows. `written` is the number of rows of this table that the
+/// document already contains.
 pub fn push_rows(
     form: RowForm,
     table: &Rc<Table>,
@@ -279,8 +280,7 @@ fn label(name: &str) -> Vec<u8> {
     label
 }
 
-/// Appends `"table" ("a", "b")`. We don't have to escape anything, because names can't contain
-/// quotes.
+/// Appends `"table" ("a", "b")`. Nothing has to be escaped, because names can't contain quotes.
 fn push_columns(table: &Table, out: &mut Vec<u8>) {
     let columns = table.columns().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
     let text = format!("\"{}\" ({})", table.name, columns.join(", "));
@@ -302,7 +302,7 @@ fn push_literal(cell: &Cell, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a cell in `COPY` text format.
+/// Appends a cell in the text format of `COPY`.
 fn push_copied(cell: &Cell, out: &mut Vec<u8>) {
     let Some(text) = cell.as_text() else { return out.extend_from_slice(b"\\N") };
     if !text.bytes().any(|byte| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r')) {

@@ -59,9 +59,9 @@ where
 
 /// A request for one or more crypto addresses.
 pub struct CryptoRequest {
-    /// The coin. Defaults to Bitcoin.
+    /// The coin, Bitcoin by default.
     pub coin: &'static Coin,
-    /// Length of the list, or `None` for a single value that isn't in a list.
+    /// The length of the list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -161,9 +161,9 @@ pub struct IbanParameters {
 pub struct IbanRequest {
     /// The country from the path.
     pub country: &'static iban::Country,
-    /// Length of the list, or `None` for a single value that isn't in a list.
+    /// The length of the list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// Whether to group the IBAN.
+    /// Whether to split the IBAN into groups.
     pub spelling: Spelling,
     /// The caller's seed.
     pub seed: Option<Seed>,

@@ -35,7 +35,7 @@ pub struct IbanValidationParameters {
 
 /// A request to check an IBAN.
 pub struct IbanValidationRequest {
-    /// The IBAN as typed by people.
+    /// The IBAN as entered by the user.
     pub iban: String,
     /// The country that the account must be in, if any.
     pub country: Option<&'static iban::Country>,
@@ -113,7 +113,7 @@ pub struct CryptoValidationParameters {
 /// A request to check a crypto address.
 pub struct CryptoValidationRequest {
     pub address: String,
-    /// The coin that the address must be for, if any.
+    /// The coin that the address must belong to, if any.
     pub coin: Option<&'static Coin>,
 }
 

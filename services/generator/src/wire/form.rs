@@ -17,7 +17,7 @@ pub enum Form {
 /// The media type of an Excel workbook.
 pub const WORKBOOK: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
-/// The media types of each format. Responses use the first one.
+/// The media types of each format. Responses use the first one listed.
 const TYPES: [(Form, &[&str]); 4] = [
     (Form::Json, &["application/json"]),
     (Form::Csv, &["text/csv"]),
@@ -26,10 +26,11 @@ const TYPES: [(Form, &[&str]); 4] = [
 ];
 
 impl Form {
-    /// Returns the format that an `Accept` header prefers. Falls back to JSON if the header doesn't
-    /// accept any of them.
+    /// Returns the format preferred by an `Accept` header, or JSON if the header doesn't accept any
+    /// of the formats.
     ///
-    /// On equal weights, a media type beats a range, and JSON beats the other formats.
+    /// If weights are equal, a media type takes precedence over a range, and JSON over the other
+    /// formats.
     pub fn accepted<'a>(accept: impl Iterator<Item = &'a str>) -> Self {
         let ranges: Vec<(&str, u16)> =
             accept.flat_map(|value| value.split(',')).map(range).collect();
@@ -62,7 +63,7 @@ fn range(text: &str) -> (&str, u16) {
     (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
 }
 
-/// Returns the weight and precision of the most precise range that matches a media type.
+/// Returns the weight and the precision of the most precise range that matches a media type.
 fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
     let family = name.split('/').next().unwrap_or_default();
     let precision = |range: &str| match range.split_once('/') {

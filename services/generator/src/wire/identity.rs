@@ -89,9 +89,9 @@ pub fn birth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Date>,
 pub struct IdentityRequest {
     /// The country's schemes.
     pub schemes: Schemes,
-    /// Length of the list, or `None` for a single value that isn't in a list.
+    /// The length of the list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
-    /// The requested date of birth, sex and place of birth.
+    /// The requested birth date, sex and place of birth.
     pub wanted: Wanted,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -126,7 +126,7 @@ impl Request for IdentityRequest {
 }
 
 impl IdentityRequest {
-    /// Returns a violation if, as of `today`, the birth date isn't allowed.
+    /// Returns a violation if the birth date isn't allowed as of `today`.
     pub fn birth_violation(&self, today: Date) -> Option<Violation> {
         let born = self.wanted.born.filter(|born| !(FIRST_BIRTH..=today).contains(born));
         born.map(|_| Violation::new("birthDate", BETWEEN, format!("{FIRST_BIRTH} and {today}")))

@@ -1,4 +1,4 @@
-//! Request and response types, with names as in the API contract, and parameter parsing.
+//! Request and response types, named as in the API contract, and parameter parsing.
 
 mod address;
 mod archive;

@@ -79,7 +79,7 @@ pub struct NameRequest {
     pub part: Part,
     /// Number of names.
     pub quantity: usize,
-    /// The culture. Defaults to `en_US`.
+    /// The culture, `en_US` by default.
     pub culture: &'static Culture,
     /// The caller's seed.
     pub seed: Option<Seed>,

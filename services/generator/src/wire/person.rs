@@ -1,4 +1,4 @@
-//! Requests and responses for whole people.
+//! Requests and responses for complete personal profiles.
 
 use std::borrow::Cow;
 
@@ -73,15 +73,15 @@ pub struct PersonParameters {
 
 /// A request for one or more people.
 pub struct PersonRequest {
-    /// The culture. Defaults to `en_US`.
+    /// The culture, `en_US` by default.
     pub culture: &'static Culture,
-    /// Length of the list, or `None` for a single value that isn't in a list.
+    /// The length of the list, or `None` for a single value outside a list.
     pub quantity: Option<usize>,
     /// The caller's seed.
     pub seed: Option<Seed>,
     /// The slice of the list to return.
     pub extent: Extent,
-    /// Reference day for ages and card expiry dates.
+    /// The reference date for ages and card expiry dates.
     pub reference_day: Option<Date>,
     /// The requested ages, sex and birth date.
     pub limits: Limits,
@@ -118,7 +118,7 @@ impl Request for PersonRequest {
 
 impl PersonRequest {
     /// Returns a violation if the birth date isn't allowed, or if none of the requested ages is
-    /// possible on the reference day.
+    /// possible on the reference date.
     pub fn date_violation(&self, day: Date) -> Option<Violation> {
         let (field, first, last, date) = match self.limits {
             Limits { born: Some(born), .. } => {

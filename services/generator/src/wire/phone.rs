@@ -97,7 +97,7 @@ pub struct PhoneRequest {
     pub region: &'static Region,
     /// Number of telephone numbers.
     pub quantity: usize,
-    /// The format to write them in.
+    /// The format of the numbers.
     pub format: Format,
     /// Whether to generate only fictional numbers.
     pub fictional: bool,

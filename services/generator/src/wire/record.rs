@@ -1,20 +1,20 @@
-//! List values as table rows.
+//! List values that can be written as table rows.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A value with several members that can also be a table row.
+/// A value with several members, which can also be written as a table row.
 pub trait Record {
     /// The column names, which are also the member names.
     const COLUMNS: &'static [&'static str];
 
-    /// Returns the row's cells.
+    /// Returns the cells of the row.
     fn cells(&self) -> Vec<Cow<'_, str>>;
 }
 
-/// The name of a type, in a list of types.
+/// The name of a type, as an item in a list of types.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct TypeName(pub &'static str);
@@ -52,8 +52,8 @@ pub enum TextOrTexts {
 /// The end of a CSV row.
 const END: &[u8] = b"\r\n";
 
-/// Appends a CSV row (RFC 4180) whose empty cells are nulls. A lone empty cell gets quotes, because
-/// readers skip blank lines.
+/// Appends a CSV row (RFC 4180) in which empty cells are nulls. If there is only one cell and it is
+/// empty, it is quoted, because readers skip blank lines.
 pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>) {
     let start = out.len();
     push_values(cells.into_iter().map(|cell| Some(cell).filter(|cell| !cell.is_empty())), out);
@@ -63,9 +63,9 @@ pub fn push_row<'a>(cells: impl IntoIterator<Item = &'a str>, out: &mut Vec<u8>)
     }
 }
 
-/// Appends a CSV row (RFC 4180) of values, with `None` for nulls. Empty strings get quotes, because
-/// PostgreSQL reads unquoted empty cells as nulls. A lone null becomes a blank line. PostgreSQL
-/// also reads that as a null, and spreadsheets keep it as a row.
+/// Appends a CSV row (RFC 4180) in which `None` is a null. Empty strings are quoted, because
+/// PostgreSQL reads unquoted empty cells as nulls. If the only cell is a null, this results in a
+/// blank line, which PostgreSQL also reads as a null and spreadsheets keep as a row.
 pub fn push_values<'a>(cells: impl IntoIterator<Item = Option<&'a str>>, out: &mut Vec<u8>) {
     for (position, cell) in cells.into_iter().enumerate() {
         if position > 0 {

@@ -15,7 +15,7 @@ use super::rules::RULES;
 use crate::model::Seed;
 use crate::model::records::SchemaFault;
 
-/// Maximum rows per table in an HTTP response.
+/// Maximum number of rows per table in an HTTP response.
 pub const MOST_ROWS: i32 = 10_000_000;
 
 /// Parameters of `POST /api/Records`.
@@ -58,7 +58,7 @@ pub struct RecordsParameters {
     table: Option<String>,
 }
 
-/// Refuses archives of workbooks, which have all tables anyway.
+/// Rejects ZIP archives of workbooks, since a workbook contains all tables anyway.
 fn no_archived_book(parameters: &RecordsParameters) -> Result<(), ValidationError> {
     match (parameters.format, parameters.zip) {
         (Some(RecordsFormat::Xlsx), Some(true)) => Err(on_field(
@@ -110,11 +110,11 @@ impl RecordsFormat {
 #[expect(dead_code, reason = "documentation: the schema is read member by member")]
 pub struct RecordsSchema(Value);
 
-/// A request for records. Its parameters and its schema may have faults.
+/// A request for records, whose parameters and schema may have errors.
 pub struct RecordsRequest {
-    /// Row count per table.
+    /// The number of rows per table.
     pub rows: Option<u64>,
-    /// Number of rows to skip.
+    /// The number of rows to skip.
     pub offset: u64,
     /// The caller's seed.
     pub seed: Option<Seed>,
@@ -124,10 +124,10 @@ pub struct RecordsRequest {
     pub is_zip: bool,
     /// Whether CSV starts with a byte order mark.
     pub has_mark: bool,
-    /// Return only this table.
+    /// The only table to return, if given.
     pub table: Option<String>,
     pub schema: Value,
-    /// The faults of the parameters, which are reported together with those of the schema.
+    /// Errors in the parameters, which are reported together with those in the schema.
     pub violations: Vec<Violation>,
 }
 
@@ -140,7 +140,7 @@ impl BodyRequest for RecordsRequest {
             Ok(members) => members,
             Err(broken) => return Err([vec![broken], violations].concat()),
         };
-        // Numbers that are out of range must not lead to further faults.
+        // Out-of-range numbers must not cause follow-up errors.
         let number = |rows: Option<i32>| -> Option<u64> {
             rows.filter(|_| violations.is_empty())?.try_into().ok()
         };
@@ -159,8 +159,8 @@ impl BodyRequest for RecordsRequest {
     }
 }
 
-/// Converts schema faults to violations. Their fields are JSON pointers, or `$` for the whole
-/// schema.
+/// Converts schema errors to violations. Their fields are JSON pointers, or `$` for the schema as a
+/// whole.
 pub fn violations(faults: Vec<SchemaFault>) -> Vec<Violation> {
     let violation = |fault: SchemaFault| {
         let field = if fault.pointer.is_empty() { "$".to_owned() } else { fault.pointer };

@@ -10,17 +10,17 @@ use crate::model::Seed;
 
 /// A validated request.
 pub trait Request: Sized {
-    /// The parameter that specifies the number of values in a list, and its maximum for JSON.
+    /// The parameter for the number of values in a list, and its maximum for JSON.
     const QUANTITY: Option<(&'static str, usize)> = None;
 
-    /// Parses the query, and the variable path segment if the path has one.
+    /// Parses the query and, if the path has one, the variable path segment.
     ///
     /// # Errors
     /// Returns all violations.
     fn read(query: &str, variable: &str) -> Result<Self, Vec<Violation>>;
 }
 
-/// A request that a seed makes repeatable.
+/// A request that can be made reproducible with a seed.
 pub trait Seeded {
     /// Returns the caller's seed.
     fn seed(&self) -> Option<&Seed>;
@@ -29,7 +29,7 @@ pub trait Seeded {
 /// Maximum number of values in a CSV or NDJSON list.
 pub const MOST: i32 = 1_000_000;
 
-/// The requested slice of a list, plus a flag for the CSV byte order mark.
+/// The requested slice of a list, and whether CSV has a byte order mark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
     /// Number of values to skip.
@@ -51,7 +51,7 @@ pub trait Series: Request + Seeded {
     /// Returns the number of values in the list, or `None` for a single value outside a list.
     fn quantity(&self) -> Option<usize>;
 
-    /// Returns the part of the list to send.
+    /// Returns the slice of the list to send.
     fn extent(&self) -> Extent;
 
     /// Returns whether there are too many values for a JSON list.
@@ -61,7 +61,7 @@ pub trait Series: Request + Seeded {
     }
 }
 
-/// Parses a request for a JSON response. JSON lists have a lower maximum than the other formats.
+/// Parses a request for a JSON response. JSON lists have a lower maximum length than other formats.
 ///
 /// # Errors
 /// Returns all violations.
@@ -85,8 +85,8 @@ pub fn read_for_json<R: Request>(query: &str, variable: &str) -> Result<R, Vec<V
     Err(violations)
 }
 
-/// Parses the parameters `P` and converts them to a request. Conversion only fails if validation
-/// has already failed.
+/// Parses the parameters `P` and converts them to a request. The conversion may only fail if
+/// validation has already failed.
 pub fn complete<P, R>(query: &str, make: impl FnOnce(P) -> Option<R>) -> Result<R, Vec<Violation>>
 where
     P: DeserializeOwned + Validate,

@@ -37,7 +37,7 @@ pub struct ReviewParameters {
 
 /// A request for reviews.
 pub struct ReviewRequest {
-    /// The product's name.
+    /// The name of the product.
     pub product: String,
     /// Number of reviews.
     pub quantity: usize,

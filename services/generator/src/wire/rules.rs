@@ -1,8 +1,8 @@
-//! Parsing rules for parameters, and violation codes.
+//! Rules for parsing parameters, and codes of violations.
 //!
-//! The constants here are codes in addition to those of [`shell::params`]. A violation's message
-//! isn't shown directly. The error body builds the final message from the code, the value and this
-//! argument.
+//! The constants here are additional codes to those of [`shell::params`]. The message of a
+//! violation isn't shown directly. Instead, it is an argument from which the error body builds the
+//! final message, together with the code and the value.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 
@@ -24,18 +24,19 @@ pub const BODY_RULES: Rules = Rules {
     ..RULES
 };
 
-/// Maximum number of unknown members to report, since a body might have a hundred thousand.
+/// Maximum number of unknown members to report, because a body might have a hundred thousand of
+/// them.
 const MOST_UNKNOWN: usize = 32;
 
 /// A number or word is missing. For strings, the code is `required`.
 pub const ABSENT: &str = "absent";
 /// The value isn't a date.
 pub const DATE: &str = "date";
-/// The date is out of range. The message is the range.
+/// The date is out of range. The message contains the range.
 pub const BETWEEN: &str = "between";
-/// The parameter is longer than the maximum in the message.
+/// The parameter is longer than the maximum given in the message.
 pub const TOO_LONG: &str = "too_long";
-/// The member is empty, or longer than the maximum in the message.
+/// The member is empty, or longer than the maximum given in the message.
 pub const MEMBER_LENGTH: &str = "member_length";
-/// The value isn't on the list. The message is the list's path, or empty.
+/// The value isn't on the list. The message is the path of the list, or empty.
 pub const UNSUPPORTED: &str = "unsupported";

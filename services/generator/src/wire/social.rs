@@ -42,7 +42,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 pub struct NumberRequest {
     /// The country's schemes.
     pub schemes: Schemes,
-    /// The number as typed by people.
+    /// The number as entered by the user.
     pub number: String,
 }
 
@@ -130,7 +130,7 @@ impl BodyRequest for NumberRequest {
             Some(NumberValidation { number, country }) => (number, country),
             None => (None, None),
         };
-        // Even without a kind, a country without any schemes is a violation.
+        // A country without any schemes is a violation even if no kind is given.
         let schemes = country.as_deref().and_then(|country| {
             let found = schemes(country, id_type.map(Kind::from));
             if found.is_none() {
@@ -150,8 +150,8 @@ impl BodyRequest for NumberRequest {
     }
 }
 
-/// Returns a country's schemes of this kind. If no kind is given, returns the tax schemes, or the
-/// identity schemes if the country has none for tax numbers.
+/// Returns a country's schemes of the given kind. Without a kind, returns the tax schemes, or the
+/// identity schemes if the country has no tax schemes.
 pub fn schemes(country: &str, kind: Option<Kind>) -> Option<Schemes> {
     match kind {
         Some(kind) => numbers::find(country, kind),

@@ -213,11 +213,11 @@ pub struct TransformParameters {
 
 /// A text transformation.
 pub enum Change {
-    /// Changes the letter case.
+    /// Change the letter case.
     Case(text::CaseType),
-    /// Replaces all occurrences of a string.
+    /// Replace all occurrences of a string.
     Replacement {
-        /// The string to look for, which isn't empty.
+        /// The string to find, which isn't empty.
         find: String,
         replacement: String,
     },
@@ -227,7 +227,7 @@ impl TransformParameters {
     fn change(self) -> Result<Change, Vec<Violation>> {
         let missing = |field, code| vec![Violation::new(field, code, "")];
         match self.text_action_type {
-            // Validation has already reported the missing parameter.
+            // The missing parameter has already been reported by validation.
             None => Err(Vec::new()),
             Some(TextActionType::Transform) => {
                 let case = self.case_type.ok_or_else(|| missing("caseType", ABSENT))?;

@@ -11,7 +11,7 @@ use crate::model::{MAX_SEED, Seed, iban};
 /// Maximum length of a coin or culture name.
 pub const LONGEST_NAME: usize = 100;
 
-/// Returns a string's length in UTF-16 code units, as counted in the API contract.
+/// Returns the length of a string in UTF-16 code units, as specified by the API contract.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -45,7 +45,7 @@ where
     filled(deserializer, LONGEST).map(|text| Some(text.to_owned()))
 }
 
-/// Returns the value, or if there is none, a violation with the path of the list.
+/// Returns the value, or a violation with the path of the list if there is no value.
 pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Option<T>, E> {
     match found {
         Some(value) => Ok(Some(value)),
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Seed {
     }
 }
 
-// Required for the `validator` crate, which includes the values of required parameters in its
+// Required by the `validator` crate, which includes the values of required parameters in its
 // violations.
 
 impl Serialize for Region {
