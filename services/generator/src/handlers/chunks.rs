@@ -1,4 +1,4 @@
-//! Response bodies that are generated on the fly.
+//! Response bodies that are generated while they're being sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -11,34 +11,34 @@ use actix_web::web::Bytes;
 /// Chunk size in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Maximum time for the first chunk. A body that takes longer is treated as a long one.
+/// Maximum time for the first chunk. If it takes longer, the body is treated as a long one.
 const FIRST: Duration = Duration::from_millis(200);
-/// Maximum time for which we may keep other requests on the thread waiting.
+/// Maximum time for which other requests on the thread may be kept waiting.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.
 ///
-/// Only one chunk is in memory at a time, regardless of the body's length. We yield to other
-/// requests on the thread between chunks, and also during a chunk that takes long. Generation stops
-/// when the client disconnects.
+/// Only one chunk is in memory at a time, regardless of the body's length. The thread is yielded to
+/// other requests between chunks, and also during a chunk that takes long. Generation stops when
+/// the client disconnects.
 pub struct Chunks<F> {
     next: F,
     chunk: Vec<u8>,
-    /// Set until the first chunk has been sent. Nothing more is generated before that.
+    /// Set until the first chunk has been sent. No further chunk is generated before that.
     is_first: bool,
-    /// Whether we've yielded since the last chunk.
+    /// Whether the body has yielded since the last chunk.
     has_paused: bool,
     ended: bool,
 }
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Chunks<F> {
-    /// Creates a body from the chunks that `next` appends. It returns false after the last one.
+    /// Creates a body from chunks that `next` appends. `next` returns false after the last one.
     pub fn new(next: F) -> Self {
         Self { next, chunk: Vec::new(), is_first: false, has_paused: false, ended: false }
     }
 
-    /// Generates the first chunk. If that is the whole body, it gets a `Content-Length` and isn't
-    /// streamed.
+    /// Generates the first chunk. If that is already the whole body, it is sent with a
+    /// `Content-Length` instead of being streamed.
     pub fn begin(mut self) -> Begun<F> {
         self.generate(FIRST);
         if self.ended {
@@ -87,7 +87,7 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
         }
         let is_complete = this.ended || !this.chunk.is_empty();
         if !is_complete {
-            // We have no output yet, for example because the file compresses so well.
+            // There is no output yet, e.g. because the file compresses so well.
             this.has_paused = true;
             context.waker().wake_by_ref();
             return Poll::Pending;
@@ -101,11 +101,11 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Chunks<F>
 pub enum Begun<F> {
     /// The complete body.
     Whole(Bytes),
-    /// A body with more to come after the first chunk.
+    /// The first chunk, with more to come.
     More(Chunks<F>),
 }
 
-/// Returns the body of a `HEAD` response. It has no length, because we don't generate anything.
+/// Returns the body of a `HEAD` response. It has no length, because nothing is generated.
 pub fn unmade() -> BoxBody {
     BoxBody::new(Chunks { ended: true, ..Chunks::new(|_: &mut Vec<u8>| false) })
 }

@@ -1,6 +1,6 @@
 //! Request extractors.
 //!
-//! Handlers wrap them in [`After`](auth::After), so callers are charged even for invalid requests.
+//! Handlers wrap these in [`After`](auth::After), so callers are charged even for invalid requests.
 
 use std::future::{Ready, ready};
 use std::ops::Deref;
@@ -41,12 +41,12 @@ impl<R> Deref for Input<R> {
 }
 
 impl<R> Input<R> {
-    /// Converts an error for the handler.
+    /// Converts an error to one that a handler can return.
     pub fn error(&self, error: impl Into<Error>) -> actix_web::Error {
         error.into().answered(&self.http)
     }
 
-    /// Sends a list. A workbook takes up one of the caller's stream slots, and so can a long list.
+    /// Sends a list. A workbook takes up one of the caller's stream slots, as does a long list.
     async fn listed(
         &self,
         seed: &Seed,
@@ -101,8 +101,8 @@ impl<R: Seeded> Input<R> {
 }
 
 impl<R: Series> Input<R> {
-    /// Responds with a list of strings, or with a single string if the request has no quantity.
-    /// `make` appends one string per call.
+    /// Responds with a list of strings, or with a single one if no quantity was requested. `make`
+    /// appends one string per call.
     pub async fn texts(
         &self,
         kind: Kind,
@@ -124,8 +124,8 @@ impl<R: Series> Input<R> {
         self.listed(seed, made, self.read.is_long()).await
     }
 
-    /// Responds with a list of values, or with a single value if the request has no quantity. `make`
-    /// is passed the index of each one.
+    /// Responds with a list of values, or with a single one if no quantity was requested. `make`
+    /// receives the index of each value.
     pub async fn records<T: Record + Serialize>(
         &self,
         kind: Kind,

@@ -1,4 +1,4 @@
-//! `/licenses`: licence texts for the embedded data.
+//! `/licenses`: the licence texts of the embedded data.
 
 use actix_web::{HttpResponse, get};
 

@@ -11,7 +11,7 @@ use crate::metrics::{self, Kind, Tally};
 use crate::model::records::Shape;
 use crate::wire::{Book, Extent, Form, Record, push_row};
 
-/// The slice of a list to send, its format, and the kind of values.
+/// The slice of a list to send, the list's format, and the kind of values in it.
 #[derive(Clone, Copy)]
 pub struct Span {
     kind: Kind,
@@ -45,11 +45,11 @@ pub trait Build: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static {}
 
 impl<F: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static> Build for F {}
 
-/// A list whose values have yet to be generated. There is nothing to generate for `HEAD`.
+/// A list whose values have yet to be generated. For `HEAD`, there is nothing to generate.
 pub enum Made<N, B> {
-    /// Generated as the response is sent.
+    /// A list that is generated while the response is being sent.
     Parts(Form, Option<N>),
-    /// A workbook, built as a whole.
+    /// A workbook, which is built as a whole.
     Book(Option<B>),
 }
 
@@ -62,8 +62,8 @@ pub fn short(next: Option<impl Next>) -> BoxBody {
     }
 }
 
-/// Returns the fault for values that a workbook can't hold. `field` is what asks for a workbook or
-/// for its size.
+/// Returns the error for values that don't fit into a workbook. `field` is the parameter that
+/// requested the workbook or determined its size.
 pub fn unfit(field: &'static str, cause: &anyhow::Error) -> Fault {
     match Book::is_fault_of_disk(cause) {
         true => Fault::Internal(format!("{cause:#}")),
@@ -73,8 +73,8 @@ pub fn unfit(field: &'static str, cause: &anyhow::Error) -> Fault {
     }
 }
 
-/// Prepares a list of strings. `make` appends each one to an empty string. `column` is the CSV
-/// column name.
+/// Prepares a list of strings. `make` appends one of them to an empty string, and `column` is the
+/// name of the CSV column.
 pub fn texts(
     span: Span,
     column: &'static str,
@@ -110,13 +110,13 @@ pub fn records<R: Record + Serialize>(
     })
 }
 
-/// The output for a value.
+/// The output to which a value is written.
 enum Target<'a> {
     /// A JSON or NDJSON body.
     Json(&'a mut Vec<u8>),
     /// A CSV body.
     Csv(&'a mut Vec<u8>),
-    /// The sheet of a workbook.
+    /// A sheet in a workbook.
     Book(&'a mut Book),
 }
 
@@ -158,7 +158,7 @@ fn made(
                 out.push(b',');
             }
             let index = span.extent.offset + made as u64;
-            // Only workbooks have cells of limited length.
+            // Only cells in workbooks are limited in length.
             let _ = match form {
                 Form::Csv => push(index, Target::Csv(out)),
                 _ => push(index, Target::Json(out)),
@@ -178,7 +178,7 @@ fn made(
     Made::Parts(form, span.is_sent.then_some(next))
 }
 
-/// Returns the list format that the client accepts.
+/// Returns the list format preferred by the client.
 pub fn form(request: &HttpRequest) -> Form {
     Form::accepted(request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok()))
 }
@@ -211,7 +211,7 @@ pub fn written<R: Record + Serialize>(items: &[R], form: Form) -> anyhow::Result
     Ok(out)
 }
 
-/// Returns a workbook with one sheet, whose rows are written by `fill`.
+/// Returns a workbook with a single sheet, whose rows are written by `fill`.
 fn book(
     columns: &[&str],
     fill: impl FnOnce(&mut Book) -> anyhow::Result<()>,
@@ -222,12 +222,13 @@ fn book(
     book.into_bytes()
 }
 
-/// Writes a row of a sheet. All cells are text: a card number would lose digits as a number.
+/// Writes a row to a sheet. All cells are text, because a card number would lose digits as a
+/// number.
 fn push_cells(item: &impl Record, book: &mut Book) -> anyhow::Result<()> {
     book.push(item.cells().iter().map(|cell| (&**cell, Shape::Text)))
 }
 
-/// CSV column names.
+/// The names of the CSV columns.
 trait Columns: Send + Unpin + 'static {
     fn names(&self) -> &[&'static str];
 }
@@ -244,7 +245,8 @@ impl Columns for &'static [&'static str] {
     }
 }
 
-/// Appends a value as JSON. Our own types always serialize, and writing to a `Vec` can't fail.
+/// Appends a value as JSON. Our own types can always be serialized, and writing to a `Vec` can't
+/// fail.
 fn push_json(value: &impl Serialize, out: &mut Vec<u8>) {
     serde_json::to_writer(out, value).unwrap_or_default();
 }

@@ -49,7 +49,7 @@ pub async fn list_name_cultures(_caller: Caller, request: HttpRequest) -> HttpRe
     cultures().answer(&request)
 }
 
-/// Returns the list of cultures, which two operations share.
+/// Returns the list of cultures, which is shared by two operations.
 pub fn cultures() -> &'static List {
     static CULTURES: LazyLock<List> = LazyLock::new(|| {
         List::of(&names::all().iter().map(CultureAnswer::from).collect::<Vec<_>>())

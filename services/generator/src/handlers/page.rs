@@ -1,4 +1,4 @@
-//! The pages for people: the playground at `/` and the schema builder.
+//! The HTML pages: the playground at `/`, and the schema builder.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
@@ -15,7 +15,7 @@ const DIE: &str = "M5 3h14a2 2 0 0 1 2 2v14a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V5a2 2 
                    1.5 1.5 0 0 0 0-3Zm-4.5 4.5a1.5 1.5 0 1 0 0 3 1.5 1.5 0 0 0 0-3Zm9 0a1.5 1.5 0 1 0 0 3 \
                    1.5 1.5 0 0 0 0-3Z";
 
-/// The site: its navigation, style sheet and scripts.
+/// The site with its navigation, style sheet and scripts.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new("Test-data generator", "Makes and checks synthetic test data.", Accent::Teal)
         .icon(DIE)

@@ -20,18 +20,18 @@ use crate::wire::{
     RecordsRequest, RecordsSchema, RowForm, WORKBOOK, fill_book, schema_violations,
 };
 
-/// Maximum total rows, across all tables, for callers without a key.
+/// Maximum number of rows, across all tables, for callers without a key.
 const ANONYMOUS_ROWS: u64 = 100_000;
-/// Maximum tables per schema.
+/// Maximum number of tables per schema.
 const TABLES: usize = 20;
-/// Maximum fields per table.
+/// Maximum number of fields per table.
 const FIELDS: usize = 200;
-/// Maximum cells per workbook, because workbooks are built in memory before they're sent.
+/// Maximum number of cells per workbook, since workbooks are built in memory before they are sent.
 const BOOK_CELLS: u64 = 1_000_000;
-/// Maximum values per workbook, including those that only other fields use. Clients can't stop the
-/// work by disconnecting.
+/// Maximum number of values generated for a workbook, including those that only other fields use.
+/// This is limited because the work continues even if the client disconnects.
 const BOOK_VALUES: u64 = 20_000_000;
-/// Maximum total text in a workbook, in bytes.
+/// Maximum size of all text in a workbook, in bytes.
 const BOOK_BYTES: usize = 64 << 20;
 const ARCHIVE: &str = "application/zip";
 
@@ -126,7 +126,7 @@ pub async fn generate_records(
             Form::Json => Some(RowForm::Json),
             Form::Csv => Some(RowForm::Csv),
             Form::Ndjson => Some(RowForm::Ndjson),
-            // An archive has a file for each table, not a workbook.
+            // An archive has one file per table, so it can't contain a workbook.
             Form::Xlsx => input.is_zip.then_some(RowForm::Json),
         },
     };
@@ -187,7 +187,7 @@ pub fn bounds(seed: Seed, day: Date) -> Bounds {
     }
 }
 
-/// Returns a message if a workbook of these tables, each with its number of rows, is too large.
+/// Returns an error message if a workbook with these tables and row counts would be too large.
 fn book_excess<'t>(sheets: impl Iterator<Item = (&'t Table, u64)> + Clone) -> Option<String> {
     let total = |count: fn(&Table) -> u64| {
         let counts = sheets.clone().map(|(table, rows)| rows.saturating_mul(count(table)));
@@ -204,7 +204,7 @@ fn book_excess<'t>(sheets: impl Iterator<Item = (&'t Table, u64)> + Clone) -> Op
     })
 }
 
-/// Builds a workbook on a blocking thread, using one of the caller's stream slots.
+/// Builds a workbook on a blocking thread, while holding one of the caller's stream slots.
 async fn book(
     request: &HttpRequest,
     caller: &Caller,
@@ -216,7 +216,7 @@ async fn book(
         return Ok(Vec::new());
     }
     let work = move || {
-        // Parsing can't fail here, since the same schema was parsed before.
+        // This can't fail, because the same schema has already been parsed.
         let schema =
             parse(&schema, &bounds).map_err(|_| Fault::Internal("the schema changed".into()))?;
         let made = fill_book(&schema, table.as_deref(), part, BOOK_BYTES)

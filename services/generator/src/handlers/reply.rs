@@ -1,4 +1,4 @@
-//! Successful responses: JSON bodies, plus the headers that each kind of response needs.
+//! Successful responses: JSON bodies and the headers for each kind of response.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ pub fn generated(seed: &Seed, body: impl Into<Vec<u8>>) -> HttpResponse {
     marked(seed, response)
 }
 
-/// Adds the seed and data version headers to a response.
+/// Adds the headers with the seed and the data version.
 pub fn marked(seed: &Seed, mut response: HttpResponse) -> HttpResponse {
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, NO_STORE);
@@ -65,7 +65,7 @@ pub fn listed(seed: &Seed, made: Sent) -> HttpResponse {
     response
 }
 
-/// Adds the header with the day that card expiry dates and ages are based on.
+/// Adds the header with the reference date for card expiry dates and ages.
 pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse {
     if let Ok(value) = HeaderValue::from_str(&day.to_string()) {
         response.headers_mut().insert(X_REF_DATE, value);
@@ -73,12 +73,12 @@ pub fn with_reference_day(mut response: HttpResponse, day: Date) -> HttpResponse
     response
 }
 
-/// Encodes a value as JSON. Our own types always serialize.
+/// Encodes a value as JSON. Our own types can always be serialized.
 pub fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_default()
 }
 
-/// Encodes the seed for use in a header. As in a query string, everything but visible ASCII is
+/// Encodes the seed for use in a header. As in a query string, everything except visible ASCII is
 /// percent-encoded.
 fn visible(seed: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'%';
@@ -97,13 +97,13 @@ fn visible(seed: &str) -> Cow<'_, str> {
 ))]
 pub struct Unchanged;
 
-/// A cacheable list. It only changes with the embedded data.
+/// A cacheable list, which only changes along with the embedded data.
 pub struct List([Written; 4]);
 
 /// A list in one format.
 struct Written {
     form: Form,
-    /// The body with its validators, or why there is none.
+    /// The body with its validators, or the reason for which there is none.
     body: Result<(Bytes, Validators), String>,
 }
 
@@ -113,7 +113,7 @@ impl List {
         Self([Form::Json, Form::Csv, Form::Ndjson, Form::Xlsx].map(|form| {
             let tagged = |body: Vec<u8>| {
                 let digest = Sha256::digest(&body);
-                // Weak, because the compressed and the plain body share a tag.
+                // The tag is weak, because compressed and uncompressed bodies share it.
                 (Bytes::from(body), Validators::weak(EntityTag::of_digest(&digest[..8])))
             };
             let body = written(items, form).map(tagged);
@@ -121,8 +121,8 @@ impl List {
         }))
     }
 
-    /// Responds with the list in a format the client accepts, or with 304 if the client already has
-    /// it.
+    /// Responds with the list in a format that the client accepts, or with 304 if the client
+    /// already has the current version.
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let wanted = form(request);
         let [json, others @ ..] = &self.0;
@@ -131,8 +131,8 @@ impl List {
             Ok(made) => made,
             Err(cause) => return Fault::Internal(cause.clone()).response(request),
         };
-        // If a key is required, the list must not end up in a shared cache, which might serve it to
-        // callers without a key.
+        // If a key is required, keep the list out of shared caches, which might serve it to callers
+        // without a key.
         let needs_key = request.app_data::<Data<State>>().is_some_and(|state| state.needs_key());
         let caching = if needs_key { "private, max-age=3600" } else { "public, max-age=3600" };
         let mut response = validators.answer(request, caching, |mut ok| {

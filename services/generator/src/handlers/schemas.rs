@@ -1,4 +1,4 @@
-//! `/api/Schemas`: record schemas saved by key holders.
+//! `/api/Schemas`: record schemas that are saved per key.
 
 use actix_web::dev::Payload;
 use actix_web::web::{Data, Path};
@@ -17,13 +17,13 @@ use crate::model::{SEEDED_DAY, Seed};
 use crate::state::State;
 use crate::wire::{SavedSchema, SchemaPath, SchemaRequest, schema_violations};
 
-/// Maximum schema length in bytes.
+/// Maximum length of a schema in bytes.
 const LONGEST: usize = 64 << 10;
-/// Maximum name length in characters.
+/// Maximum length of a name in characters.
 const NAME: usize = 64;
 
-/// The caller's key, plus an inner extractor. The inner one only runs if there is a key, so we
-/// never read a body that will be rejected.
+/// The caller's key and an inner extractor, which only runs if there is a key. A body that is going
+/// to be rejected is therefore never read.
 pub struct Keyed<T> {
     key_id: i64,
     input: T,

@@ -42,7 +42,7 @@ pub async fn generate_social_number(
     let random = seed.random("generateSocialNumber", "");
     let (schemes, wanted) = (input.schemes.clone(), input.wanted);
     let make = move |random: &mut Random, out: &mut String| {
-        // A test makes sure that every scheme can generate numbers.
+        // A test ensures that all schemes can generate numbers.
         out.push_str(&schemes.make(random, wanted).unwrap_or_default());
     };
     input.texts(Kind::SocialNumber, &seed, random, "number", make).await

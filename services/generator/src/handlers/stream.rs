@@ -19,13 +19,13 @@ use crate::metrics::{self, OpenStream};
 use crate::model::{Holder, Slot};
 use crate::state::State;
 
-/// `Retry-After` in seconds when all of the caller's slots are taken.
+/// `Retry-After` in seconds, sent when all of the caller's slots are taken.
 const RETRY_AFTER: u64 = 10;
 
 /// Responds with JSON that `next` appends in pieces, until it returns false.
 ///
-/// A short response is sent right away. A longer one takes up one of the caller's slots. The
-/// response is never compressed.
+/// A short response is sent immediately, while a longer one takes up one of the caller's slots.
+/// Responses are never compressed.
 ///
 /// # Errors
 /// Returns an error if all of the caller's slots are taken.
@@ -41,8 +41,8 @@ pub fn answer(
     Ok(response)
 }
 
-/// Returns a body that `next` appends in pieces, or the body of a `HEAD` response if `next` is
-/// `None`. A long body takes up one of the caller's slots.
+/// Returns a body that `next` appends in pieces. If `next` is `None`, returns the body of a `HEAD`
+/// response. A long body takes up one of the caller's slots.
 ///
 /// # Errors
 /// Returns an error if all of the caller's slots are taken.
@@ -62,7 +62,7 @@ pub fn body(
     })
 }
 
-/// Runs work that takes long on a blocking thread, using one of the caller's slots.
+/// Runs long-running work on a blocking thread, while holding one of the caller's slots.
 ///
 /// # Errors
 /// Returns the error from `work`, or an error if all of the caller's slots are taken.
@@ -74,7 +74,7 @@ pub async fn apart<T: Send + 'static>(
 ) -> Result<T, Fault> {
     let slot = slot(request, caller, state)?;
     let done = web::block(move || {
-        // The slot stays in use if the client disconnects before the work is done.
+        // Keep the slot if the client disconnects before the work is done.
         let _slot = slot;
         work()
     });
@@ -96,7 +96,7 @@ fn slot(request: &HttpRequest, caller: &Caller, state: &State) -> Result<Slot, F
     })
 }
 
-/// A body that occupies one of the caller's slots until it ends or the client disconnects.
+/// A body that holds one of the caller's slots until it ends or the client disconnects.
 struct Stream<F> {
     chunks: Chunks<F>,
     _slot: Slot,
@@ -118,8 +118,8 @@ impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> MessageBody for Stream<F>
         BodySize::Stream
     }
 
-    /// Returns the next chunk. On timeout, returns an error to abort the connection. Otherwise a
-    /// truncated response could be mistaken for a complete one.
+    /// Returns the next chunk. On timeout, returns an error, which aborts the connection;
+    /// otherwise, a truncated response could be mistaken for a complete one.
     fn poll_next(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

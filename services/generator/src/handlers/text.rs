@@ -40,7 +40,8 @@ pub async fn generate_lorem_ipsum(
     let seed = input.seed()?;
     let random = seed.random("generateLoremIpsum", "");
     let mut lorem = Lorem::new(random, input.vocabulary, input.unit, input.number);
-    // Safe without escaping: the text never contains quotes, backslashes or control characters.
+    // No escaping is needed, because the text doesn't contain quotes, backslashes or control
+    // characters.
     let next = quoted(move |out| lorem.push(out));
     let answer = stream::answer(&request, &caller, &state, next);
     let answer = answer.map_err(|fault| input.error(fault))?;
@@ -152,10 +153,10 @@ pub async fn transform_text(
     answer.map_err(|fault| fault.into_error(&request))
 }
 
-/// Number of bytes written at a time.
+/// Number of bytes to write at a time.
 const PIECE: usize = 16 << 10;
 
-/// Wraps text in quotes as it is appended in pieces.
+/// Puts quotes around text that is appended in pieces.
 fn quoted(
     mut next: impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static,
 ) -> impl FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {
@@ -173,7 +174,7 @@ fn quoted(
     }
 }
 
-/// Appends a string with JSON escapes, but without the quotes.
+/// Appends a string with JSON escapes but without quotes.
 fn push_escaped(text: &str, out: &mut Vec<u8>) {
     let quoted = reply::json(&text);
     out.extend_from_slice(quoted.get(1..quoted.len() - 1).unwrap_or_default());
