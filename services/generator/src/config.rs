@@ -33,7 +33,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Returns the defaults of the command line.
+    /// Returns the command line defaults.
     fn default() -> Self {
         shell::defaults()
     }

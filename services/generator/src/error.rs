@@ -18,16 +18,16 @@ use crate::wire::{ABSENT, BETWEEN, DATE, DEEPEST, MEMBER_LENGTH, TOO_LONG, UNSUP
 const RETRY: u64 = 1;
 const VALIDATION: &str = "One or more validation errors occurred.";
 
-/// An error in an operation.
+/// An error returned by an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An error from the shell or in the parameters.
+    /// An error from the shell, or an invalid parameter.
     #[error("{0:?}")]
     Fault(Fault),
-    /// No new seed could be generated.
+    /// A new seed could not be generated.
     #[error(transparent)]
     Seed(#[from] SeedError),
-    /// The database failed or is busy.
+    /// The database has failed or is busy.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// A numbering plan doesn't compile.
@@ -42,7 +42,8 @@ impl From<Fault> for Error {
 }
 
 impl Error {
-    /// Converts the error for a handler. The response body includes the request ID.
+    /// Converts the error to one that a handler can return. The response body includes the request
+    /// ID.
     pub fn answered(self, request: &HttpRequest) -> actix_web::Error {
         let fault = match self {
             Self::Fault(fault) => fault,
@@ -121,7 +122,7 @@ pub enum Missing {
     NotFound(#[to_schema] Problem),
 }
 
-/// A field and a message for each violation, in the order they were found.
+/// Pairs of a field and a message, one for each violation in the order in which they were found.
 struct Messages(Vec<(String, String)>);
 
 impl Serialize for Messages {
@@ -139,7 +140,7 @@ impl Serialize for Messages {
     }
 }
 
-/// Renders faults as problem bodies.
+/// Formats errors as problem bodies.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {
@@ -271,7 +272,7 @@ fn message(violation: &Violation) -> String {
     }
 }
 
-/// Returns where in the body a violation is.
+/// Returns the location of a violation within the body.
 fn position(violation: &Violation) -> String {
     let limit = |name: &str| violation.limit(name).map(ToString::to_string).unwrap_or_default();
     format!("line {}, column {}", limit("line"), limit("column"))
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn thousands_of_messages_are_written_in_one_pass() {
-        // Takes minutes if this is ever quadratic.
+        // This takes minutes if it is ever quadratic.
         let many =
             Messages((0..200_000).map(|n| (format!("$.member{n}"), String::new())).collect());
         assert!(serde_json::to_vec(&many).unwrap().len() > 200_000);

@@ -1,9 +1,8 @@
-//! A test data generator. It generates cards, numbers, names and other values, and validates
-//! numbers.
+//! A test data generator for cards, numbers, names and other values. It also validates numbers.
 //!
-//! `wire` parses requests and collects all violations, and `handlers` builds the responses using
-//! the rules in [`model`]. A seed makes a response repeatable. All data is embedded in the binary,
-//! so the database only holds keys, plans and saved schemas.
+//! `wire` parses requests and collects all violations, and `handlers` builds responses based on the
+//! rules in [`model`]. A seed makes a response reproducible. All data is embedded in the binary, so
+//! the database only stores keys, plans and saved schemas.
 
 mod app;
 mod cli;

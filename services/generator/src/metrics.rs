@@ -59,7 +59,8 @@ const KINDS: [(Kind, &str); 15] = [
     (Kind::Text, "text"),
 ];
 
-/// A counter for each of [`KINDS`]. Looking one up by label would take longer than counting.
+/// One counter for each of [`KINDS`], because looking up a counter by its label would take longer
+/// than incrementing it.
 static VALUES: LazyLock<[IntCounter; KINDS.len()]> = LazyLock::new(|| {
     let options = Opts::new("generator_values_total", "Values generated for responses");
     let values = register(IntCounterVec::new(options, &["kind"]));
@@ -82,7 +83,7 @@ static CUT: LazyLock<[IntCounter; 2]> = LazyLock::new(|| {
     ["client", "time"].map(|cause| cut.with_label_values(&[cause]))
 });
 
-/// Creates all metrics up front, so that they are exported before their first use.
+/// Creates all metrics up front, so that they're exported before their first use.
 pub fn show() {
     LazyLock::force(&VALUES);
     LazyLock::force(&OPEN);
@@ -95,7 +96,7 @@ pub fn made(kind: Kind, count: u64) {
     VALUES[kind as usize].inc_by(count);
 }
 
-/// Returns how many values of a kind have been counted.
+/// Returns the number of values of a kind counted so far.
 #[cfg(test)]
 pub fn count(kind: Kind) -> u64 {
     VALUES[kind as usize].get()
@@ -106,7 +107,7 @@ pub fn refused() {
     REFUSED.inc();
 }
 
-/// Counts the values in a response, and adds them to the metric all at once when dropped.
+/// Counts the values in a response, and adds them to the metric in one go when dropped.
 pub struct Tally {
     kind: Kind,
     count: u64,
@@ -136,7 +137,7 @@ impl Drop for Tally {
     }
 }
 
-/// The state of a stream, for the metrics.
+/// The state of a stream, as shown in the metrics.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Running,
@@ -144,7 +145,7 @@ enum Progress {
     TimedOut,
 }
 
-/// A stream that counts as open until this is dropped.
+/// A stream that is counted as open until it is dropped.
 pub struct OpenStream(Progress);
 
 impl OpenStream {
@@ -160,7 +161,7 @@ impl OpenStream {
         self.0 = Progress::Complete;
     }
 
-    /// Records that the stream ran out of time.
+    /// Records that the stream has timed out.
     pub fn time_out(&mut self) {
         self.0 = Progress::TimedOut;
     }

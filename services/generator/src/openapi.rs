@@ -12,7 +12,7 @@ use utoipa::openapi::{
 use crate::error::Problem;
 use crate::wire::WORKBOOK;
 
-/// Headers on responses that count towards the caller's rate limit.
+/// Headers of responses that count towards the caller's rate limit.
 const RATE_HEADERS: [(&str, &str); 3] = [
     ("RateLimit-Limit", "Maximum number of requests at once; absent if requests are not limited"),
     ("RateLimit-Remaining", "Number of remaining requests"),
@@ -57,11 +57,11 @@ pub fn document() -> OpenApi {
         .build()
 }
 
-/// Schemas of request bodies that must not have unknown members.
+/// Schemas of request bodies in which unknown members are rejected.
 const BODIES: [&str; 2] = ["TextDto", "NumberValidation"];
 
-/// Adds everything that can be derived from an operation's parameters and responses: headers, media
-/// types, and the ban on unknown members in bodies.
+/// Adds everything that can be derived from the parameters and responses of an operation: headers,
+/// media types, and the rejection of unknown members in bodies.
 pub fn amend(document: &mut OpenApi) {
     for schema in document.components.iter_mut().flat_map(|all| all.schemas.iter_mut()) {
         if let (true, RefOr::T(Schema::Object(body))) = (BODIES.contains(&&**schema.0), schema.1) {
@@ -86,32 +86,32 @@ pub fn amend(document: &mut OpenApi) {
             let text = "`text/json` and `application/*+json` are also accepted.";
             body.description = Some(text.to_owned());
         }
-        // Operations that don't take keys aren't rate-limited.
+        // Operations that don't take a key aren't rate-limited.
         if operation.security.is_none() {
             add_rate_headers(operation);
         }
     }
 }
 
-/// Headers on responses that were generated from a seed.
+/// Headers of responses that were generated from a seed.
 const SEED_HEADERS: [(&str, &str); 2] = [
     ("X-Seed", "Seed of this response. Send it as `seed` to get the same response again"),
     ("X-Data-Version", "Version of the algorithms and data"),
 ];
 
-/// Headers on lists that clients may cache.
+/// Headers of lists that clients may cache.
 const LIST_HEADERS: [(&str, &str); 2] = [
     ("ETag", "Version of the list; changes whenever the list changes"),
     ("Cache-Control", "Cacheable for one hour; `private` if the server requires a key"),
 ];
 
-/// Media types for lists, besides JSON.
+/// Media types of lists, in addition to JSON.
 const LIST_FORMATS: [&str; 3] = ["text/csv", "application/x-ndjson", WORKBOOK];
 
-/// Media types of files, which are not text.
+/// Media types of binary files.
 const FILES: [&str; 2] = ["application/zip", WORKBOOK];
 
-/// Describes the bodies that are files.
+/// Marks binary bodies as such.
 fn mark_files(operation: &mut Operation) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     for kind in FILES {
@@ -123,8 +123,8 @@ fn mark_files(operation: &mut Operation) {
     }
 }
 
-/// Adds the other list formats to an operation that returns a list, either always or with
-/// `quantity`.
+/// Adds the other list formats to operations that return a list, either always or if `quantity` is
+/// given.
 fn add_list_formats(operation: &mut Operation, components: Option<&Components>) {
     let Some(RefOr::T(response)) = operation.responses.responses.get_mut("200") else { return };
     let Some(RefOr::T(json)) = response.content.get("application/json") else { return };

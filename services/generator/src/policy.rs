@@ -15,12 +15,12 @@ pub static CREDENTIALS: [HeaderName; 1] = [X_API_KEY];
 /// Code of the default plan for keys.
 pub const STANDARD: &str = "standard";
 
-/// Returns the plans for a new database.
+/// Returns the initial plans for a new database.
 fn plans() -> [Plan; 1] {
     [Plan::new(STANDARD, "Standard", 600, 300)]
 }
 
-/// Inserts the plans into a new database.
+/// Inserts the initial plans into a new database.
 ///
 /// # Errors
 /// Returns an error if writing to the database fails.
@@ -29,7 +29,8 @@ pub fn seed_plans(pools: &Pools) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Reads keys from `X-Api-Key`. Requests without a key count against the client's address.
+/// Reads keys from `X-Api-Key`. Requests without a key count towards the limit of the client's
+/// address.
 pub struct KeyPolicy(pub Settings);
 
 impl KeyPolicy {

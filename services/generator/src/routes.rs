@@ -15,7 +15,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(finance::list_crypto_address_types);
     routes.add(finance::generate_crypto_address);
     routes.add(finance::validate_crypto_address);
-    // This must come before the route that ends in a parameter.
+    // This must come before the route that ends with a parameter.
     routes.add(finance::validate_iban);
     routes.add(finance::generate_iban);
     routes.add(finance::list_iban_countries);
@@ -45,7 +45,7 @@ pub fn register(routes: &mut Routes<'_>) {
     routes.add(text::transform_text);
     routes.add(review::generate_reviews);
     routes.add(licenses::read_licenses);
-    // This must come after the operations, because routers try routes in order.
+    // These must come after the operations, because the router tries routes in order.
     routes.get_page("/", page::playground);
     routes.get_page("/records", page::builder);
     routes.assets(&page::SITE);

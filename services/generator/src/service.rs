@@ -43,11 +43,11 @@ const CORS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// Paths are matched regardless of letter case and trailing slashes.
+/// Paths are matched without regard to letter case or trailing slashes.
 const PATHS: PathRules = PathRules { ignore_case: true, ..PathRules::NO_TRAILING_SLASH };
 
 impl Generator {
-    /// Creates the service, and inserts the plans if the database is new.
+    /// Creates the service, and inserts the initial plans if the database is new.
     ///
     /// # Errors
     /// Returns an error if writing to the database fails.
@@ -99,7 +99,7 @@ impl Service for Generator {
     }
 
     fn credentials(&self, path: &str) -> &[HeaderName] {
-        // Everyone gets the same pages.
+        // Pages are the same for everyone, so they don't take keys.
         let is_api = path.get(..API.len()).is_some_and(|start| start.eq_ignore_ascii_case(API));
         if is_api { &CREDENTIALS } else { &[] }
     }

@@ -19,7 +19,7 @@ pub struct State {
     needs_key: bool,
 }
 
-/// Per-caller limits for streams.
+/// Limits for the streams of each caller.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamLimits {
     /// Maximum concurrent streams per key.

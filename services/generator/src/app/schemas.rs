@@ -1,4 +1,4 @@
-//! Schemas saved by callers. Each key can only access its own.
+//! Schemas saved by callers. A key can only access its own schemas.
 
 use database::DatabaseError;
 
@@ -8,7 +8,7 @@ use crate::store::schemas;
 /// Maximum number of schemas per key.
 pub const MOST_SCHEMAS: i64 = 100;
 
-/// Returns the name and last modification time of each of the key's schemas, sorted by name.
+/// Returns the name and last modification time of each schema saved with the key, sorted by name.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -16,7 +16,7 @@ pub async fn list_schemas(state: &State, key_id: i64) -> Result<Vec<(String, i64
     state.pools().read(move |db| schemas::list(db, key_id)).await
 }
 
-/// Returns the key's schema with this name, if any.
+/// Returns the schema called `name` that was saved with the key, if any.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -28,8 +28,8 @@ pub async fn read_schema(
     state.pools().read(move |db| schemas::get(db, key_id, &name)).await
 }
 
-/// Saves a schema, replacing any schema with the same name. Returns false if the schema is new and
-/// the key already has [`MOST_SCHEMAS`].
+/// Saves a schema, replacing any existing one of the same name. Returns false if the schema is new
+/// and the key already has [`MOST_SCHEMAS`].
 ///
 /// # Errors
 /// Returns an error if writing to the database fails.
@@ -44,7 +44,7 @@ pub async fn save_schema(
     state.pools().write_as(Some(&caller), save).await
 }
 
-/// Deletes one of the key's schemas. Returns false if the key doesn't have it.
+/// Deletes a schema that was saved with the key. Returns false if there is no such schema.
 ///
 /// # Errors
 /// Returns an error if writing to the database fails.

@@ -22,7 +22,7 @@ pub struct CheckCommand {
     pub of: Option<String>,
 }
 
-/// Returns the error for a value, or `None` if it is valid.
+/// Returns the error message for a value, or `None` if the value is valid.
 type Checker = Box<dyn Fn(&str) -> Option<String>>;
 
 impl CheckCommand {

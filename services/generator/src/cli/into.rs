@@ -13,23 +13,23 @@ use crate::model::records::{Schema, Table};
 use crate::store::fill_progress::{self, Progress};
 use crate::wire::{Document, RowForm};
 
-/// Maximum rows per transaction.
+/// Maximum number of rows per transaction.
 const ROWS: u64 = 5_000;
-/// Size in bytes at which we stop adding rows to a transaction.
+/// Size in bytes after which no more rows are added to a transaction.
 const BYTES: usize = 4 << 20;
 
-/// Opens the database. Also returns the progress of an earlier unfinished run.
+/// Opens the database, and reads the progress of an earlier unfinished run, if any.
 pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     let mut db = fill_progress::open(url).context("--into")?;
     let progress = fill_progress::read(&mut db).context("cannot read generator_progress")?;
     Ok((db, progress))
 }
 
-/// The source of the rows.
+/// The input from which the rows are generated.
 pub struct Origin<'a> {
-    /// The schema source.
+    /// The source text of the schema.
     pub text: &'a str,
-    /// The schema source, parsed as JSON.
+    /// The schema, parsed as JSON.
     pub value: &'a Value,
     pub seed: &'a str,
     pub ref_date: String,
@@ -44,15 +44,15 @@ impl Origin<'_> {
         hex::encode(Sha256::digest(all))
     }
 
-    /// Returns a table's hidden sequences, each with its value in the given row. If the table has a
-    /// column with this name, only the database writes it.
+    /// Returns the hidden sequences of `table`, each with its value in row `row`. If the table has
+    /// a column of the same name, only the database writes that column.
     fn hidden_sequences(&self, table: &str, row: u64) -> Vec<(&str, i64)> {
         let several = self.value["tables"].as_array();
         let tables = several.map_or(std::slice::from_ref(self.value), Vec::as_slice);
         let is_own = |own: &&Value| own["name"].as_str().unwrap_or("records") == table;
         let fields = tables.iter().filter(is_own).filter_map(|own| own["fields"].as_array());
         let number_of = |field: &Value| {
-            // The schema is valid, so a float is a whole number such as 1e3.
+            // The schema has been validated, so a float must be a whole number such as 1e3.
             let float = |name: &str| field[name].as_f64().map(|number| number as i64);
             let member = |name: &str| field[name].as_i64().or_else(|| float(name)).unwrap_or(1);
             let passed = i64::try_from(row).ok()?.checked_mul(member("step"))?;
@@ -66,7 +66,7 @@ impl Origin<'_> {
     }
 }
 
-/// Fills all tables, parents before their children. Continues an earlier run, if any.
+/// Fills all tables, parents before children, resuming an earlier run if there was one.
 pub fn fill(
     db: &mut Db,
     earlier: Vec<Progress>,
@@ -142,7 +142,7 @@ fn fill_table(
         while count < wanted && rows.len() < BYTES && document.push(&mut rows) {
             count += 1;
         }
-        // More rows may follow in the document, so this statement doesn't have its semicolon yet.
+        // The statement isn't terminated yet, because the document may have more rows.
         rows.push(b';');
         let sql = std::str::from_utf8(&rows)?;
         let end = next + count;

@@ -45,7 +45,7 @@ pub struct MakeCommand {
     pub(super) format: Format,
 }
 
-/// Generates the row at a given index.
+/// Generates the row with the given index.
 type Rows = Box<dyn FnMut(u64, &mut Random) -> anyhow::Result<Row>>;
 
 /// Appends a generated value to a string.
@@ -82,7 +82,7 @@ impl MakeCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Returns the culture to generate for, if the subject has one.
+    /// Returns the culture to generate values for, or `None` if the subject doesn't have one.
     fn culture(&self) -> anyhow::Result<Option<&'static Culture>> {
         let usual = match self.subject {
             Subject::Name => return Ok(Some(names::american())),
@@ -131,7 +131,7 @@ impl MakeCommand {
             Subject::Card => {
                 let brand = |name| card::find(name).with_context(|| unknown(name));
                 let brand = of.map(brand).transpose()?;
-                // Generate the whole card, so that we get the same numbers as the HTTP API.
+                // Generate the whole card, so that the numbers are the same as in the HTTP API.
                 plain(move |random, out| {
                     out.push_str(&card::Card::generate(random, brand, today).number);
                 })

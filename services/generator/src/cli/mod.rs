@@ -139,14 +139,14 @@ impl Cli {
         pools.register_server();
         let service = Generator::new(pools, SystemClock::shared(), &settings.service)?;
         let idle = settings.service.stream_idle_timeout;
-        // The shell already detects clients that stop reading, and every response that isn't
-        // streamed is short.
+        // The shell already detects clients that stop reading, and responses that aren't streamed
+        // are short.
         let write_timeout = settings.shell.write_timeout.min(idle);
         shell::serve(&ShellSettings { write_timeout, ..settings.shell.clone() }, service)
     }
 
-    /// Opens the database for a command. If `reads_only` is true, the database is neither created
-    /// nor modified.
+    /// Opens the database for a command. If `reads_only` is true, the database isn't created or
+    /// modified.
     fn pools_of(&self, reads_only: bool) -> anyhow::Result<Pools> {
         match reads_only {
             true => Ok(self.settings.open_unchanged(&Generator::INFO, &MIGRATIONS)?),
@@ -154,7 +154,7 @@ impl Cli {
         }
     }
 
-    /// Opens the database and inserts the initial plans, since keys may need them before the first
+    /// Opens the database and inserts the initial plans, which keys may need before the first
     /// `serve`.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Generator::INFO, &MIGRATIONS)?;

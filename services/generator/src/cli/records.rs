@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// Number of bytes written at a time.
+/// Number of bytes to write at a time.
 const PART: usize = 64 << 10;
 
 /// Generates any number of rows for the tables of a schema. With a seed, they are the same rows
@@ -95,9 +95,9 @@ pub struct RecordsCommand {
     threads: u64,
 }
 
-/// A schema after parsing.
+/// A parsed schema.
 struct Given {
-    /// The schema source.
+    /// The source text of the schema.
     text: String,
     value: Value,
     bounds: Bounds,
@@ -108,8 +108,8 @@ impl RecordsCommand {
     /// Generates rows and writes them to `out`, to files or to a database.
     ///
     /// # Errors
-    /// Returns an error if the schema cannot be read or the output cannot be written. If the schema
-    /// is invalid, the error lists everything that's wrong with it.
+    /// Returns an error if the schema cannot be read or the output cannot be written. For an
+    /// invalid schema, the error lists everything that is wrong with it.
     pub fn run_to(self, today: Date, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
         unless_closed(self.write_to(today, out))
     }
@@ -153,7 +153,8 @@ impl RecordsCommand {
         into::fill(&mut db, earlier, &schema, &origin)
     }
 
-    /// Reads the schema. The seed and the day default to those of an earlier run, if any.
+    /// Reads the schema. The seed and the reference date default to those of an earlier run, if
+    /// any.
     fn read(&self, today: Date, earlier: Option<&Progress>) -> anyhow::Result<Given> {
         let path = self.schema.display();
         let mut text = String::new();
@@ -164,7 +165,7 @@ impl RecordsCommand {
                 .map(drop),
         }
         .with_context(|| format!("cannot read {path}"))?;
-        // Windows editors like to add a byte order mark.
+        // Some Windows editors add a byte order mark.
         let json = text.trim_start_matches('\u{feff}');
         let value = serde_json::from_str(json).with_context(|| format!("{path} is not JSON"))?;
         let usual = match earlier {

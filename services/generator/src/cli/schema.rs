@@ -13,7 +13,7 @@ const LARGEST: u64 = 16 << 20;
 /// Maximum number of sample rows to read.
 const ROWS: usize = 1_000;
 
-/// The kind of a description.
+/// The kind of input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// CREATE TABLE statements for PostgreSQL, MySQL or SQLite
@@ -98,14 +98,14 @@ fn read(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// Parses CSV, using the separator that Excel's line `sep=;` names, or whichever is most common in
-/// the header.
+/// Parses CSV. The separator is the one declared in a line `sep=;`, as used by Excel, or else the
+/// one that is most common in the header.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let named = first.trim_end().strip_prefix("sep=").filter(|sign| sign.chars().count() == 1);
     let text = if named.is_some() { rest } else { text };
     let header = text.split(['\r', '\n']).next().unwrap_or_default();
-    // Signs in quoted names don't count.
+    // Ignore separators inside quoted names.
     let count = |sign: char| -> usize {
         header.split('"').step_by(2).map(|part| part.matches(sign).count()).sum()
     };
@@ -117,7 +117,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
         match letter {
             '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
             '"' if quoted => quoted = false,
-            // Elsewhere, a quote is part of the text, as in 5" nails.
+            // A quote anywhere else is part of the text, as in 5" nails.
             '"' if cell.trim().is_empty() => {
                 cell.clear();
                 quoted = true;
@@ -140,7 +140,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
         rows.push(row);
     }
     let width = rows.first().map_or(0, Vec::len);
-    // Blank lines don't have cells, unless there's just one column.
+    // Drop blank lines, unless there is just one column.
     rows.retain(|row| width < 2 || row.len() > 1 || row.iter().any(|cell| !cell.is_empty()));
     rows
 }

@@ -37,7 +37,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Returns the HTTP operation that generates the same values for the same seed.
+    /// Returns the name of the HTTP operation that generates the same values for the same seed.
     pub fn operation(self) -> &'static str {
         match self {
             Self::Card => "generateCard",
@@ -64,7 +64,7 @@ impl Subject {
             Self::Name | Self::Businesses => &["name"],
             Self::Phone => &["phoneNumber"],
             Self::Person | Self::Ssn | Self::Vat => &["number"],
-            // These take their columns from the HTTP record types.
+            // The columns of these subjects come from the HTTP record types.
             Self::Persons | Self::Addresses => &[],
             Self::Texts => &["text"],
         }
@@ -89,7 +89,7 @@ impl Subject {
     }
 }
 
-/// Treats a closed pipe as success, because readers such as `head` stop early.
+/// Treats a closed pipe as success, because readers such as `head` may stop early.
 pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCode> {
     outcome.or_else(|error| match error.downcast_ref::<io::Error>().map(io::Error::kind) {
         Some(io::ErrorKind::BrokenPipe) => Ok(ExitCode::SUCCESS),
@@ -97,13 +97,13 @@ pub fn unless_closed(outcome: anyhow::Result<ExitCode>) -> anyhow::Result<ExitCo
     })
 }
 
-/// Fails if a brand, coin or country was passed for a subject that doesn't take one.
+/// Returns an error if a brand, coin or country was passed for a subject that doesn't take one.
 pub fn without_kind<T>(of: Option<&str>, subject: T) -> anyhow::Result<T> {
     ensure!(of.is_none(), "{}: this subject has no brand or country", of.unwrap_or_default());
     Ok(subject)
 }
 
-/// Returns the brand, coin or country for a subject that needs one.
+/// Returns the brand, coin or country, which the subject requires.
 pub fn kind_of(of: Option<&str>) -> anyhow::Result<&str> {
     of.context("this subject needs a brand, coin or country")
 }

@@ -45,7 +45,7 @@ pub struct Table<'a> {
     columns: &'static [&'static str],
     out: &'a mut dyn Write,
     rows: u64,
-    /// Only set for [`Format::Xlsx`].
+    /// The workbook. Only set for [`Format::Xlsx`].
     book: Option<Book>,
 }
 
@@ -88,8 +88,7 @@ impl<'a> Table<'a> {
             Format::Csv => write_row(row.cells.iter().map(String::as_str), out)?,
             Format::Xlsx => {
                 if let Some(book) = &mut self.book {
-                    // Write numbers as text too. A card number would lose digits as an Excel
-                    // number.
+                    // Write numbers as text, too, because Excel would drop digits of a card number.
                     book.push(row.cells.iter().map(|cell| (cell.as_str(), Shape::Text)))?;
                 }
             }

@@ -1,4 +1,4 @@
-//! `records --threads`: generates rows on several threads, without changing their order.
+//! `records --threads`: generates rows on several threads without changing their order.
 
 use std::io::Write;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::model::records::{Bounds, parse};
 use crate::wire::{Document, RowForm, push_rows};
 
-/// Rows that a thread generates at a time.
+/// Number of rows that a thread generates at a time.
 const ROWS: u64 = 2_000;
-/// Maximum number of finished parts that each thread may queue before it has to wait.
+/// Maximum number of finished parts that a thread may queue before it has to wait.
 const AHEAD: usize = 4;
 
-/// A schema for the threads. Each one parses it again, because parsed tables aren't `Send`.
+/// A schema to be parsed by each thread, since parsed tables aren't `Send`.
 pub struct Source<'a> {
     pub value: &'a Value,
     /// Limits for the schema.
@@ -24,8 +24,8 @@ pub struct Source<'a> {
     pub form: RowForm,
 }
 
-/// Writes a document, generating the rows on several threads. The parts are distributed
-/// round-robin, and written in the same order.
+/// Writes a document whose rows are generated on several threads. Parts are assigned to threads
+/// round-robin, and written in order.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written.
@@ -47,7 +47,7 @@ pub fn write(
                 scope.spawn(move || make(source, table, (first, count), (nth, threads), &sender));
                 makers.push(receiver);
             }
-            // If writing fails, the receivers are dropped, which makes the threads stop.
+            // If writing fails, the receivers are dropped, which stops the threads.
             write_in_turn(makers, count.div_ceil(ROWS), out)
         })?;
         document.end_table(count, &mut text);
@@ -68,7 +68,7 @@ fn write_in_turn(
     Ok(())
 }
 
-/// Generates every `threads`th part, starting with part `nth`.
+/// Generates every `threads`th part, starting with the `nth`.
 fn make(
     source: &Source<'_>,
     table: &str,
@@ -76,7 +76,7 @@ fn make(
     (nth, threads): (u64, u64),
     sender: &SyncSender<Vec<u8>>,
 ) {
-    // This can't fail, because the main thread has already parsed the same schema.
+    // This can't fail, because the main thread has already parsed the schema.
     let Ok(schema) = parse(source.value, source.bounds) else { return };
     let Some(table) = schema.tables.iter().find(|own| own.name == table) else { return };
     let mut begin = nth * ROWS;

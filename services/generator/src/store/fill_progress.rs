@@ -1,4 +1,4 @@
-//! Tracks the progress of a command that writes rows into the user's database.
+//! Tracks the progress of a command that writes rows to the user's database.
 //!
 //! The progress is stored in the same database, in the table `generator_progress`, so that it is
 //! committed together with the rows. The table is dropped once all rows have been written.
@@ -13,7 +13,7 @@ use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConne
 pub struct Progress {
     #[diesel(sql_type = Text)]
     pub table_name: String,
-    /// Digest of everything that affects the rows.
+    /// Digest of everything that determines the rows.
     #[diesel(sql_type = Text)]
     pub digest: String,
     /// The seed for the rows.
@@ -57,7 +57,7 @@ pub fn open(url: &str) -> Result<Db, DatabaseError> {
     Err(setup("must start with sqlite:// or postgres://".to_owned()))
 }
 
-/// Returns the progress of an earlier unfinished run, or nothing if there wasn't one.
+/// Returns the progress of an earlier unfinished run, or nothing if there was none.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -78,14 +78,14 @@ pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     Ok(diesel::sql_query(all).load(db)?)
 }
 
-/// Returns whether a table has any rows. Schemas make sure that table names don't contain quotes.
+/// Returns whether a table has any rows. Schemas can't have table names with quotes.
 fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
-/// Returns whether the table still has exactly the rows that an earlier run wrote. A single query,
-/// so both numbers are from the same snapshot.
+/// Returns whether the table still has exactly the rows that an earlier run wrote. A single query
+/// is used, so that both numbers come from the same snapshot.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -104,10 +104,10 @@ pub enum BeginError {
     /// A table doesn't exist or can't be read.
     #[error("the table {0} cannot be read. Create it first: it must exist and be empty")]
     Unreadable(String, #[source] DatabaseError),
-    /// A table already has rows.
+    /// A table isn't empty.
     #[error("the table {0} is not empty: empty it first")]
     NotEmpty(String),
-    /// Another run has already started, or the database can't be written.
+    /// Another run has already started, or writing to the database failed.
     #[error("cannot create the table generator_progress, which another run is using")]
     Database(#[from] DatabaseError),
 }
@@ -115,8 +115,8 @@ pub enum BeginError {
 /// Starts tracking the given tables, which must be empty.
 ///
 /// If two runs race, only one of them creates `generator_progress`. The other waits for that
-/// transaction and then fails. Even if the first run is finished by then, the second one sees its
-/// rows, since the tables are checked afterwards.
+/// transaction and then fails. Even if the first run has finished by then, the second one sees its
+/// rows, since the tables are only checked afterwards.
 ///
 /// # Errors
 /// Returns a [`BeginError`], in which case nothing was changed.
@@ -145,8 +145,8 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
     })
 }
 
-/// Writes rows and updates their table's progress in one transaction. If another run got there
-/// first, returns false without writing anything.
+/// Writes rows and updates the progress of their table in one transaction. Returns false without
+/// writing anything if another run got there first.
 ///
 /// `identities` are columns that only the database may write, each with its value in the first row.
 ///
@@ -175,8 +175,8 @@ pub fn write(
     })
 }
 
-/// Sets the next value of a PostgreSQL identity column. Otherwise, there would be a gap if a killed
-/// run had used values for rows that were rolled back. Does nothing for other columns.
+/// Sets the next value of a PostgreSQL identity column. Otherwise, a killed run would leave a gap
+/// if its rows were rolled back after it had used up values. Does nothing for other columns.
 fn restart_identity(
     db: &mut Db,
     table: &str,

@@ -12,7 +12,7 @@ diesel::table! {
     }
 }
 
-/// Returns the name and last modification time of each of the key's schemas, sorted by name.
+/// Returns the name and last modification time of each schema saved with the key, sorted by name.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -22,7 +22,7 @@ pub fn list(db: &mut Db, key_id: i64) -> Result<Vec<(String, i64)>, DatabaseErro
     Ok(own.select(columns).order(record_schema::name).load(db)?)
 }
 
-/// Returns the key's schema with this name, if any.
+/// Returns the schema called `name` that was saved with the key, if any.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -31,7 +31,7 @@ pub fn get(db: &mut Db, key_id: i64, name: &str) -> Result<Option<String>, Datab
     Ok(row.first(db).optional()?)
 }
 
-/// Saves a schema, replacing any schema with the same name. If the schema is new and the key
+/// Saves a schema, replacing any existing one of the same name. If the schema is new and the key
 /// already has `most` schemas, returns false without saving anything.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ pub fn put(
     Ok(true)
 }
 
-/// Deletes one of the key's schemas. Returns false if the key doesn't have it.
+/// Deletes a schema that was saved with the key. Returns false if there is no such schema.
 ///
 /// # Errors
 /// Returns an error if writing to the database fails.
