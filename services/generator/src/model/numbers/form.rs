@@ -1,4 +1,4 @@
-//! The format of a number: a regular expression that we can match against and sample from.
+//! The format of a number: a regular expression that can be matched against and sampled from.
 //!
 //! Alternatives are sampled in proportion to the number of strings they match, unless they are
 //! groups with weights. For example, one in ten samples of `(?<w9>\d)|(?<w1>[XYZ])` starts with a
@@ -31,7 +31,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// Compiles a form. If `narrow` is given, numbers are sampled from that instead.
+    /// Compiles a form. If `narrow` is given, numbers are sampled from that form instead.
     pub fn new(form: &str, narrow: Option<&str>) -> Result<Self, FormError> {
         let parse = |text: &str| {
             let ascii = text.replace(r"\d", "[0-9]");
@@ -56,7 +56,7 @@ impl Form {
         self.lengths.contains(&length)
     }
 
-    /// Returns the ASCII characters in which a sample can end.
+    /// Returns the ASCII characters that samples can end with.
     pub fn endings(&self) -> &[u8] {
         &self.endings
     }
@@ -69,7 +69,7 @@ impl Form {
     }
 }
 
-/// Returns the possible lengths of matching strings.
+/// Returns the lengths that matching strings can have.
 fn lengths(hir: &Hir) -> BTreeSet<usize> {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => BTreeSet::from([0]),
@@ -132,7 +132,7 @@ enum Node {
     Text(String),
     /// A character from any of these inclusive ranges.
     Class(Vec<(u32, u32)>),
-    /// A repeated part, with the minimum and maximum repetitions.
+    /// A repeated node, with the minimum and maximum number of repetitions.
     Repeated(Box<Node>, u64, u64),
     Sequence(Vec<Node>),
     /// Weighted alternatives.
@@ -181,7 +181,7 @@ impl Node {
 }
 
 /// Returns the weights of the alternatives. They come from group names (`w` and a number), or else
-/// from the number of strings that each alternative matches. They are scaled to keep their sum
+/// from the number of strings matched by each alternative. They are scaled so that their sum is
 /// below 2^62.
 fn weights(choices: &[Hir]) -> Vec<u64> {
     let named = |hir: &Hir| match hir.kind() {
@@ -202,7 +202,7 @@ fn weights(choices: &[Hir]) -> Vec<u64> {
     counts.into_iter().map(|count| count as u64).collect()
 }
 
-/// Returns the number of strings that match, capped at 2^100.
+/// Returns the number of matching strings, capped at 2^100.
 fn texts(hir: &Hir) -> u128 {
     const MOST: u128 = 1 << 100;
     let count = match hir.kind() {

@@ -1,7 +1,7 @@
 //! Writes a person's birth date and sex into a sampled number.
 //!
-//! The check digits are usually found by trying different last digits. Where this can't work, or
-//! would take too long, they are computed here.
+//! Check digits are usually found by trying different last digits. Where this can't work or would
+//! take too long, they are computed here.
 
 #![expect(clippy::ptr_arg, reason = "all have one type, and one of them shortens the number")]
 
@@ -47,18 +47,18 @@ fn place(text: &mut [u8], at: usize, person: &Person) {
     }
 }
 
-/// Makes the digit at an offset odd or even.
+/// Makes the digit at offset `at` odd or even.
 fn parity(text: &mut [u8], at: usize, odd: bool) {
     text[at] = (text[at] & !1) | u8::from(odd);
 }
 
-/// Maps the digit at an offset to one of `count` digits, starting at `first`.
+/// Maps the digit at offset `at` to one of `count` digits, starting at `first`.
 fn within(text: &mut [u8], at: usize, first: u8, count: u8) {
     text[at] = b'0' + first + (text[at] - b'0') % count;
 }
 
-/// Writes the digit for century and sex. It is `first` for a man born in the 1900s and `first` plus
-/// one for a woman. For people born in the 2000s, `step` is added.
+/// Writes the digit for century and sex, which is `first` for a man born in the 1900s and `first` +
+/// 1 for a woman. For people born in the 2000s, `step` is added.
 fn century_and_sex(text: &mut [u8], at: usize, person: &Person, first: u8, step: u8) {
     let century = if person.is_of_2000s() { step } else { 0 };
     text[at] = b'0' + first + century + u8::from(!person.is_male());
@@ -102,7 +102,7 @@ pub fn cuba(text: &mut Vec<u8>, person: &Person) {
     parity(text, 9, !person.is_male());
 }
 
-/// Czechia and Slovakia. Numbers have only had a check digit since 1954.
+/// Czechia and Slovakia. Only numbers issued since 1954 have a check digit.
 pub fn czechia(text: &mut Vec<u8>, person: &Person) {
     year_first(text, 0, person, if person.is_male() { 0 } else { 50 });
     if person.born < date(1954, 1, 1) {
@@ -270,5 +270,5 @@ pub fn ukraine(text: &mut Vec<u8>, person: &Person) {
     parity(text, 8, person.is_male());
 }
 
-/// The day before day 1. Ukrainian numbers count days.
+/// The day before day 1, because Ukrainian numbers count days.
 const UKRAINIAN_START: Date = date(1899, 12, 31);

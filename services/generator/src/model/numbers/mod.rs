@@ -1,8 +1,8 @@
 //! National tax and identity numbers.
 //!
 //! A scheme consists of a form (a regular expression for the normalized number) and a rule. To
-//! generate a number, we sample the form and vary the last character until the rule accepts it. To
-//! add a country, add a scheme to the file for its part of the world.
+//! generate a number, the form is sampled and the last character is varied until the rule accepts
+//! the number. To add a country, add a scheme to the file for its part of the world.
 
 mod date;
 mod form;

@@ -1,6 +1,6 @@
-//! Normalizes numbers as typed by people.
+//! Normalizes numbers as entered by users.
 
-/// Converts to upper case, maps lookalike characters to ASCII, and strips spaces and any separators
+/// Converts to upper case, maps lookalike characters to ASCII, and strips spaces and all separators
 /// that aren't in `keep`.
 pub fn normalise(text: &str, keep: &[char]) -> String {
     text.chars()

@@ -1,4 +1,4 @@
-//! A normalized number that matches its form, with accessors for the rules to use.
+//! A normalized number that matches its form, with accessors for use in rules.
 
 use jiff::civil::Date;
 
@@ -21,7 +21,7 @@ pub fn fits(right: bool) -> Outcome {
     if right { Ok(()) } else { Err(Stage::Component) }
 }
 
-/// Returns the index of a digit or capital in `0-9A-Z`.
+/// Returns the position of a digit or capital letter in `0-9A-Z`.
 pub fn base_36(byte: u8) -> i32 {
     match byte {
         b'A'..=b'Z' => i32::from(byte - b'A') + 10,
@@ -35,7 +35,7 @@ impl<'a> Number<'a> {
         Self { text, today }
     }
 
-    /// Returns the day on which the number is checked.
+    /// Returns the date as of which the number is checked.
     pub fn today(&self) -> Date {
         self.today
     }
@@ -45,7 +45,7 @@ impl<'a> Number<'a> {
         self.text
     }
 
-    /// Returns the text as bytes. Every form is ASCII except the Mexican one.
+    /// Returns the text as bytes. All forms except the Mexican one are ASCII.
     pub fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
@@ -55,17 +55,17 @@ impl<'a> Number<'a> {
         self.text.len()
     }
 
-    /// Returns part of the number, which the form guarantees to exist.
+    /// Returns a substring, which the form guarantees to exist.
     pub fn part(&self, from: usize, to: usize) -> Number<'a> {
         Number { text: self.text.get(from..to).unwrap_or_default(), today: self.today }
     }
 
-    /// Returns the byte at an index.
+    /// Returns the byte at `position`.
     pub fn at(&self, position: usize) -> u8 {
         self.bytes().get(position).copied().unwrap_or(b'0')
     }
 
-    /// Returns the digit at an index.
+    /// Returns the digit at `position`.
     pub fn digit(&self, position: usize) -> i32 {
         i32::from(self.at(position).wrapping_sub(b'0'))
     }
@@ -85,12 +85,12 @@ impl<'a> Number<'a> {
         check::number(self.part(from, to).bytes())
     }
 
-    /// Returns the sum of weight · digit, from left to right.
+    /// Returns the sum of weight · digit from left to right.
     pub fn sum(&self, weights: &[i32]) -> i32 {
         check::weighted(self.bytes(), weights)
     }
 
-    /// Returns the sum of weight · digit, from right to left, without the last character.
+    /// Returns the sum of weight · digit from right to left, excluding the last character.
     pub fn sum_back(&self, weights: impl Iterator<Item = i32>) -> i32 {
         let body = &self.bytes()[..self.len().saturating_sub(1)];
         body.iter()
@@ -100,24 +100,24 @@ impl<'a> Number<'a> {
             .sum()
     }
 
-    /// Checks the whole number with the Luhn algorithm.
+    /// Checks the entire number with the Luhn algorithm.
     pub fn luhn(&self) -> Outcome {
         checks(check::luhn_holds(self.bytes()))
     }
 
-    /// Checks the whole number with ISO 7064 MOD 11,10.
+    /// Checks the entire number with ISO 7064 MOD 11,10.
     pub fn mod_11_10(&self) -> Outcome {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// Returns the number modulo `modulus`, regardless of its length.
+    /// Returns the number modulo `modulus`. The number may have any length.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()
             .fold(0, |rest, byte| (rest * 10 + u64::from(check::digit(*byte))) % modulus)
     }
 
-    /// Checks that the last character is the one at `position` in `alphabet`.
+    /// Checks that the last character is the one at index `position` in `alphabet`.
     pub fn ends_in(&self, alphabet: &str, position: i32) -> Outcome {
         checks(
             usize::try_from(position)

@@ -1,6 +1,6 @@
 //! The result of applying a rule to a number.
 
-/// The check that rejected a number. The variants are in the order of the checks.
+/// The check that rejected a number. Variants are listed in the order in which checks are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The length is wrong.
@@ -13,5 +13,5 @@ pub enum Stage {
     Checksum,
 }
 
-/// The result of applying a rule to a number in valid form.
+/// The result of applying a rule to a number that matches the form.
 pub type Outcome = Result<(), Stage>;

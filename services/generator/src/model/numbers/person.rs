@@ -5,16 +5,16 @@ use jiff::civil::{Date, date};
 
 use crate::model::random::Random;
 
-/// Reference date for ages. People are 0 to 99 years old on this day.
+/// The reference date for ages. People are 0 to 99 years old on this day.
 ///
-/// This is a constant, because a seed must keep producing the same numbers over time. We move it
-/// whenever the data version changes. Even a year later, no age exceeds 100 and no birth date is in
-/// the future.
+/// This is a constant, because a seed must keep producing the same numbers over time. It is moved
+/// whenever the data version changes. Even a year later, ages don't exceed 100, and no birth date
+/// is in the future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
 /// The earliest birth date that may be requested. Not all numbers support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
-/// The latest birth date that may be requested. Many numbers of people born later would be those of
-/// people born a century earlier.
+/// The latest birth date that may be requested. For later dates, many numbers would be the same as
+/// those of people born a century earlier.
 pub const LAST_BIRTH: Date = date(2099, 12, 31);
 
 /// Number of different ages.
@@ -29,7 +29,7 @@ pub enum Sex {
     Male,
 }
 
-/// A place code of up to six letters and digits, for example for a county or a department.
+/// A place code of up to six letters and digits, e.g. for a county or a department.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceCode {
     bytes: [u8; 6],
@@ -50,7 +50,7 @@ impl PlaceCode {
     }
 }
 
-/// Everything about a person that numbers can encode.
+/// Everything that a number can encode about a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The birth date.
@@ -61,14 +61,14 @@ pub struct Person {
     pub place: Option<PlaceCode>,
 }
 
-/// The properties that a caller asked for. The rest are sampled.
+/// The properties requested by a caller. All others are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The birth date.
     pub born: Option<Date>,
     /// The sex.
     pub sex: Option<Sex>,
-    /// The place of birth, in the code used by the number.
+    /// The place of birth, as encoded in the number.
     pub place: Option<PlaceCode>,
 }
 

@@ -18,7 +18,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran)
         .make(r"(?<w9>F[0-6]\d{5}[A-Z])|(?<w1>E\d{6}[A-Z])"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
-        // Months 13 to 15 are used on days for which the serial numbers have run out.
+        // Months 13 to 15 are used on days for which serial numbers have run out.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(AUSTRIAN) % 11 == n.digit(3))
@@ -178,8 +178,8 @@ pub const SCHEMES: &[Scheme] = &[
     .imprint(imprint::ukraine),
 ];
 
-/// Returns whether exactly one of the first ten digits repeats. It must occur two or three times,
-/// but not three times in a row, which the tax office (ELSTER) excludes.
+/// Returns whether exactly one of the first ten digits is repeated. It must occur two or three
+/// times, but not three times in a row, which is ruled out by the tax office (ELSTER).
 fn one_digit_repeats(n: &Number<'_>) -> bool {
     if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return false;
@@ -227,12 +227,12 @@ fn finland(n: &Number<'_>) -> Outcome {
 
 const ITALIAN_FORM: &str =
     concat!(r"[A-Z]{6}[\dLMNP-V]{2}[A-EHLMPR-T]", r"[\dLMNP-V]{2}[A-Z][\dLMNP-V]{3}[A-Z]");
-/// Names mostly contribute consonants, and municipality codes start with letters up to L.
+/// Names mostly contribute consonants, and codes of municipalities start with letters up to L.
 const ITALIAN_MAKE: &str =
     r"[BCDFGLMNPRSTVZ]{6}\d\d[A-EHLMPR-T]([04][1-9]|[15]\d|[26][0-8])[A-IL]\d{3}[A-Z]";
 
 fn italy(n: &Number<'_>) -> Outcome {
-    // Letters replace digits if two people would otherwise have the same number.
+    // Letters replace digits where two people would otherwise have the same number.
     let digit = |position: usize| {
         let byte = n.at(position);
         "LMNPQRSTUV".find(char::from(byte)).map_or(u64::from(byte.wrapping_sub(b'0')), |i| i as u64)

@@ -11,7 +11,7 @@ use super::scheme::{Scheme, person};
 use super::vat_america::{chilean, colombian, venezuela};
 use crate::model::ssn;
 
-/// Counties whose codes have never changed, so that they fit any birth year.
+/// Counties whose codes have never changed, so they are valid for any birth year.
 const CHINESE_RESIDENTS: &str = concat!(
     r"(110101|110105|110106|110108|120101|120104|140121|150121|210224|222401|230722|",
     r"310101|310104|310107|330122|330127|340121|350121|360121|422822|430121|510121|",
@@ -28,13 +28,13 @@ pub const SCHEMES: &[Scheme] = &[
         let eleventh = check(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
         checks(tenth == n.digit(9) && eleventh == n.digit(10))
     }),
-    // Temporary residents have numbers starting with 9.
+    // Numbers of temporary residents start with 9.
     person("CA", "SIN", r"[1-79]\d{8}", luhn_all).make(r"((?<w96>[1-7])|(?<w4>9))\d{8}"),
     person("CN", "resident card", r"\d{17}[\dX]", china)
         .make(CHINESE_RESIDENTS)
         .imprint(imprint::china),
     person("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"([5-9]|1\d|2[0-7])\d{6}[\dK]"),
-    // Citizen card numbers, in the format used before 2004 or the current one.
+    // Numbers of citizen cards, either in the format used before 2004 or in the current one.
     person("CO", "NIT", r"\d{8,16}", colombian).make(r"(?<w6>1[01]\d{9})|(?<w4>[1-9]\d{8})"),
     person("CR", "cédula", r"0\d{9}|1\d{10,11}", free)
         .make(r"(?<w92>0[1-7]\d{8})|(?<w8>1\d{10,11})")
@@ -167,7 +167,7 @@ fn china(n: &Number<'_>) -> Outcome {
 const MEXICAN_STATES: &str = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL \
                               SP SR TC TL TS VZ YN ZS";
 
-/// Four-letter words that the Mexican register replaces.
+/// Four-letter words that the Mexican register replaces because they are offensive.
 const MEXICAN_WORDS: &str = "BACA BAKA BUEI BUEY CACA CACO CAGA CAGO CAKA CAKO COGE COGI COJA COJE COJI \
                              COJO COLA CULO FALO FETO GETA GUEI GUEY JETA JOTO KACA KACO KAGA KAGO \
                              KAKA KAKO KOGE KOGI KOJA KOJE KOJI KOJO KOLA KULO LILO LOCA LOCO LOKA \

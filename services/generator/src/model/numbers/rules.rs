@@ -1,26 +1,26 @@
-//! Rules shared by several schemes. They use the numbers' official names.
+//! Rules that are shared by several schemes. They use the official names of the numbers.
 
 use super::date;
 use super::number::{Number, base_36, checks, fits};
 use super::outcome::{Outcome, Stage};
 use crate::model::check::luhn;
 
-/// Accepts everything, because only the form has been published.
+/// Accepts everything. Used where only the form has been published.
 pub fn free(_: &Number<'_>) -> Outcome {
     Ok(())
 }
 
-/// Checks the whole number with the Luhn algorithm.
+/// Checks the entire number with the Luhn algorithm.
 pub fn luhn_all(n: &Number<'_>) -> Outcome {
     n.luhn()
 }
 
-/// Checks the whole number with ISO 7064 MOD 11,10.
+/// Checks the entire number with ISO 7064 MOD 11,10.
 pub fn mod_11_10(n: &Number<'_>) -> Outcome {
     n.mod_11_10()
 }
 
-/// Computes the Luhn sum modulo `modulus`, over values from an alphabet of that size.
+/// Computes the Luhn sum modulo `modulus`, for values from an alphabet of that size.
 pub fn luhn_values(values: impl DoubleEndedIterator<Item = i32>, modulus: i32) -> i32 {
     let doubled = |value: i32| value * 2 / modulus + value * 2 % modulus;
     let positions = values.rev().enumerate();
@@ -98,8 +98,8 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     checks((n.value(0, 9) % 11 % 10) as i32 == n.last())
 }
 
-/// Rejects most numbers that aren't divisible by 11. Their check digit is 0 instead of 10. The
-/// offices issued about a thousand of them, until 1985.
+/// Rejects most numbers that aren't divisible by 11. These have a check digit of 0 in place of 10,
+/// and only about a thousand of them were issued, until 1985.
 pub fn usual_birth_number(n: &Number<'_>) -> Outcome {
     let is_early = n.len() == 9 || (54..86).contains(&n.value(0, 2)) && n.value(6, 9) < 10;
     checks(is_early || n.remainder(11) == 0)
@@ -119,8 +119,8 @@ fn latvian_check(n: &Number<'_>) -> Outcome {
     checks((1 + n.sum(&[10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11 % 10 == n.last())
 }
 
-/// Applies the weights 1 to 9 repeatedly. If that results in 10, tries again with the weights 3 to
-/// 9, 1, 2 (Estonia, Lithuania).
+/// Applies the weights 1 to 9 repeatedly. If the result is 10, tries again with the weights 3 to 9,
+/// 1, 2 (Estonia, Lithuania).
 pub fn baltic_check(n: &Number<'_>) -> Outcome {
     let sum = |shift: i32| -> i32 {
         (0..n.len() - 1).map(|i| (1 + (i as i32 + shift) % 9) * n.digit(i)).sum()
@@ -174,13 +174,13 @@ pub fn indian_account(n: &Number<'_>) -> Outcome {
     fits("ABCFGHLJPTK".contains(char::from(n.at(3))) && n.value(5, 9) > 0)
 }
 
-/// Checks the Thai check digit, which people and companies share.
+/// Checks the Thai check digit, which is the same for people and companies.
 pub fn thai_check(n: &Number<'_>) -> Outcome {
     let sum = n.sum(&[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     checks((11 - sum % 11) % 10 == n.last())
 }
 
-/// Checks the check digit of a 13-digit number from former Yugoslavia (Slovenia, North Macedonia).
+/// Checks the check digit of 13-digit numbers introduced in Yugoslavia (Slovenia, North Macedonia).
 pub fn yugoslav_check(n: &Number<'_>) -> Outcome {
     let check = (-n.sum(&[7, 6, 5, 4, 3, 2, 7, 6, 5, 4, 3, 2])).rem_euclid(11);
     checks(if check == 10 { 0 } else { check } == n.last())
@@ -193,12 +193,12 @@ pub fn irish_letter(digits: &[i32], second: i32) -> char {
     char::from(LETTERS[((sum + 9 * second) % 23) as usize])
 }
 
-/// Returns the Luhn digit of a part, for rules whose check digit isn't at the end.
+/// Returns the Luhn digit for part of a number, for rules whose check digit isn't at the end.
 pub fn luhn_digit(n: &Number<'_>) -> i32 {
     luhn(n.bytes()) as i32
 }
 
-/// Returns the better of two outcomes: success, or else the failure in the later check.
+/// Returns the better of two outcomes: success, or else the failure at the later stage.
 pub fn either(one: Outcome, other: Outcome) -> Outcome {
     match (one, other) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),

@@ -19,25 +19,26 @@ pub struct Scheme {
     pub(super) country: &'static str,
     pub(super) name: &'static str,
     kinds: &'static [Kind],
-    /// A regular expression for the entire normalized number. `\d` only matches ASCII digits.
+    /// A regular expression for the entire normalized number, in which `\d` only matches ASCII
+    /// digits.
     pub(super) form: &'static str,
     /// A narrower form to generate numbers from.
     pub(super) make: Option<&'static str>,
     pub(super) rule: fn(&Number<'_>) -> Outcome,
     /// Writes the birth date and sex into generated numbers.
     pub(super) imprint: Option<Imprint>,
-    /// Appends a number directly, where that's faster than sampling the form.
+    /// Appends a number directly, for schemes where that is faster than sampling the form.
     pub(super) write: Option<fn(&mut Random, &mut String)>,
-    /// An extra rule for generated numbers only, such as check digits that the authorities don't
-    /// enforce.
+    /// An additional rule for generated numbers only, e.g. for check digits that the authorities
+    /// don't enforce.
     pub(super) make_rule: Option<fn(&Number<'_>) -> Outcome>,
-    /// A prefix for generated numbers, as people would type it.
+    /// A prefix for generated numbers, as users would write it.
     pub(super) front: &'static str,
     /// Separators that are part of the number.
     pub(super) keep: &'static [char],
     /// Optional prefixes.
     prefixes: &'static [&'static str],
-    /// Length to zero-pad to, and the minimum length before padding.
+    /// The length to zero-pad to, and the minimum length before padding.
     padding: Option<(usize, usize)>,
     /// Lengths of the hyphen-separated parts after zero-padding.
     parts: &'static [usize],
@@ -91,7 +92,7 @@ pub(super) const fn person(
     scheme(country, name, form, rule, &[Kind::Person])
 }
 
-/// Creates a scheme for numbers that businesses and people share.
+/// Creates a scheme for numbers that both businesses and people have.
 pub(super) const fn both(
     country: &'static str,
     name: &'static str,
@@ -152,7 +153,7 @@ impl Scheme {
         self
     }
 
-    /// Returns whether this number is only for people.
+    /// Returns whether this number is only used for people.
     pub(super) fn is_personal(&self) -> bool {
         !self.is_for(Kind::Vat)
     }
@@ -161,8 +162,8 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// Returns all interpretations of a normalized number: unchanged, and without each prefix that
-    /// it has.
+    /// Returns all interpretations of a normalized number: the number itself, and the number
+    /// without each of its possible prefixes.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
         // Greece and Northern Ireland have prefixes that differ from their country codes.
@@ -192,8 +193,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the hyphen-separated parts. If there are as many parts as the scheme expects, they are
-    /// zero-padded first.
+    /// Joins the hyphen-separated parts. If their number is the one that the scheme expects, they
+    /// are zero-padded first.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

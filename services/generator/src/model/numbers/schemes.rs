@@ -1,4 +1,4 @@
-//! A country's schemes, which validate and generate its numbers.
+//! The schemes of a country, which validate and generate its numbers.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -16,14 +16,14 @@ use crate::model::random::Random;
 /// The result of checking a number.
 pub type Verdict = Result<(), Reject>;
 
-/// An error found while checking a number. If there are several schemes, it comes from the one
-/// whose checks got furthest.
+/// An error found while checking a number. If there are several schemes, the error comes from the
+/// one whose checks got furthest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reject {
     /// The number is too short or too long.
     #[error("The {0} has the wrong length.")]
     Length(&'static str),
-    /// A character isn't allowed where it is.
+    /// A character isn't allowed in its position.
     #[error("The {0} has the wrong format.")]
     Format(&'static str),
     /// A component is invalid, such as an impossible date or an unassigned region.
@@ -52,14 +52,14 @@ pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     files.into_iter().flatten().map(|scheme| Ready { scheme, form: OnceLock::new() }).collect()
 });
 
-/// A country's schemes of one kind. A number is valid if any of them accepts it.
+/// The schemes of one kind in a country. A number is valid if any of them accepts it.
 #[derive(Clone)]
 pub struct Schemes(pub(super) Vec<&'static Ready>);
 
-/// Finds a country's schemes by its two-letter code, in either case.
+/// Finds the schemes of a country by its two-letter code, in either case.
 ///
-/// Also accepts `UK` for `GB`. For tax numbers, it also accepts `EL` for `GR` and `XI` for `GB`,
-/// and `EU` and `IM` stand for the one-stop shop.
+/// Also accepts `UK` for `GB`. For tax numbers, also accepts `EL` for `GR`, `XI` for `GB`, and `EU`
+/// and `IM` for the one-stop shop.
 pub fn find(country: &str, kind: Kind) -> Option<Schemes> {
     let country = match (country.to_ascii_uppercase().as_str(), kind) {
         ("UK", _) | ("XI", Kind::Vat) => "GB".to_owned(),
@@ -79,7 +79,7 @@ impl Schemes {
         self.0.first().map_or("", |ready| ready.scheme.country)
     }
 
-    /// Checks a number as typed by people.
+    /// Checks a number as entered by the user.
     pub fn check(&self, text: &str, today: Date) -> Verdict {
         let mut closest: Option<Reject> = None;
         for ready in &self.0 {
@@ -94,17 +94,17 @@ impl Schemes {
         Err(closest.unwrap_or(Reject::Format("number")))
     }
 
-    /// Returns the name of the scheme that accepts a number, unless it's the country's first
-    /// scheme.
+    /// Returns the name of the scheme that accepts a number, unless that is the first scheme of the
+    /// country.
     pub fn other_kind(&self, text: &str, today: Date) -> Option<&'static str> {
         let position = self.0.iter().position(|ready| ready.check(text, today).is_ok())?;
         (position > 0).then(|| self.0[position].scheme.name)
     }
 
-    /// Generates a number in the main scheme. If the number encodes personal data, it matches
-    /// `wanted`. Returns `None` if no number could be generated.
+    /// Generates a number in the main scheme. If the number encodes personal data, that data
+    /// matches `wanted`. Returns `None` if no number could be generated.
     ///
-    /// The main scheme is the first one just for people, or else the first one.
+    /// The main scheme is the first one that is only for people, or else the first one.
     pub fn make(&self, random: &mut Random, wanted: Wanted) -> Option<String> {
         let personal = || self.0.iter().find(|ready| ready.scheme.is_personal());
         personal().or(self.0.first())?.make(random, wanted)
@@ -116,7 +116,7 @@ impl Ready {
         self.form.get_or_init(|| Form::new(self.scheme.form, self.scheme.make)).as_ref().ok()
     }
 
-    /// Checks a number with and without its optional prefix.
+    /// Checks a number both with and without its optional prefix.
     pub(super) fn check(&self, text: &str, today: Date) -> Verdict {
         let normalised = normalise(text, self.scheme.keep);
         let mut closest = Stage::Length;
@@ -165,10 +165,10 @@ impl Ready {
         None
     }
 
-    /// Writes the person into a number, then varies the last character if needed. Returns `None` if
-    /// that doesn't produce a valid number.
+    /// Writes the data of a person into a number, and then varies the last character if needed.
+    /// Returns `None` if this doesn't result in a valid number.
     ///
-    /// `text` was sampled, so it's already normalized.
+    /// `text` was sampled from the form, so it is already normalized.
     fn completed(
         &self,
         mut text: Vec<u8>,

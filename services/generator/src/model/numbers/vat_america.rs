@@ -18,8 +18,8 @@ pub const SCHEMES: &[Scheme] = &[
         };
         checks(check == n.last())
     }),
-    // Letters have been in use since July 2026. It is undecided whether these include I, O, U, Q
-    // and F, so we accept those but don't generate them.
+    // Letters have been in use since July 2026. As it is undecided whether they include I, O, U, Q
+    // and F, these are accepted but not generated.
     vat("BR", "CNPJ", r"[0-9A-Z]{12}\d{2}", |n| {
         fits(n.bytes()[..12].iter().any(|byte| *byte != n.at(0)))?;
         let check = |weights: &[i32]| (11 - n.sum(weights) % 11) % 11 % 10;
@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
     )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    // Company numbers are higher than people's numbers, between 76 and 78 million.
+    // The numbers of companies are higher than those of people, between 76 and 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
     both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),
@@ -124,10 +124,11 @@ fn ecuador(n: &Number<'_>) -> Outcome {
     }
 }
 
-/// Letters, a date, two characters and a check digit, as in the authority's schema of invoices.
+/// Letters, a date, two characters and a check digit, as in the authority's schema for invoices.
 const MEXICAN_FORM: &str = r"[A-Z&Ñ]{3}\d{6}[0-9A-Z]{2}[0-9A]|[A-Z&Ñ]{4}\d{6}([0-9A-Z]{2}[0-9A])?";
 
-/// Four-letter words that the authority replaces in personal numbers.
+/// Four-letter words that the authority replaces in the numbers of people because they are
+/// offensive.
 const MEXICAN_WORDS: &[&str] = &[
     "BUEI", "BUEY", "CACA", "CACO", "CAGA", "CAGO", "CAKA", "CAKO", "COGE", "COJA", "COJE", "COJI",
     "COJO", "CULO", "FETO", "GUEY", "JOTO", "KACA", "KACO", "KAGA", "KAGO", "KAKA", "KOGE", "KOJO",
@@ -135,7 +136,7 @@ const MEXICAN_WORDS: &[&str] = &[
     "PEDO", "PENE", "PUTA", "PUTO", "QULO", "RATA", "RUIN",
 ];
 
-/// Checks Mexico's check character against the characters before it, padded with spaces to 12.
+/// Checks the Mexican check character against the characters before it, padded with spaces to 12.
 fn mexican_check(n: &Number<'_>) -> Outcome {
     const ALPHABET: &str = "0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ";
     let index = |c: char| ALPHABET.chars().position(|other| other == c).unwrap_or_default() as i32;
@@ -144,7 +145,7 @@ fn mexican_check(n: &Number<'_>) -> Outcome {
     n.ends_in("0123456789A", (11 - sum % 11) % 11)
 }
 
-/// Mexico: letters followed by a date. We don't enforce the check character, because it is wrong in
+/// Mexico: letters followed by a date. The check character isn't enforced, because it is wrong in
 /// some real numbers.
 fn mexico(n: &Number<'_>) -> Outcome {
     let letters = n.text().chars().take_while(|c| !c.is_ascii_digit()).count();

@@ -57,7 +57,7 @@ pub const SCHEMES: &[Scheme] = &[
     both("NZ", "IRD", r"\d{8,9}", |n| {
         let value = n.value(0, n.len());
         fits(value > 10_000_000 && value < 150_000_000)?;
-        // Weights go from right to left, so a missing leading digit counts as 0.
+        // Weights are applied from right to left, so a missing leading digit counts as 0.
         let check = |weights: [i32; 8]| (-n.sum_back(weights.into_iter())).rem_euclid(11);
         let first = check([2, 3, 4, 5, 6, 7, 2, 3]);
         let second = check([6, 7, 2, 5, 2, 3, 4, 7]);
@@ -72,7 +72,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("SN", "NINEA", r"\d{7}([012][A-HJ-NP-WZ]\d)?|\d{9}([012][A-HJ-NP-WZ]\d)?", |n| {
         let digits = if n.text().len() >= 12 || n.len() == 9 { 9 } else { 7 };
         let number = n.part(0, digits);
-        // The weights 1 and 2 alternate from the left, regardless of the length.
+        // The weights 1 and 2 alternate from the left, regardless of length.
         let sum: i32 = (0..digits).map(|i| number.digit(i) * (1 + (i % 2) as i32)).sum();
         checks(sum % 10 == 0)
     }),

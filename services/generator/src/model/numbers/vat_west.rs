@@ -12,8 +12,8 @@ use crate::model::check::{luhn_holds, mod_97};
 pub const SCHEMES: &[Scheme] = &[
     both("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran).make(r"[AL]7\d{5}[A-Z]"),
     vat("AT", "UID", r"U\d{8}", |n| {
-        // `luhn_digit` returns a check digit. Turn that back into the sum of the six digits before
-        // adding the seventh.
+        // `luhn_digit` returns a check digit, which is turned back into the sum of the six digits
+        // before adding the seventh.
         let sum = (10 - luhn_digit(&n.part(1, 7)) + n.digit(7)) % 10;
         checks((6 - sum).rem_euclid(10) == n.last())
     }),
@@ -58,7 +58,7 @@ pub const SCHEMES: &[Scheme] = &[
     vat("IE", "VAT", r"\d{7}[A-W]{1,2}|\d[A-Z+*]\d{5}[A-W]", |n| {
         let digits = |positions: [usize; 7]| positions.map(|position| n.digit(position));
         if !n.at(1).is_ascii_digit() {
-            // In the old format, the first digit gets the last weight, and a 0 is prepended.
+            // In the old format, the first digit has the last weight, and a 0 is prepended.
             let mut old = digits([0, 2, 3, 4, 5, 6, 0]);
             old[0] = 0;
             return checks(irish_letter(&old, 0) == char::from(n.at(7)));
@@ -117,7 +117,8 @@ const ONE_STOP: &[u64] = &[
     528, 616, 620, 642, 703, 705, 724, 752, 900,
 ];
 
-/// Keys made of these two letters are valid, but validators mistake them for a country prefix.
+/// Rejects numbers whose key is `FR`. The key is valid, but validators mistake it for a country
+/// prefix.
 fn no_prefix_key(n: &Number<'_>) -> Outcome {
     fits(!n.text().starts_with("FR"))
 }
@@ -134,8 +135,8 @@ fn spain(n: &Number<'_>) -> Outcome {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
             let is_digit = n.at(8).is_ascii_digit();
-            // Company numbers end in a digit. Those of foreign entities, churches and public bodies
-            // end in a letter.
+            // The numbers of companies end in a digit, and those of foreign entities, churches and
+            // public bodies in a letter.
             let fitting = match n.at(0) {
                 b'A' | b'B' | b'E' | b'H' => is_digit,
                 b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
@@ -160,7 +161,7 @@ fn britain(n: &Number<'_>) -> Outcome {
         }
         _ => {
             let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
-            // Numbers from 100 may follow a second scheme, shifted by 55.
+            // Numbers from 100 on may follow a second scheme, which is shifted by 55.
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }
