@@ -1,11 +1,11 @@
-//! Postal addresses and their parts.
+//! Postal addresses and their components.
 
 use super::culture::Culture;
 use super::data::{Data, Subject};
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
-/// A postal address, whole and in parts. Parts that it doesn't have are empty.
+/// A postal address, both as a whole and by component. Components that it doesn't have are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The whole address on one line, without the country.
@@ -22,12 +22,12 @@ pub struct Address {
     pub postcode: String,
     /// The town.
     pub city: String,
-    /// The state or province. Empty if addresses in the country don't mention it.
+    /// The state or province. Empty if addresses in the country don't include it.
     pub region: String,
 }
 
 impl Address {
-    /// Makes all parts empty, but keeps the memory.
+    /// Clears all components, but keeps their memory for reuse.
     fn clear(&mut self) {
         let Self { line, street, house_number, unit, district, postcode, city, region } = self;
         for part in [line, street, house_number, unit, district, postcode, city, region] {
@@ -44,7 +44,7 @@ impl Culture {
         address
     }
 
-    /// Replaces an address with another one. Reuses the strings, because allocating new ones takes
+    /// Replaces `address` with a new one. Its strings are reused, because allocating new ones takes
     /// longer than generating the address.
     pub fn write_parts(&self, random: &mut Random, address: &mut Address) {
         self.data().write_parts(random, address);
@@ -80,22 +80,22 @@ impl Data {
     }
 }
 
-/// Characters that separate the parts of a line.
+/// Characters that separate the components of a line.
 const COMMAS: [char; 2] = [',', '،'];
-/// Characters that may come between the house and flat numbers.
+/// Characters that may be between the house number and the flat number.
 const JOINTS: [char; 7] = ['/', '-', '–', '#', '號', '号', ' '];
 
-/// Sorts the pieces of a line into the parts of an address.
+/// Assigns the pieces of a line to the components of an address.
 struct Parts<'a> {
     address: &'a mut Address,
-    /// Whether the pattern has a house number or doesn't need one. If not, the first number we see
-    /// is the house number.
+    /// Whether the pattern has a house number or doesn't need one. Otherwise, the first number
+    /// found is the house number.
     has_house: bool,
-    /// Start of the text since the last comma or word.
+    /// Start of the text after the last comma or word.
     start: usize,
     /// End of the last number in that text.
     number: Option<usize>,
-    /// Whether we've seen a word since the last comma.
+    /// Whether there has been a word since the last comma.
     worded: bool,
     /// Whether the last word was the town.
     after_city: bool,
@@ -106,7 +106,7 @@ impl<'a> Parts<'a> {
         Self { address, has_house, start: 0, number: None, worded: false, after_city: false }
     }
 
-    /// Sorts the last piece of the line, which starts at `begin`.
+    /// Assigns the last piece of the line, which starts at `begin`.
     fn push(&mut self, piece: &Piece, begin: usize) {
         let Address { line, street, house_number, district, postcode, .. } = &mut *self.address;
         let part = match piece {
@@ -142,8 +142,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Finishes a number when a word follows, which starts at `word`. Characters right after the
-    /// number are part of it. Anything further belongs to the word.
+    /// Ends the current number because a word starts at `word`. Characters right after the number
+    /// are part of it, and anything further belongs to the word.
     fn end_number(&mut self, word: usize) {
         if let Some(number) = self.number.take() {
             let text = &self.address.line[number..word];
@@ -152,16 +152,16 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Finishes the text before a comma, which is at `end`.
+    /// Ends the text before a comma, which is at `end`.
     fn end_segment(&mut self, end: usize) {
-        // Text without a number is a floor, such as `st.`
+        // A text without a number is a floor, such as `st.`
         if self.number.take().is_some() || !self.worded {
             self.keep(end);
         }
         (self.worded, self.after_city) = (false, false);
     }
 
-    /// Keeps the text up to `end`.
+    /// Stores the text up to `end` in the right component.
     fn keep(&mut self, end: usize) {
         let Address { line, house_number, unit, district, .. } = &mut *self.address;
         let text = line[self.start..end].trim_matches(JOINTS);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
         for address in addresses("fi", 500) {
-            // Postcodes of post boxes end in 1. GeoNames doesn't have any other code for Raasepori.
+            // Postcodes of PO boxes end in 1. For Raasepori, GeoNames has no other postcode.
             let is_street = address.postcode.ends_with('0');
             assert!(is_street || address.city == "Raasepori", "{}", address.line);
         }

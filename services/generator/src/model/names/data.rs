@@ -1,4 +1,4 @@
-//! The lists and patterns of a single culture, and the code that uses these.
+//! The lists and patterns of a single culture, and how to use them.
 
 use super::list::{List, Names};
 use super::pack::{Lines, unpacked};
@@ -11,7 +11,7 @@ pub struct Data {
     pub(super) female: Names,
     pub(super) male: Names,
     pub(super) surnames: Names,
-    /// Surnames of women. Empty if women and men have the same surnames.
+    /// Surnames of women. Empty if they are the same as those of men.
     pub(super) female_surnames: Names,
     pub(super) streets: List,
     pub(super) cities: List,
@@ -19,15 +19,15 @@ pub struct Data {
     pub(super) profile: Profile,
 }
 
-/// Extra data for a city.
+/// Additional data about a city.
 struct Place {
-    /// The state or province. Empty if addresses don't mention it.
+    /// The state or province. Empty if addresses don't include it.
     region: Box<str>,
     /// The city's postcodes, or masks for generating them.
     postcodes: List,
 }
 
-/// A culture's patterns.
+/// The patterns of a culture.
 #[derive(Default)]
 pub struct Profile {
     pub(super) full_name: Choice,
@@ -42,21 +42,21 @@ pub struct Profile {
     pub(super) legal_form: Choice,
     words: List,
     trades: List,
-    /// The script's digit zero, unless it's the ASCII one.
+    /// The digit zero of the script, unless that is the ASCII one.
     zero: Option<char>,
     and: Box<str>,
     /// Whether companies are named after surnames.
     with_surname: bool,
 }
 
-/// The context shared by all words in a pattern.
+/// Context that all words in a pattern share.
 #[derive(Clone, Copy, Default)]
 pub struct Subject<'a> {
     /// True for a woman's name.
     pub female: bool,
     /// The index of the city.
     pub city: usize,
-    /// The company name so far, without its legal form.
+    /// The company name generated so far, without its legal form.
     pub stem: &'a str,
 }
 
@@ -100,7 +100,7 @@ impl Data {
         self.expand(self.profile.full_name.sample(random), subject, random, out);
     }
 
-    /// Returns a city's state or province. Empty if addresses don't mention it.
+    /// Returns a city's state or province, or an empty string if addresses don't include it.
     pub(super) fn region(&self, city: usize) -> &str {
         self.places.get(city).map_or("", |place| &place.region)
     }
@@ -126,7 +126,7 @@ impl Data {
         }
     }
 
-    /// Appends a pattern with its placeholders filled in.
+    /// Appends a pattern, filling in its placeholders.
     pub fn expand(
         &self,
         pieces: &[Piece],
@@ -191,7 +191,7 @@ impl Place {
 }
 
 impl Profile {
-    /// Parses a profile, skipping invalid patterns. A test makes sure that there aren't any.
+    /// Parses a profile, skipping invalid patterns. A test ensures that there aren't any.
     fn read<'a>(rows: impl Iterator<Item = (&'a str, &'a str, u32)>) -> Self {
         let mut profile = Self::default();
         let rows: Vec<_> = rows.collect();
@@ -238,7 +238,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Returns whether a legal form mentions more partners, such as `& Sons` or `GmbH & Co. KG`.
+    /// Returns whether a legal form mentions further partners, such as `& Sons` or `GmbH & Co. KG`.
     fn names_a_family(&self, legal_form: &[Piece]) -> bool {
         self.with_surname
             && legal_form.iter().any(|piece| {
@@ -248,7 +248,7 @@ impl Profile {
     }
 }
 
-/// Words that introduce the founder's sons, for cultures that use another word between two
+/// Words that introduce the founder's sons in cultures that use a different word between two
 /// founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
@@ -270,7 +270,7 @@ fn raised(mut stem: String) -> String {
     stem
 }
 
-/// Changes Spanish *y* to *e* before the same vowel, as in `Ruiz e Ibáñez`.
+/// Changes Spanish *y* to *e* before the sound *i*, as in `Ruiz e Ibáñez`.
 fn softened(out: &mut String, start: usize) {
     for vowel in ["I", "Í", "Hi", "Hí"] {
         if let Some(at) = out[start..].find(&format!(" y {vowel}")) {
@@ -279,7 +279,8 @@ fn softened(out: &mut String, start: usize) {
     }
 }
 
-/// Returns the company name patterns: phrases, plus surnames if companies are named after them.
+/// Returns the patterns for company names: phrases and, if companies are named after their
+/// founders, surnames.
 fn companies<'a>(
     and: &str,
     with_surname: &str,
@@ -294,7 +295,7 @@ fn companies<'a>(
         return choice;
     }
     choice.add("{surname}", 4);
-    // In Arabic, the word is attached to the second name.
+    // In Arabic, the word is attached to the name that follows.
     match and.contains('{') {
         true => choice.add(&format!("{{surname}} {and}"), 2),
         false => choice.add(&format!("{{surname}} {and} {{surname}}"), 2),
@@ -302,7 +303,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // Put the trade in the same place as in the culture's phrases.
+    // Put the trade where the culture's phrases have it.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice
@@ -310,7 +311,7 @@ fn companies<'a>(
 
 #[cfg(test)]
 impl Data {
-    /// Returns the number of possible street names.
+    /// Returns the number of street names that can be generated.
     pub fn street_names(&self) -> usize {
         let halves = self.profile.street_first.len() * self.profile.street_second.len().max(8);
         self.streets.len().max(halves)
@@ -332,7 +333,7 @@ impl Data {
         .sum()
     }
 
-    /// Returns the packed Latin form of a name, if any.
+    /// Returns the packed Latin form of `name`, if any.
     pub fn latin_of(&self, name: &str) -> Option<&str> {
         [&self.female, &self.male, &self.surnames]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Names split into their parts, for generating whole people.
+//! Names split into their parts, as needed for complete profiles.
 
 use super::culture::Culture;
 use super::data::Data;
@@ -10,7 +10,7 @@ use crate::model::random::Random;
 pub struct Identity {
     /// The given name.
     pub given: String,
-    /// The surname. Cultures with two surnames separate them with a space.
+    /// The surname. In cultures with two surnames, they are separated by a space.
     pub surname: String,
     /// The full name in the culture's usual order.
     pub full: String,
@@ -32,9 +32,9 @@ impl Culture {
         identity
     }
 
-    /// Replaces a name with that of another woman or man. Reuses the strings, because allocating
-    /// new ones takes longer than generating the name. In a given family, the surname is drawn from
-    /// `family`.
+    /// Replaces `identity` with the name of another woman or man. Its strings are reused, because
+    /// allocating new ones takes longer than generating the name. If `family` is given, the surname
+    /// is drawn from that.
     pub fn write_identity(
         &self,
         female: bool,
@@ -47,7 +47,7 @@ impl Culture {
 }
 
 impl Identity {
-    /// Makes all parts empty, but keeps the memory.
+    /// Clears all parts, but keeps their memory for reuse.
     fn clear(&mut self) {
         let Self { given, surname, full, given_latin, surname_latin, latin, kana } = self;
         for part in [given, surname, full, given_latin, surname_latin, latin] {
@@ -106,8 +106,8 @@ impl Data {
 }
 
 impl Data {
-    /// Returns the index of a family's surname. For a woman, we pick the feminine form that shares
-    /// the longest prefix with the man's surname.
+    /// Returns the index of the surname shared by a family. For a woman, this is the feminine form
+    /// that has the longest prefix in common with the man's surname.
     fn family_surname(&self, female: bool, family: &mut Random) -> usize {
         let position = self.surnames.position(family);
         if !female || self.female_surnames.is_empty() {
@@ -118,12 +118,12 @@ impl Data {
             let other = self.female_surnames.get(*position).chars();
             name.chars().zip(other).take_while(|(one, other)| one == other).count()
         };
-        // On a tie, `max_by_key` returns the last one, regardless of weight.
+        // If several are equally long, `max_by_key` returns the last one, regardless of weight.
         (0..self.female_surnames.len()).max_by_key(common).unwrap_or(position)
     }
 }
 
-/// Appends a name, after a space unless it's the first.
+/// Appends a name, preceded by a space unless it is the first one.
 fn push_apart(names: &mut String, name: &str) {
     if !names.is_empty() {
         names.push(' ');

@@ -1,15 +1,15 @@
-//! Names in plain Latin letters, romanised as in each country's passports.
+//! Names in plain Latin letters, romanised as in the passports of each country.
 //!
-//! Alphabets are converted letter by letter. For names in other scripts, we look up the Latin form
-//! in `data/latin`.
+//! Alphabets are converted letter by letter. For names in other scripts, the Latin form is looked
+//! up in `data/latin`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-/// One line per language: its code, then each letter with its Latin form (`-` for none). The
-/// language `*` applies to all.
+/// One line per language, with its code and each letter followed by its Latin form (`-` for none).
+/// The language `*` applies to all of them.
 const ALPHABETS: &str = include_str!("../../../data/alphabets.txt");
 
 type Alphabet = HashMap<char, &'static str>;
@@ -24,8 +24,8 @@ static LETTERS: LazyLock<HashMap<&'static str, Alphabet>> = LazyLock::new(|| {
     ALPHABETS.lines().filter_map(alphabet).collect()
 });
 
-/// Romanises a name. Keeps capitals, spaces and hyphens. Drops any other marks, and letters that we
-/// can't convert.
+/// Romanises a name. Capitals, spaces and hyphens are kept, but any other marks and letters that
+/// can't be converted are dropped.
 pub fn latin(name: &str, language: &str) -> String {
     // Fast path: most names are ASCII and don't need the table.
     if name.is_ascii() {
@@ -47,14 +47,14 @@ pub fn latin(name: &str, language: &str) -> String {
     out
 }
 
-/// Converts a name to lower-case ASCII letters, without spaces or marks.
+/// Converts a name to lower-case ASCII letters without spaces or marks.
 pub fn plain(name: &str, language: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     push_plain(name, language, &mut plain);
     plain
 }
 
-/// Appends a name in lower-case ASCII letters, without spaces or marks.
+/// Appends a name in lower-case ASCII letters without spaces or marks.
 pub fn push_plain(name: &str, language: &str, out: &mut String) {
     let mut push = |text: &str| {
         let letters = text.bytes().filter(u8::is_ascii_alphabetic);
@@ -115,8 +115,8 @@ fn known(letter: char, language: &str) -> Option<&'static str> {
     spelling(language).or_else(|| spelling("*"))
 }
 
-/// Handles letters whose conversion depends on adjacent letters. Returns their Latin form and the
-/// number of letters that it covers.
+/// Handles letters whose conversion depends on adjacent letters. Returns the Latin form and the
+/// number of letters that it replaces.
 fn sequence(letters: &[char], at: usize, language: &str) -> Option<(&'static str, usize)> {
     let (rest, first) = (&letters[at..], at == 0);
     match (language, rest) {

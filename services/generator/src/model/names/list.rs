@@ -10,14 +10,14 @@ use crate::model::random::Random;
 #[derive(Default)]
 pub struct List {
     text: Box<str>,
-    /// End offset of each name.
+    /// The end offset of each name.
     ends: Box<[u32]>,
     /// The alias table. Empty if all names are equally likely.
     cells: Box<[Cell]>,
 }
 
-/// A cell of an alias table (Vose's method): the probability of the cell's own name, and the alias
-/// to use otherwise.
+/// A cell of an alias table (Vose's method), with the probability of the cell's own name and the
+/// alias that is used otherwise.
 #[derive(Clone, Copy)]
 struct Cell {
     /// The probability in units of 1/65536.
@@ -25,7 +25,8 @@ struct Cell {
     other: u16,
 }
 
-/// Names with their Latin forms and, for Japanese, their readings, if the build packs them.
+/// Names with their Latin forms and, for Japanese, their readings, if these were packed by the
+/// build.
 #[derive(Default)]
 pub struct Names {
     list: List,
@@ -33,13 +34,13 @@ pub struct Names {
     pub latin: List,
     /// Readings in katakana.
     pub kana: List,
-    /// Latin forms that we convert letter by letter, on first use. Empty strings for names that
-    /// stay the same.
+    /// Latin forms that are converted letter by letter on first use. Empty strings for names that
+    /// stay unchanged.
     converted: OnceLock<List>,
 }
 
 impl Names {
-    /// Creates a list of names. `columns` has the Latin form and the reading of each name.
+    /// Creates a list of names. `columns` contains the Latin form and the reading of each name.
     pub fn new(list: List, columns: &[&str]) -> Self {
         let column = |nth: usize| {
             let column = || columns.iter().map(|row| row.split('\t').nth(nth).unwrap_or_default());
@@ -51,7 +52,8 @@ impl Names {
         Self { list, latin: column(0), kana: column(1), converted: OnceLock::new() }
     }
 
-    /// Returns the name at an index in Latin letters. `language` is that of all the names.
+    /// Returns the name at `position` in Latin letters. `language` is the language of all names in
+    /// the list.
     pub fn romanised(&self, position: usize, language: &str) -> &str {
         let written = self.latin.get(position);
         if !written.is_empty() {
@@ -115,7 +117,7 @@ impl List {
         self.ends.is_empty()
     }
 
-    /// Returns the name at an index, or an empty string if the index is out of range.
+    /// Returns the name at `position`, or an empty string if that is out of range.
     pub fn get(&self, position: usize) -> &str {
         let Some(end) = self.ends.get(position) else { return "" };
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
@@ -151,11 +153,12 @@ impl List {
     }
 }
 
-/// Builds the alias table. Wherever a rare name leaves room in its cell, one common name fills it.
+/// Builds the alias table. Where a rare name leaves room in its cell, a single common name fills
+/// it.
 fn alias_table(weights: &[u32]) -> Vec<Cell> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let count = weights.len() as u64;
-    // Scaled so that a full cell equals `total`.
+    // Scaled so that a full cell is equal to `total`.
     let mut left: Vec<u64> = weights.iter().map(|weight| u64::from(*weight) * count).collect();
     let (mut small, mut large) = (Vec::new(), Vec::new());
     for (position, share) in left.iter().enumerate() {

@@ -8,11 +8,12 @@ use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// Weights are quarter powers of two. These are the first four, in units of 1/16.
+/// The first four weights, in units of 1/16. Weights are powers of two with exponents in steps of a
+/// quarter.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
-/// Returns the `nth` culture's unpacked text. It would be empty if the data was damaged, but a
-/// test rules that out.
+/// Returns the unpacked text of the `nth` culture. If the data were damaged, this would be empty,
+/// but a test rules that out.
 pub fn unpacked(nth: usize) -> String {
     let number = |at: usize| -> Option<usize> {
         let bytes = PACKED.get(at..at + 4)?.try_into().ok()?;
@@ -28,7 +29,7 @@ pub fn unpacked(nth: usize) -> String {
     read().unwrap_or_default()
 }
 
-/// A culture's lines, which contain several lists in a row.
+/// The lines of a culture, which contain several consecutive lists.
 pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }
@@ -58,7 +59,7 @@ impl<'a> Lines<'a> {
         Names::new(list, &columns)
     }
 
-    /// Reads the next list, and returns the columns after the weights as well.
+    /// Reads the next list, and also returns the columns after the weights.
     pub fn table(&mut self) -> (List, Vec<&'a str>) {
         let rows = self.rows();
         let columns = rows.iter().map(|row| row.columns).collect();

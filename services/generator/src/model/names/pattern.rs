@@ -20,32 +20,32 @@ pub enum Piece {
     Mask(Box<str>),
 }
 
-/// Words that a placeholder can represent.
+/// The words that a placeholder can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
     Given,
     /// A surname that matches the given name.
     Surname,
-    /// A street, along with anything else that comes before the house number.
+    /// A street, along with any other text before the house number.
     Street,
-    /// The first half of a street name, which [`Word::StreetSecond`] completes.
+    /// The first half of a street name, to be completed by [`Word::StreetSecond`].
     StreetFirst,
     /// The second half of a street name.
     StreetSecond,
-    /// A house number in the country's usual format.
+    /// A house number in the format that is usual in the country.
     House,
     /// A district of a town.
     District,
-    /// The town in the address.
+    /// The town of the address.
     City,
-    /// The state or province in the address.
+    /// The state or province of the address.
     Region,
     /// One of the town's postcodes.
     Postcode,
     /// A word for company names.
     Company,
-    /// The company's trade.
+    /// The trade of the company.
     Trade,
     /// The company name without its legal form.
     Stem,
@@ -81,7 +81,7 @@ const POSTAL: &[u8] = b"ABEGHJLNPRSTWXYZ";
 const POSTAL_SECOND: &[u8] = b"BGHJLNPRTWXZ";
 /// Digits allowed in every position of an Iranian postcode.
 const IRANIAN: [u8; 7] = [1, 3, 4, 6, 7, 8, 9];
-/// Characters allowed after an Irish routing key.
+/// Characters allowed in the second half of an Irish postcode, after the routing key.
 const IRISH: &[u8] = b"0123456789ACDEFHKNPRTVWXY";
 
 /// A parsed pattern.
@@ -188,8 +188,8 @@ fn push_digit(value: u8, zero: char, out: &mut String) {
     out.push(char::from_u32(u32::from(zero) + u32::from(value)).unwrap_or(zero));
 }
 
-/// Fills in a mask at random. `#` is any digit, `%` is 1 to 9, and `$` is a digit found in Iranian
-/// postcodes (not 0, 2 or 5). `@`, `&` and `*` are postcode letters.
+/// Fills in a mask at random. `#` is any digit, `%` is 1 to 9, and `$` is a digit that Iranian
+/// postcodes can have (not 0, 2 or 5). `@`, `&` and `*` are postcode letters.
 pub fn write_mask(mask: &str, random: &mut Random, zero: char, out: &mut String) {
     for character in mask.chars() {
         match character {
