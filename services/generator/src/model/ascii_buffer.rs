@@ -4,7 +4,7 @@ use super::random::Random;
 
 const CAPACITY: usize = 64;
 
-/// A buffer for up to 64 ASCII characters. Silently drops anything beyond that.
+/// A buffer for up to 64 ASCII characters. Anything beyond that is silently dropped.
 #[derive(Clone)]
 pub struct AsciiBuffer {
     bytes: [u8; CAPACITY],
@@ -65,7 +65,7 @@ impl AsciiBuffer {
         &self.bytes[..self.length]
     }
 
-    /// Returns the characters for in-place changes.
+    /// Returns the characters for in-place modification.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }

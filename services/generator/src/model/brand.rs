@@ -7,7 +7,7 @@ pub const BRANDS: usize = 20;
 
 const SHORTEST: usize = 3;
 const LONGEST: usize = 24;
-/// Maximum length of the part taken from the words. This leaves room for the longest suffix.
+/// Maximum length of the text taken from the words, which leaves room for the longest suffix.
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];
@@ -23,12 +23,12 @@ const SYLLABLES: [&str; 12] =
 /// Consonants that are often doubled.
 const DOUBLES: &str = "bdfglmnprst";
 
-/// Returns whether we can make names from these words, which takes at least one letter or digit.
+/// Returns whether names can be made from these words, which requires at least one letter or digit.
 pub fn possible(words: &str) -> bool {
     words.chars().any(char::is_alphanumeric)
 }
 
-/// Generates a single name like those from [`make`], or an empty string if the words aren't
+/// Generates a single name, like those from [`make`]. Returns an empty string if the words aren't
 /// [`possible`].
 pub fn make_one(words: &str, random: &mut Random) -> String {
     let root = root(words);
@@ -42,7 +42,7 @@ pub fn make_one(words: &str, random: &mut Random) -> String {
 
 /// Returns the letters and digits of the words, in lower case.
 fn root(words: &str) -> String {
-    // Filter after lowercasing, since that can add combining marks: İ becomes two characters.
+    // Filter after lowercasing, because that can add combining marks: İ becomes two characters.
     let lower = words.chars().flat_map(char::to_lowercase);
     lower.filter(|letter| letter.is_alphanumeric()).take(ROOT).collect()
 }
@@ -90,8 +90,8 @@ fn shortened(root: &str, random: &mut Random) -> String {
     join(&kept, random.pick::<&str>(&VOWEL_SUFFIXES))
 }
 
-/// Doubles a consonant after a vowel, and sometimes appends a suffix. We don't double a leading
-/// consonant, or one before another consonant, since that would be unpronounceable.
+/// Doubles a consonant after a vowel, and sometimes appends a suffix. A consonant isn't doubled at
+/// the start or before another consonant, since that would be unpronounceable.
 fn with_double(root: &str, random: &mut Random) -> String {
     let letters: Vec<char> = root.chars().collect();
     let is_vowel = |at: usize| letters.get(at).is_some_and(|letter| vowel(*letter));
@@ -111,15 +111,15 @@ fn with_double(root: &str, random: &mut Random) -> String {
     if random.percent(40) { doubled } else { join(&doubled, random.pick::<&str>(&SUFFIXES)) }
 }
 
-/// Returns the first 2 to 8 letters, or more if necessary to include a vowel.
+/// Returns the first 2 to 8 letters, or more if that's necessary to include a vowel.
 fn cut(root: &str, random: &mut Random) -> String {
     let length = random.between(2, 8) as usize;
     let vowel_at = root.chars().position(vowel).map_or(0, |at| at + 1);
     root.chars().take(length.max(vowel_at)).collect()
 }
 
-/// Joins two parts. Where two vowels meet, one is dropped. Where more than two consonants meet, a
-/// vowel goes in between.
+/// Joins two strings. Where two vowels meet, one of them is dropped. Where more than two consonants
+/// meet, a vowel is inserted.
 fn join(first: &str, second: &str) -> String {
     let end = first.chars().next_back();
     let twice = end.is_some_and(vowel) && second.starts_with(vowel);
@@ -183,7 +183,8 @@ mod tests {
                 for name in make(words, &mut random) {
                     let lower = name.to_lowercase();
                     let runs = lower.split(vowel).map(|run| run.chars().count());
-                    // Northwind already has three consonants in a row.
+                    // The given words may already have runs of consonants: Northwind has three in a
+                    // row.
                     let own = words.split(vowel).map(|run| run.chars().count()).max().unwrap();
                     let longest = runs.max().unwrap();
                     assert!(longest <= own.max(2) + 1, "{words}: {name}");
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Tries every 67th letter or digit in Unicode.
+    /// Tries every 67th Unicode letter or digit.
     #[test]
     fn words_in_any_script_give_brands() {
         let mut random = Seed::parse("world").unwrap().random("test", "");

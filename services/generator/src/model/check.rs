@@ -1,7 +1,7 @@
 //! Check digit algorithms shared by several schemes.
 //!
-//! All functions take ASCII. They don't check for digits: any character counts as its distance from
-//! `0`, so validate the format first.
+//! All functions take ASCII. They don't check for digits, but subtract `0` from any character, so
+//! validate the format first.
 
 /// Returns the value of an ASCII digit.
 pub fn digit(byte: u8) -> u32 {
@@ -13,7 +13,7 @@ pub fn ascii(value: u32) -> u8 {
     b'0' + (value % 10) as u8
 }
 
-/// Returns the sum of weight · digit, from left to right, up to the end of the shorter slice.
+/// Returns the sum of weight · digit from left to right, up to the end of the shorter slice.
 pub fn weighted(digits: &[u8], weights: &[i32]) -> i32 {
     digits.iter().zip(weights).map(|(byte, weight)| digit(*byte) as i32 * weight).sum()
 }

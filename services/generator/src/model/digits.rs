@@ -1,5 +1,5 @@
 //! Decimal digits. Writing them directly is several times faster than the standard library's
-//! formatting, which costs as much as a whole value.
+//! formatting, which can take as long as generating a value.
 
 /// Appends a number with at least `width` digits (up to 20), padded with zeros.
 pub fn push_padded(number: u64, width: usize, out: &mut String) {

@@ -5,7 +5,8 @@ use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
 
-/// Reporting bodies that allocate real type codes. We don't generate 00, which marks test devices.
+/// Reporting bodies that allocate real type codes. 00 isn't generated, because it indicates test
+/// devices.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
 /// Appends a 15-digit IMEI.
@@ -31,7 +32,7 @@ pub enum ImeiFault {
     /// There are too many or too few digits.
     #[error("An IMEI has 15 digits, not {0}.")]
     Length(usize),
-    /// The first two digits don't belong to a reporting body. 00 marks test devices.
+    /// The first two digits don't belong to a reporting body. 00 indicates test devices.
     #[error("No reporting body has the number {0:02}.")]
     Body(u64),
     /// The serial number is 000000.
@@ -42,7 +43,7 @@ pub enum ImeiFault {
     Checksum,
 }
 
-/// Checks an IMEI as typed by people. Accepts every reporting body.
+/// Checks an IMEI as entered by the user. All reporting bodies are accepted.
 ///
 /// # Errors
 /// Returns the first problem found.

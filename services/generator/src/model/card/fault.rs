@@ -10,7 +10,7 @@ pub enum CardFault {
     /// The number contains something other than digits, spaces and hyphens.
     #[error("A card number can contain only digits, spaces and hyphens.")]
     Format,
-    /// There are too many or too few digits.
+    /// The number has too many or too few digits.
     #[error("{0} numbers do not have {1} digits.")]
     Length(&'static str, usize),
     /// The prefix belongs to a different brand, or to none.
@@ -24,8 +24,8 @@ pub enum CardFault {
 /// Brand name in messages when no brand was requested.
 const ANY_BRAND: &str = "Card";
 
-/// Returns the brands that may have issued a number, or just `brand` if given. Ignores spaces and
-/// hyphens.
+/// Returns the brands that may have issued a card with this number, or just `brand` if given.
+/// Spaces and hyphens are ignored.
 ///
 /// # Errors
 /// Returns the first problem found.

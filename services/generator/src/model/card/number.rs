@@ -20,11 +20,11 @@ pub struct Card {
     pub expiry: Date,
     /// The cardholder's name.
     pub holder: String,
-    /// The card number: digits only, with a valid Luhn checksum.
+    /// The card number, which consists of digits and has a valid Luhn checksum.
     pub number: String,
     /// The three- or four-digit security code printed on the card.
     pub code: String,
-    /// A four-digit PIN. It never starts with 0.
+    /// A four-digit PIN that doesn't start with 0.
     pub pin: u16,
 }
 
@@ -68,10 +68,11 @@ pub fn find(name: &str) -> Option<&'static CardType> {
     })
 }
 
-/// Picks a brand. The four big ones are weighted by market share, the rest are equally likely.
+/// Picks a brand. The four big ones are weighted by market share, and the rest are equally likely.
 fn any_type(random: &mut Random) -> &'static CardType {
     let rest = CARD_TYPES.iter().filter(|kind| kind.share == 0).count() as u64;
-    // Count in units of 1/rest percent, so the remaining 14 percent split evenly among the others.
+    // Count in units of 1/rest percent, so that the remaining 14 percent split evenly among the
+    // others.
     let mut left = random.below(100 * rest);
     for kind in CARD_TYPES {
         let weight = if kind.share == 0 { 14 } else { u64::from(kind.share) * rest };
@@ -133,7 +134,7 @@ impl Span {
 }
 
 impl Prefixes {
-    /// Returns how many digits each prefix has.
+    /// Returns the number of digits in each prefix.
     fn digits(&self) -> u32 {
         self.0.ilog10() + 1
     }
@@ -145,7 +146,7 @@ impl Prefixes {
     }
 }
 
-/// A brand's issuer numbers, minus those where another brand has a longer prefix.
+/// The issuer numbers of a brand, except those for which another brand has a longer prefix.
 struct Space {
     /// The issuer numbers under each prefix, with their weight.
     shares: Vec<(Share, u16)>,

@@ -9,7 +9,7 @@ pub struct Coin {
     pub name: &'static str,
     /// The ticker symbol, also accepted as a name.
     pub ticker: &'static str,
-    /// A former ticker symbol, if any.
+    /// A former ticker symbol that is still accepted, if any.
     pub(super) alias: Option<&'static str>,
     /// The coin's address formats, with weights.
     pub(super) forms: &'static [(Scheme, u16)],

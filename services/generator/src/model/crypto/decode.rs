@@ -1,5 +1,5 @@
-//! Decodes addresses to their payload. Checksums are ignored here: we call an address valid if
-//! re-encoding its payload yields the same address.
+//! Decodes addresses to their payloads. Checksums are ignored here, because an address is
+//! considered valid if re-encoding its payload yields the same address.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -68,11 +68,11 @@ impl Scheme {
         }
     }
 
-    /// Normalizes an address, so that different spellings compare equal.
+    /// Normalizes an address so that different spellings compare equal.
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // These may be all upper case, which allows smaller QR codes.
+            // These may be written in upper case, which makes QR codes smaller.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }
@@ -92,14 +92,14 @@ impl Scheme {
     }
 }
 
-/// Returns the version and the program of a SegWit address of any kind with this prefix.
+/// Returns the version and program of any SegWit address with this prefix.
 pub(super) fn program(text: &str, prefix: &str) -> Option<(u8, Vec<u8>)> {
     let groups = groups(text.strip_prefix(prefix)?.strip_prefix('1')?, bech32::ALPHABET)?;
     let (version, rest) = groups.split_first()?;
     Some((*version, bytes(rest, 6)?))
 }
 
-/// Strips a prefix. Returns the rest if it is exactly `length` bytes long.
+/// Strips a prefix. Returns the rest, provided that it is exactly `length` bytes long.
 fn behind(beginning: &[u8], bytes: Vec<u8>, length: usize) -> Option<Vec<u8>> {
     let rest = bytes.strip_prefix(beginning)?;
     (rest.len() == length).then(|| rest.to_vec())
@@ -153,7 +153,7 @@ fn monero(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Decodes the key that follows four zero bits. Drops the eight checksum characters.
+/// Decodes the key after the four leading zero bits, and drops the eight checksum characters.
 fn nano(text: &str) -> Option<Vec<u8>> {
     let mut groups = groups(text, NANO)?;
     if groups.len() != 60 || groups[0] > 1 {

@@ -80,7 +80,7 @@ impl Scheme {
         }
     }
 
-    /// Encodes a payload, whose length must be [`Self::payload_length`].
+    /// Encodes a payload, whose length must be equal to [`Self::payload_length`].
     pub fn encode(self, payload: &[u8], out: &mut String) {
         match self {
             Self::Base58Check(version) => {

@@ -9,13 +9,13 @@ use super::table::COINS;
 /// An error found while checking a crypto address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoFault {
-    /// The format is unknown, or isn't one that the requested coin uses.
+    /// The format is unknown, or the requested coin doesn't use it.
     #[error("{0} addresses do not have this format.")]
     Form(&'static str),
-    /// The format is fine, but the checksum is wrong.
+    /// The format is valid, but the checksum is wrong.
     #[error("The checksum of the {0} address is wrong.")]
     Checksum(&'static str),
-    /// The checksum is right, but the coin has no such SegWit programs.
+    /// The checksum is right, but the coin doesn't have SegWit programs of this version or length.
     #[error("The SegWit program of the {0} address is none of these: {1}.")]
     Program(&'static str, &'static str),
 }
@@ -28,8 +28,8 @@ const TAPROOT: &str = "version 0 with 20 or 32 bytes, version 1 with 32 bytes";
 /// Coin name in messages when no coin was requested.
 const ANY_COIN: &str = "Crypto";
 
-/// Returns the coins that an address may belong to. Without a requested coin, that can be several,
-/// since many coins share a format.
+/// Returns the coins that an address may belong to. There can be several if no coin was requested,
+/// because many coins share a format.
 ///
 /// # Errors
 /// Returns an error if the format is unknown or the checksum is wrong.
@@ -57,7 +57,7 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
     if found.is_empty() { Err(closest) } else { Ok(found) }
 }
 
-/// How closely a string resembles the addresses of a scheme.
+/// How closely a string resembles the addresses of a scheme, from worst to best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     /// The format doesn't match.
@@ -65,7 +65,7 @@ enum Likeness {
     None,
     /// The format matches, but the checksum is wrong.
     Checksum,
-    /// The checksum is right, but the SegWit program has another version or length.
+    /// The checksum is right, but the SegWit program has a different version or length.
     Program,
     /// A valid address.
     Same,
@@ -79,7 +79,7 @@ impl Scheme {
         };
         let mut right = String::new();
         self.encode(&payload, &mut right);
-        // Ethereum addresses in a single letter case don't carry a checksum.
+        // Ethereum addresses in all upper or all lower case don't have a checksum.
         let plain = matches!(self, Self::Eip55)
             && canonical.eq_ignore_ascii_case(&right)
             && (canonical == canonical.to_ascii_lowercase()

@@ -1,6 +1,7 @@
 //! Well-formed crypto addresses with valid checksums, generated from random bytes.
 //!
-//! The random bytes replace a hash or public key. The private key of such an address is unknown.
+//! The random bytes take the place of a hash or public key, so the private key of such an address
+//! is unknown.
 
 mod bech32;
 mod coin;

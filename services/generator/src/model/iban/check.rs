@@ -1,10 +1,10 @@
-//! Validates IBANs as typed by people, and formats them in groups.
+//! Validates IBANs as entered by users, and formats them in groups.
 
 use super::country::{Country, find};
 use super::fault::IbanFault;
 
-/// Checks an IBAN against `wanted`, or else against the country in its prefix. Ignores spaces,
-/// hyphens, letter case and a leading `IBAN`.
+/// Checks an IBAN. It must belong to the country `wanted` if given, or else to the one in its own
+/// prefix. Spaces, hyphens, letter case and a leading `IBAN` are ignored.
 ///
 /// Returns the country and the IBAN in electronic format.
 ///

@@ -1,5 +1,5 @@
-//! Generates and validates IBANs (ISO 13616), following each country's structure and national check
-//! digits.
+//! Generates and validates IBANs (ISO 13616) according to the structure and the national check
+//! digits of each country.
 
 use std::sync::LazyLock;
 
@@ -19,11 +19,11 @@ pub struct Country {
     parts: Vec<Part>,
 }
 
-/// One part of the domestic account number.
+/// A component of the domestic account number.
 enum Part {
-    /// This number of characters, each from this alphabet.
+    /// A fixed number of characters from an alphabet.
     Any(&'static [u8], usize),
-    /// One of several words or, for digits, one of several ranges of the same width.
+    /// One of several words or, for digits, one of several ranges of equal width.
     Choice(Vec<Choice>),
 }
 
@@ -75,8 +75,8 @@ impl Country {
         }
     }
 
-    /// Checks an IBAN in electronic format. Accepts any bank in the country, not just the ones we
-    /// generate.
+    /// Checks an IBAN in electronic format. Accepts any bank in the country, not just those for
+    /// which IBANs are generated.
     pub(super) fn check(&self, iban: &str) -> Result<(), IbanFault> {
         let (code, bytes) = (self.row.code, iban.as_bytes());
         if bytes.len() != self.length() {
@@ -102,14 +102,14 @@ impl Country {
         }
     }
 
-    /// Writes the national check digits in place. Returns false if none exist for this number.
+    /// Writes the national check digits in place. Returns false if there are none for this number.
     fn complete(&self, bban: &mut [u8]) -> bool {
         self.row.rule.is_none_or(|rule| rule(bban))
     }
 }
 
-/// Countries whose national check digits we generate but don't check. In Germany the method depends
-/// on the bank, and the Netherlands have abolished theirs.
+/// Countries whose national check digits are generated but not checked. In Germany, the method
+/// depends on the bank, and the Netherlands have abolished check digits.
 const NOT_ENFORCED: [&str; 2] = ["DE", "NL"];
 
 impl Part {
@@ -139,7 +139,7 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Banks that we don't generate use other words in the same format.
+            // Banks for which no IBANs are generated use other words in the same format.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -152,8 +152,8 @@ impl Part {
     }
 }
 
-/// Parses a structure: `4n` means digits, `4a` capitals, `4c` either. Anything else is a choice
-/// between words and ranges of digits, such as `AB|CD|000-099`.
+/// Parses a structure, in which `4n` means digits, `4a` capitals, and `4c` either. Anything else is
+/// a choice between words and ranges of digits, such as `AB|CD|000-099`.
 fn parts(structure: &'static str) -> Vec<Part> {
     structure.split(' ').map(part).collect()
 }
@@ -182,7 +182,7 @@ fn choice(text: &'static str) -> Choice {
     range.unwrap_or(Choice::Word(text))
 }
 
-/// Computes the two check digits after the country code. They make the rearranged IBAN equal 1
+/// Computes the two check digits after the country code, which make the rearranged IBAN equal to 1
 /// modulo 97.
 fn check_digits(iban: &[u8]) -> [u8; 2] {
     let mut moved = AsciiBuffer::new();
@@ -244,8 +244,8 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some of the registry's examples use bank codes that aren't on our lists, so we only
-            // compare check digits.
+            // Some of the examples in the registry use bank codes that aren't on our lists, so only
+            // compare the check digits.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");

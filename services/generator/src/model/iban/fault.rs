@@ -6,7 +6,7 @@ pub enum IbanFault {
     /// The IBAN is empty, or contains something other than letters and digits.
     #[error("An IBAN can contain only letters, digits and spaces.")]
     Characters,
-    /// The first two letters aren't the code of a country that uses IBANs.
+    /// The first two letters aren't the code of a country with IBANs.
     #[error("{0} does not use IBANs.")]
     Country(String),
     /// The IBAN belongs to a country other than the requested one.
@@ -15,7 +15,7 @@ pub enum IbanFault {
     /// The IBAN is too long or too short.
     #[error("An IBAN from {0} has {1} characters, not {2}.")]
     Length(&'static str, usize, usize),
-    /// A letter is in the place of a digit, or vice versa.
+    /// There is a letter in place of a digit, or vice versa.
     #[error("The account number does not have the structure of {0}.")]
     Structure(&'static str),
     /// The check digits after the country code are wrong.

@@ -1,8 +1,8 @@
 //! National check digits in bank account numbers.
 //!
 //! A rule takes the domestic number (everything after the IBAN's check digits) and writes its check
-//! digits in place. It returns false if the number can't have check digits. A number is valid if
-//! its rule leaves it unchanged.
+//! digits in place. It returns false if the number can't have any check digits. A number is valid
+//! if its rule leaves it unchanged.
 
 use crate::model::check::{ascii, digit, luhn, mod_11_10, mod_97, number, weighted};
 
@@ -46,7 +46,7 @@ pub fn belgium(bban: &mut [u8]) -> bool {
     put_two(bban, 10, if rest == 0 { 97 } else { rest })
 }
 
-/// France and Monaco: the RIB key. Letters count as 1 to 9. S starts over at 2.
+/// France and Monaco: the RIB key. Letters count as 1 to 9, except that S starts again at 2.
 pub fn france(bban: &mut [u8]) -> bool {
     let value = |bytes: &[u8]| bytes.iter().fold(0, |value, byte| value * 10 + rib_digit(*byte));
     let sum = 89 * value(&bban[..5]) + 15 * value(&bban[5..10]) + 3 * value(&bban[10..21]);
@@ -62,7 +62,7 @@ fn rib_digit(byte: u8) -> u64 {
     })
 }
 
-/// Values of characters in odd positions of an Italian number.
+/// Values of the letters in odd positions of an Italian number.
 pub const ITALIAN_ODD: [u32; 26] =
     [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 
@@ -164,11 +164,11 @@ pub fn albania(bban: &mut [u8]) -> bool {
     close(&mut bban[..8], &NINE_SEVEN_THREE_ONE, 10)
 }
 
-/// Latest birth year of generated Icelandic account holders. It's a constant, because a seed must
-/// keep producing the same numbers over time.
+/// The latest birth year of generated Icelandic account holders. This is a constant, because a seed
+/// must keep producing the same numbers over time.
 const LAST_ICELANDIC_YEAR: u64 = 25;
 
-/// Returns whether the holder of a generated Icelandic account was born in the past.
+/// Returns whether the holder of a generated Icelandic account has already been born.
 pub fn is_of_past_icelander(bban: &[u8]) -> bool {
     bban[21] != b'0' || number(&bban[16..18]) <= LAST_ICELANDIC_YEAR
 }
@@ -188,7 +188,8 @@ pub fn netherlands(bban: &mut [u8]) -> bool {
 /// Subaccount digits of a German main account.
 const MAIN_ACCOUNT: &[u8] = b"00";
 
-/// Germany: each bank has its own check digit method. This only covers the banks we generate.
+/// Germany: each bank has its own check digit method. Only the banks for which IBANs are generated
+/// are covered.
 pub fn germany(bban: &mut [u8]) -> bool {
     let (bank, account) = bban.split_at_mut(8);
     match str::from_utf8(bank).unwrap_or_default() {
