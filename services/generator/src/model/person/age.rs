@@ -6,21 +6,21 @@ use jiff::civil::Date;
 use crate::model::numbers::{FIRST_BIRTH, LAST_BIRTH};
 use crate::model::random::Random;
 
-/// Population shares by ten-year age group, and the countries to which they roughly apply.
+/// Population shares by ten-year age group, along with the countries they roughly apply to.
 const PYRAMIDS: &str = include_str!("../../../data/ages.tsv");
 
 /// Maximum age.
 pub const OLDEST: u8 = 99;
-/// Default age range. It excludes children, who have neither cards nor accounts.
+/// Default age range, which excludes children because they have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
-/// For each age, the sum of the weights so far and the latest birth date.
+/// For each age, the cumulative weight and the latest birth date.
 pub struct Ages(Vec<(u64, Date)>);
 
 impl Ages {
-    /// Creates a country's ages from `least` to `most`, by default 18 to 89. Ages that would put
-    /// the birth date on `day` outside the supported years are left out. If that leaves none, all
-    /// other possible ages are used instead.
+    /// Creates the ages from `least` to `most` in a country, by default 18 to 89. Ages for which
+    /// the birth date would be outside the supported years on `day` are left out. If none is left,
+    /// all other possible ages are used instead.
     pub fn new(country: &str, least: Option<u8>, most: Option<u8>, day: Date) -> Self {
         let is_possible = |age: &u8| (first_day(*age)..=last_day(*age)).contains(&day);
         let (mut least, mut most) = range(least, most);
@@ -39,7 +39,7 @@ impl Ages {
         Self(ages.map(entry).collect())
     }
 
-    /// Samples a birth date for someone who has one of these ages on the day.
+    /// Samples a birth date for someone who has one of these ages on the reference date.
     pub fn birth(&self, random: &mut Random) -> Date {
         let drawn = random.below(self.0.last().map_or(0, |(sum, _)| *sum));
         let (_, latest) = self.0[self.0.partition_point(|(sum, _)| *sum <= drawn)];
@@ -48,8 +48,8 @@ impl Ages {
     }
 }
 
-/// Returns the first and last day on which any of these ages is possible, given the supported birth
-/// years.
+/// Returns the first and last reference date on which any of these ages is possible, given the
+/// supported birth years.
 pub fn possible_days(least: Option<u8>, most: Option<u8>) -> (Date, Date) {
     let (least, most) = match (least, most) {
         (None, None) => (0, OLDEST),

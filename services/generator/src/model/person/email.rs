@@ -1,13 +1,13 @@
 //! Email addresses at the domains reserved for examples (RFC 2606), and usernames.
 //!
-//! Both are unique within a stream. Separator, number and domain together encode the person's
-//! index, and the names themselves contain neither separators nor digits.
+//! Both are unique within a stream, because the separator, number and domain together encode the
+//! person's index, and the names themselves don't contain separators or digits.
 
 use crate::model::digits::push_padded;
 use crate::model::names::{Identity, push_plain};
 use crate::model::random::Random;
 
-/// Separators and domains for consecutive people. Once these run out, a number is added.
+/// Separators and domains for consecutive people. After these, a number is added.
 const ENDINGS: [(&str, &str); 9] = [
     (".", "example.com"),
     ("", "example.org"),
@@ -71,7 +71,7 @@ fn push_round(round: u64, out: &mut String) {
 fn push_part(name: &str, is_short: bool, out: &mut String) {
     let start = out.len();
     push_plain(name, "en", out);
-    // A test makes sure that Latin forms are never empty.
+    // A test ensures that Latin forms are never empty.
     if out.len() == start {
         out.push('x');
     }
@@ -80,7 +80,8 @@ fn push_part(name: &str, is_short: bool, out: &mut String) {
     }
 }
 
-/// Returns the given name that a person goes by. Vietnamese given names start with the middle name.
+/// Returns the given name that a person is called by. Vietnamese given names start with the middle
+/// name.
 fn called<'a>(name: &'a Identity, language: &str) -> &'a str {
     let mut words = name.given_latin.split(' ');
     let called = if language == "vi" { words.next_back() } else { words.next() };

@@ -1,4 +1,4 @@
-//! Generated people, with all their data.
+//! Generated people with all their data.
 
 use jiff::civil::Date;
 
@@ -15,29 +15,29 @@ use crate::model::random::Random;
 pub struct Person {
     /// The culture.
     pub culture: &'static Culture,
-    /// The sex, matching the name and the national number.
+    /// The sex, which matches the name and the national number.
     pub sex: Sex,
     /// The name.
     pub name: Identity,
-    /// The birth date, matching the national number.
+    /// The birth date, which matches the national number.
     pub born: Date,
     /// An address in the country.
     pub address: Address,
     /// A telephone number in the country, in E.164 format.
     pub phone: String,
-    /// An email address at a reserved example domain, unique within a stream.
+    /// An email address at a reserved example domain. Unique within a stream.
     pub email: String,
-    /// A username, unique within a stream.
+    /// A username. Unique within a stream.
     pub username: String,
-    /// The national identity number. `None` if we don't support the country's numbers.
+    /// The national identity number, or `None` if numbers of the country aren't supported.
     pub national_number: Option<String>,
-    /// A bank account in the country. `None` if the country doesn't use IBANs.
+    /// A bank account in the country, or `None` if the country doesn't use IBANs.
     pub iban: Option<String>,
     /// A card in the person's name.
     pub card: Card,
 }
 
-/// The properties a caller asked for.
+/// The properties requested by a caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The minimum age in years.
@@ -59,12 +59,12 @@ pub struct Maker {
     ages: Ages,
     brands: Vec<(&'static CardType, u16)>,
     limits: Limits,
-    /// Reference day for ages and card expiry dates.
+    /// The reference date for ages and card expiry dates.
     day: Date,
 }
 
 impl Maker {
-    /// Prepares everything that people from a culture share.
+    /// Prepares everything that is the same for all people from a culture.
     ///
     /// # Errors
     /// Returns an error if a telephone pattern doesn't compile. A test compiles them all.
@@ -132,7 +132,7 @@ impl Maker {
         self.limits.born.unwrap_or(born)
     }
 
-    /// Replaces a name with another one. In a given family, the surname is drawn from `family`.
+    /// Replaces `name` with a new one. If `family` is given, the surname is drawn from that.
     pub fn write_name(
         &self,
         sex: Sex,
@@ -149,28 +149,28 @@ impl Maker {
         work::occupation(age, random)
     }
 
-    /// Draws an employer number, or returns `None` for people without an employer.
+    /// Draws an employer number, or returns `None` for someone without an employer.
     pub fn employer_number(&self, occupation: &str, random: &mut Random) -> Option<u64> {
         work::is_employed(occupation).then(|| work::employer_number(random))
     }
 
-    /// Generates the employer with this number. `random` must be the employer's own stream.
+    /// Generates the employer with the given number. `random` must be the employer's own stream.
     pub fn employer(&self, number: u64, random: &mut Random) -> Employer {
         work::employer(self.culture, number, random)
     }
 
-    /// Returns the work email address, at the employer's domain, of the person at `index` in a
-    /// stream.
+    /// Returns the work email address of the person at `index` in a stream, at the domain of the
+    /// employer.
     pub fn work_email(&self, name: &Identity, index: u64, employer: &Employer) -> String {
         work::address(name, index, &employer.domain)
     }
 
-    /// Replaces an address with another one.
+    /// Replaces `address` with a new one.
     pub fn write_address(&self, random: &mut Random, address: &mut Address) {
         self.culture.write_parts(random, address);
     }
 
-    /// Appends a telephone number that fits an address.
+    /// Appends a telephone number that matches an address.
     pub fn write_phone(&self, address: &Address, random: &mut Random, out: &mut String) {
         let numbers =
             |region: &'static Region| region.numbers_in(&address.city, &address.region).ok();
@@ -195,8 +195,8 @@ impl Maker {
         email::write_username(name, self.culture.language(), index, random, out);
     }
 
-    /// Generates a national identity number. Returns `None` if we don't support the country's
-    /// numbers.
+    /// Generates a national identity number, or returns `None` if numbers of the country aren't
+    /// supported.
     pub fn national_number(
         &self,
         name: &Identity,
@@ -217,7 +217,7 @@ impl Maker {
         Some(national::with_name(schemes.make(random, wanted)?, name, schemes))
     }
 
-    /// Generates a bank account. Returns `None` if the country doesn't use IBANs.
+    /// Generates a bank account, or returns `None` if the country doesn't use IBANs.
     pub fn iban(&self, random: &mut Random) -> Option<String> {
         let country = self.iban?;
         let mut iban = String::with_capacity(34);

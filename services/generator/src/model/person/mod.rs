@@ -1,4 +1,4 @@
-//! Generates people whose data is consistent.
+//! Generates people with consistent data.
 
 mod age;
 mod email;

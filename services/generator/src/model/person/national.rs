@@ -1,5 +1,5 @@
-//! Identity numbers that contain letters from the name, and numbers that are quicker to compute
-//! than to sample.
+//! Identity numbers that contain letters of the name, and numbers that are faster to compute than
+//! to sample.
 
 use jiff::civil::Date;
 
@@ -11,8 +11,8 @@ use crate::model::numbers::{REFERENCE_DAY, Schemes, mexican_digit};
 use crate::model::random::Random;
 use crate::model::ssn;
 
-/// Computes a number for countries where sampling would be slow. It doesn't encode anything about
-/// the person except the Brazilian state. Returns `None` for all other countries.
+/// Computes a number for countries where sampling would be slow. Apart from the state in Brazil, it
+/// doesn't encode anything about the person. Returns `None` for all other countries.
 pub fn computed(country: &str, state: &str, random: &mut Random) -> Option<String> {
     let digits = match country {
         "BR" => brazilian(state, random),
@@ -25,7 +25,7 @@ pub fn computed(country: &str, state: &str, random: &mut Random) -> Option<Strin
 }
 
 /// Returns a US social security number. Until 2011, the first three digits depended on the state in
-/// which a person applied, usually soon after birth.
+/// which a person had applied for it, usually soon after birth.
 pub fn american(state: &str, born: Date, random: &mut Random) -> String {
     let mut number = String::with_capacity(11);
     ssn::write(random, &mut number);
@@ -39,7 +39,7 @@ fn digits(count: usize, random: &mut Random) -> Vec<u8> {
     (0..count).map(|_| ascii(random.below(10) as u32)).collect()
 }
 
-/// Computes a CPF. Its ninth digit is the tax region, and two modulo 11 check digits follow.
+/// Computes a CPF. Its ninth digit is the tax region, followed by two modulo 11 check digits.
 fn brazilian(state: &str, random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
     if let Some(region) = tax_region(state) {
@@ -52,8 +52,8 @@ fn brazilian(state: &str, random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a German identification number. Among the first ten digits, one occurs twice and no
-/// other more than once.
+/// Computes a German identification number, in which one of the first ten digits occurs twice and
+/// all others at most once.
 fn german(random: &mut Random) -> Vec<u8> {
     let mut number = b"0123456789".to_vec();
     for last in (1..number.len()).rev() {
@@ -69,7 +69,8 @@ fn german(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a personal ИНН. It has two check digits, each computed from all the digits before it.
+/// Computes the ИНН of a person, which has two check digits, each computed from all digits before
+/// it.
 fn russian(random: &mut Random) -> Vec<u8> {
     let mut number = digits(10, random);
     for weights in [&[7, 2, 4, 10, 3, 5, 9, 4, 6, 8, 0], &[3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]] {
@@ -78,7 +79,7 @@ fn russian(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a T.C. Kimlik number. The last two digits are check digits.
+/// Computes a T.C. Kimlik number, in which the last two digits are check digits.
 fn turkish(random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
     number[0] = ascii(random.between(1, 9) as u32);
@@ -89,9 +90,9 @@ fn turkish(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Writes letters from the name into a generated number, then recomputes the check character.
+/// Writes letters of the name into a generated number, and then recomputes the check character.
 ///
-/// Leaves the number alone if the register wouldn't issue these letters.
+/// Leaves the number unchanged if the register wouldn't issue these letters.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {
     let mut text = number.clone().into_bytes();
     let written = match (schemes.country(), text.len()) {
@@ -112,8 +113,9 @@ fn is_vowel(letter: &u8) -> bool {
     matches!(letter, b'A' | b'E' | b'I' | b'O' | b'U')
 }
 
-/// Writes three letters from the surname and three from the given name. Consonants come first, then
-/// vowels, then X as filler. A given name with four consonants skips the second one.
+/// Writes three letters of the surname and three of the given name. Consonants come first, then
+/// vowels, and then X as filler. In a given name with at least four consonants, the second one is
+/// skipped.
 fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
     let (surname, given) = (capitals(&name.surname)?, capitals(&name.given)?);
     let consonants: Vec<u8> = given.iter().copied().filter(|letter| !is_vowel(letter)).collect();
@@ -130,7 +132,7 @@ fn italian(text: &mut [u8], name: &Identity) -> Option<()> {
     Some(())
 }
 
-/// Writes the initials and inner letters of both surnames and of the given name.
+/// Writes the initials and inner letters of both surnames and the given name.
 fn mexican(text: &mut [u8], name: &Identity) -> Option<()> {
     let mut surnames = name.surname.split(' ').map(capitals);
     let first = surnames.next()??;

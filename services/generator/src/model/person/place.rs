@@ -1,4 +1,4 @@
-//! Place codes in identity numbers. We assume that people were born where they live.
+//! Place codes in identity numbers. People are assumed to have been born where they live.
 
 use jiff::civil::{Date, date};
 
@@ -6,11 +6,11 @@ use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
 /// Country, town and code, for Chinese counties, Italian municipalities and Pakistani provinces. If
-/// the code used to be different, the first birth year with the new one follows, then the code
-/// before it, and so on. Towns in Azad Kashmir have no code, because its digit isn't accepted.
+/// the code has changed, it is followed by the first birth year to which it applies, the previous
+/// code, and so on. Towns in Azad Kashmir have no code, because its digit isn't accepted.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
-/// The first and last area number that each US state issued until 2011.
+/// The range of area numbers that each US state issued until 2011.
 const AREAS: [(&str, u16, u16); 51] = [
     ("NH", 1, 3),
     ("ME", 4, 7),
@@ -65,12 +65,12 @@ const AREAS: [(&str, u16, u16); 51] = [
     ("DC", 577, 579),
 ];
 
-/// Since this day, the United States has assigned areas at random.
+/// The date since which the United States has assigned areas at random.
 const RANDOMISED: Date = date(2011, 6, 25);
-/// Since this day, the two halves of Corsica have had separate codes.
+/// The date since which the two halves of Corsica have had separate codes.
 const CORSICA_DIVIDED: Date = date(1976, 1, 1);
 
-/// Returns the place code for a person who was born at an address, if we know it.
+/// Returns the place code for a person born at `address`, if it is known.
 pub fn code(country: &str, address: &Address, born: Date) -> Option<PlaceCode> {
     let listed = || {
         let mut towns = PLACES.lines().filter_map(|row| {
@@ -104,7 +104,7 @@ fn department(postcode: &str, born: Date) -> &str {
     }
 }
 
-/// Returns the digit of the tax region that a Brazilian state belongs to.
+/// Returns the digit of a Brazilian state's tax region.
 pub fn tax_region(state: &str) -> Option<u8> {
     Some(match state {
         "RS" => b'0',
@@ -121,7 +121,8 @@ pub fn tax_region(state: &str) -> Option<u8> {
     })
 }
 
-/// Returns the range of area numbers in the social security numbers of people born in a state.
+/// Returns the range of area numbers in social security numbers of people born in `state`. `None`
+/// if the state is unknown, or if areas were already assigned at random by then.
 pub fn areas(state: &str, born: Date) -> Option<(u64, u64)> {
     let is_own = |(own, ..): &&(&str, u16, u16)| *own == state && born < RANDOMISED;
     let (_, first, last) = AREAS.iter().find(is_own)?;

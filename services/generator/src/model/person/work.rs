@@ -9,7 +9,7 @@ use crate::model::random::Random;
 const OCCUPATIONS: &str = include_str!("../../../data/occupations.tsv");
 /// Number of employers per stream.
 const EMPLOYERS: f64 = 2_000.0;
-/// Working age: from the first job to retirement.
+/// Working age, from the first job to retirement.
 const WORKING: std::ops::Range<i16> = 16..67;
 
 static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
@@ -25,7 +25,7 @@ pub struct Employer {
     pub domain: String,
 }
 
-/// Returns an occupation in English that fits the age.
+/// Returns an occupation in English that is plausible at this age.
 pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age < WORKING.start {
         return "Pupil";
@@ -33,7 +33,7 @@ pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age >= WORKING.end {
         return "Retired";
     }
-    // Everyone under 18 is a student. At 24, one in eight is.
+    // Everyone under 18 is a student, but only one in eight at 24.
     if age < 25 && random.below(8) < (25 - age).unsigned_abs().into() {
         return "Student";
     }
@@ -45,12 +45,12 @@ pub fn is_employed(occupation: &str) -> bool {
     !matches!(occupation, "Pupil" | "Student" | "Retired")
 }
 
-/// Draws an employer number. Some employers are far more frequent than others.
+/// Draws an employer number. Some employers are much more frequent than others.
 pub fn employer_number(random: &mut Random) -> u64 {
     (random.unit().powi(2) * EMPLOYERS) as u64
 }
 
-/// Returns the employer with this number. `random` must be the employer's own stream.
+/// Returns the employer with the given number. `random` must be the employer's own stream.
 pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer {
     let mut name = String::with_capacity(48);
     culture.write_company(random, &mut name);
@@ -63,7 +63,7 @@ pub fn employer(culture: &Culture, number: u64, random: &mut Random) -> Employer
         0..3 => "company".to_owned(),
         _ => latin.join("-").chars().take(40).collect(),
     };
-    // The number keeps domains distinct when employers share a name.
+    // The number keeps domains distinct if several employers have the same name.
     let domain = format!("{}-{number}.example", stem.trim_end_matches('-'));
     Employer { name, domain }
 }
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(occupation(10, &mut random), "Pupil");
         assert_eq!(occupation(70, &mut random), "Retired");
         let students = (0..1_000).filter(|_| !is_employed(occupation(20, &mut random))).count();
-        // Five out of eight, give or take four standard deviations.
+        // Five out of eight, within four standard deviations.
         assert!((564..687).contains(&students), "{students}");
         assert!((0..100).all(|_| is_employed(occupation(40, &mut random))));
     }

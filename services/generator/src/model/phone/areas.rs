@@ -4,19 +4,19 @@ use std::sync::OnceLock;
 
 use super::plan::Plan;
 
-/// Country, town, state or province, and the town's area codes.
+/// Country, town, state or province, and the area codes of the town.
 const TABLE: &str = include_str!("../../../data/areas.tsv");
 
 /// Telephone numbers in a town.
 pub(super) struct Area {
     pub(super) town: &'static str,
     pub(super) state: &'static str,
-    /// A pattern for national numbers in the town.
+    /// A pattern for national numbers in this town.
     pub(super) pattern: String,
     pub(super) plan: OnceLock<Plan>,
 }
 
-/// Returns a region's towns whose area codes we know.
+/// Returns the towns in a region whose area codes are known.
 pub(super) fn of(region: &str) -> Vec<Area> {
     let parse = |row: &'static str| {
         let mut fields = row.split('\t').skip(1);

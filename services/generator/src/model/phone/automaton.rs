@@ -1,9 +1,9 @@
-//! Compiles digit patterns so that all matching numbers of a given length are equally likely to be
-//! drawn.
+//! Compiles digit patterns such that all matching numbers of the same length are equally likely to
+//! be drawn.
 //!
-//! Each pattern becomes a DFA. Walking these in parallel, we build states that store how many
-//! numbers of a given length can follow. To sample a number, we draw a random number below the
-//! count of the start state, and split it up along the way.
+//! Each pattern becomes a DFA. By walking these in parallel, states are built that store how many
+//! numbers of a given length can follow. To sample a number, a random number below the count of the
+//! start state is drawn and split up along the way.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::model::random::Random;
 /// An error while compiling a pattern.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// The pattern is not a regular expression, or it's too large.
+    /// The pattern isn't a regular expression, or is too large.
     #[error("a numbering plan could not be compiled: {0}")]
     Build(#[from] Box<dense::BuildError>),
     /// The pattern uses look-around, which numbering plans never do.
@@ -47,8 +47,8 @@ pub struct Automaton {
 /// A state in the walk through all numbers of one length.
 #[derive(Clone, Copy, Default)]
 struct State {
-    /// For each digit, how many numbers continue with a digit up to and including it. In a final
-    /// state, all counts are 1.
+    /// For each digit, how many numbers continue with that digit or a lower one. In a final state,
+    /// all counts are 1.
     up_to: [u64; 10],
     /// The next state for each digit.
     next: [u32; 10],
@@ -90,17 +90,17 @@ impl Automaton {
         self.starts.iter().map(|(length, _)| *length)
     }
 
-    /// Returns true if no number matches.
+    /// Returns whether no number matches.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Returns how many numbers have this length.
+    /// Returns the number of matching numbers with this length.
     pub fn count(&self, length: usize) -> u64 {
         self.start(length).map_or(0, State::count)
     }
 
-    /// Samples a number of this length. Appends nothing if there aren't any.
+    /// Samples a number of this length, or appends nothing if there are none.
     pub fn push(&self, random: &mut Random, length: usize, out: &mut AsciiBuffer) {
         if let Some(start) = self.start(length) {
             self.push_nth(random.below(start.count()), length, out);
@@ -111,7 +111,7 @@ impl Automaton {
     pub fn push_nth(&self, mut nth: u64, length: usize, out: &mut AsciiBuffer) {
         let Some(mut state) = self.start(length) else { return };
         for _ in 0..length {
-            // Counting takes no branches, which the processor could not predict.
+            // Count without branches, because the processor could not predict them.
             let digit = state.up_to[..9].iter().filter(|sum| **sum <= nth).count();
             nth -= if digit == 0 { 0 } else { state.up_to[digit - 1] };
             out.push(b'0' + digit as u8);
@@ -133,7 +133,7 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     }
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
-        // We need all alternatives, not just the leftmost one.
+        // All alternatives are needed, not just the leftmost one.
         .match_kind(MatchKind::All);
     let built = dense::Builder::new()
         .configure(config)
@@ -143,14 +143,14 @@ fn dfa(pattern: &str) -> Result<Option<Dfa>, PatternError> {
     Ok(Some(built))
 }
 
-/// One state per DFA. `None` if there's no pattern, or if it can no longer match.
+/// One state per DFA. `None` if there is no pattern, or if the pattern can no longer match.
 type Place = [Option<StateID>; PARTS];
 
-/// Number of DFAs per pattern: one wanted, three required, one unwanted.
+/// Number of DFAs per pattern: one for `wanted`, three for `required`, and one for `unwanted`.
 const PARTS: usize = 5;
 const UNWANTED: usize = PARTS - 1;
 
-/// Walks the DFAs in parallel and counts the numbers.
+/// Walks the DFAs in parallel and counts matching numbers.
 #[derive(Default)]
 struct Walk {
     dfas: [Option<Dfa>; PARTS],
@@ -159,7 +159,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Returns the start of the walk.
+    /// Returns the place at which the walk starts.
     fn start(&self) -> Result<Place, PatternError> {
         let mut place = [None; PARTS];
         for (state, dfa) in place.iter_mut().zip(&self.dfas) {
@@ -171,7 +171,7 @@ impl Walk {
         Ok(place)
     }
 
-    /// Returns the index of the state for a place with `left` digits to go.
+    /// Returns the index of the state for a place with `left` digits remaining.
     fn visit(&mut self, place: Place, left: usize) -> usize {
         if let Some(position) = self.seen.get(&(place, left)) {
             return *position;
@@ -216,7 +216,7 @@ fn step(dfa: &Option<Dfa>, state: Option<StateID>, byte: u8) -> Option<StateID> 
     (!dfa.is_dead_state(next)).then_some(next)
 }
 
-/// Returns whether the input so far is a match. DFAs report that with a delay of one step.
+/// Returns whether the input so far is a match, which DFAs report with a delay of one step.
 fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
     let (Some(dfa), Some(state)) = (dfa, state) else { return false };
     dfa.is_match_state(dfa.next_eoi_state(state))
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn every_number_of_a_length_is_equally_likely() {
-        // 1x, 12x and 7 are two-digit, three-digit and one-digit numbers. Some of them match in two
-        // ways.
+        // 1x, 12x and 7 are numbers with two, three and one digits, respectively. Some of them
+        // match in two ways.
         let pattern = Pattern { wanted: r"1\d|12\d|1[2-5]|7", ..Pattern::default() };
         for length in [2, 3] {
             let seen = samples(pattern, length, 10_000);

@@ -1,21 +1,21 @@
 //! Telephone number ranges that regulators reserve for films, books and examples.
 
-/// A region's fictional ranges, as patterns for national numbers.
+/// The fictional ranges of a region, as patterns for national numbers.
 pub(super) struct Fiction {
     pub(super) code: &'static str,
     pub(super) mobile: &'static str,
     pub(super) fixed: &'static str,
 }
 
-/// The ACMA's fictional mobile numbers, which it lists one by one.
+/// Fictional mobile numbers of the ACMA, which lists them individually.
 const AUSTRALIAN_MOBILE: &str = "49157(?:0006|0110|015[6-9]|0313|0737|1266|1491|1804|2549|2665|2983|\
      3087|3770|4118|4632|5254|5789|6398|6801|7426|7644|8148|8888|8957|9212|9455|9760)";
 
-/// The Bundesnetzagentur's fictional mobile numbers.
+/// Fictional mobile numbers of the Bundesnetzagentur.
 const GERMAN_MOBILE: &str = "17139200[0-9]{2}|176040690[0-9]{2}|17299(?:25904|68532|73185|73186|80752)|\
      174(?:9091317|9464308)|152(?:28817386|28895456|54599371)";
 
-/// All regions for which we know of such ranges, sorted by code.
+/// All regions for which such ranges are known, sorted by code.
 pub(super) const FICTION: &[Fiction] = &[
     Fiction { code: "AU", mobile: AUSTRALIAN_MOBILE, fixed: r"[2378](?:5550|7010)\d{4}" },
     Fiction { code: "CA", mobile: "", fixed: r"[2-9]\d\d55501\d\d" },
@@ -39,7 +39,7 @@ pub(super) const FICTION: &[Fiction] = &[
     Fiction { code: "US", mobile: "", fixed: r"[2-9]\d\d55501\d\d" },
 ];
 
-/// Returns a region's fictional ranges, if we know of any.
+/// Returns the fictional ranges of a region, if any are known.
 pub(super) fn of(code: &str) -> Option<&'static Fiction> {
     FICTION.iter().find(|fiction| fiction.code == code)
 }

@@ -22,7 +22,7 @@ impl Format {
         if self == Self::E164 {
             return out.push_str(e164);
         }
-        // We generated the number from a numbering plan, so it always parses.
+        // The number was generated from a numbering plan, so it can always be parsed.
         match PHONE_NUMBER_UTIL.parse(e164, None) {
             Ok(number) => out.push_str(&self.of(&number)),
             Err(_) => out.push_str(e164),

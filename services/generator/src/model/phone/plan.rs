@@ -1,4 +1,4 @@
-//! A compiled numbering plan: the numbers in a region, and how common each kind is.
+//! A compiled numbering plan, with the numbers in a region and how common each kind is.
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
@@ -10,12 +10,12 @@ use crate::model::random::Random;
 const LONGEST: usize = 15;
 /// Percentage of mobile numbers, in regions with both kinds.
 const MOBILE: u64 = 70;
-/// Percentage of numbers whose length differs from the example's.
+/// Percentage of numbers whose length differs from that of the example.
 const OTHER_LENGTHS: u64 = 2;
-/// Percentage of numbers in ranges of machines or former networks.
+/// Percentage of numbers in rarely used ranges.
 const RARE: u64 = 1;
 
-/// Rarely used mobile ranges. They are for machines, or were closed when subscribers moved to
+/// Rarely used mobile ranges. They are used by machines, or were closed when subscribers moved to
 /// another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
@@ -62,7 +62,7 @@ impl Plan {
         Ok(Self { mobile: compile("")?, fixed: compile(fixed.pattern)? })
     }
 
-    /// Compiles a region's fictional numbers. In North America, every area code has some.
+    /// Compiles the fictional numbers of a region. In North America, every area code has some.
     pub(super) fn compile_fiction(
         patterns: &Patterns,
         fiction: &Fiction,
@@ -76,8 +76,8 @@ impl Plan {
         Ok(Self { mobile: kind(fiction.mobile, "")?, fixed: kind(fiction.fixed, areas)? })
     }
 
-    /// Samples a national number: 70 percent are mobile, the rest are landlines. If `area` is
-    /// given, the landlines come from there.
+    /// Samples a national number, which is a mobile number with a probability of 70 percent and a
+    /// landline otherwise. If `area` is given, landlines are taken from there.
     pub(super) fn push(&self, area: Option<&Self>, random: &mut Random, out: &mut AsciiBuffer) {
         let mobile = match (self.mobile.is_empty(), self.fixed.is_empty()) {
             (false, false) => random.percent(MOBILE),
@@ -94,8 +94,9 @@ impl Plan {
         numbers.first_length().map_or(0, |length| numbers.common.count(length))
     }
 
-    /// Appends the `nth` national number. All have the usual length, and are mobile numbers if
-    /// there are any, because some regions don't distinguish these from landlines.
+    /// Appends the `nth` national number. All of them have the usual length, and they are mobile
+    /// numbers if there are any, because some regions don't distinguish mobile numbers from
+    /// landlines.
     pub(super) fn push_nth(&self, nth: u64, out: &mut AsciiBuffer) {
         let numbers = self.countable();
         if let Some(length) = numbers.first_length() {
@@ -107,15 +108,15 @@ impl Plan {
         if self.mobile.is_empty() { &self.fixed } else { &self.mobile }
     }
 
-    /// Returns true if the plan doesn't have any numbers.
+    /// Returns whether the plan has no numbers.
     pub(super) fn is_empty(&self) -> bool {
         self.mobile.is_empty() && self.fixed.is_empty()
     }
 }
 
 impl Kind {
-    /// Compiles the numbers that match a pattern. Those that also match `rare` (none if it's empty)
-    /// are kept separate.
+    /// Compiles the numbers that match a pattern. Those that also match `rare` (none if it is
+    /// empty) are kept separately.
     fn compile(
         pattern: Pattern<'_>,
         rare: &str,
@@ -138,7 +139,7 @@ impl Kind {
         self.common.is_empty()
     }
 
-    /// Returns the usual length, or else the shortest one.
+    /// Returns the usual length or, if there is none, the shortest one.
     fn first_length(&self) -> Option<usize> {
         self.usual.or_else(|| self.other_lengths.first().copied())
     }

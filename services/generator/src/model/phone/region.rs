@@ -1,4 +1,4 @@
-//! Regions, and the telephone numbers generated from their numbering plans.
+//! Regions and the telephone numbers generated from their numbering plans.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -22,7 +22,8 @@ pub struct Region {
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
-    /// Towns whose area codes we know, by name. Towns in different states can share a name.
+    /// Towns whose area codes are known, by name. There can be towns of the same name in different
+    /// states.
     areas: OnceLock<HashMap<&'static str, Vec<Area>>>,
 }
 
@@ -66,7 +67,7 @@ impl Region {
         Self { code, calling_code, patterns, plan, fiction, areas }
     }
 
-    /// Returns the region's subscriber numbers, which are compiled on first use.
+    /// Returns the subscriber numbers of the region, which are compiled on first use.
     ///
     /// # Errors
     /// Returns an error if a pattern in the table doesn't compile. A test compiles them all.
@@ -75,8 +76,8 @@ impl Region {
         Ok(Numbers { calling_code: self.calling_code, plan, area: None })
     }
 
-    /// Returns the subscriber numbers in a town. If we know its area code, landlines use that code,
-    /// and in North America so do mobile numbers.
+    /// Returns the subscriber numbers in a town. If its area code is known, landlines have that
+    /// code, and in North America, mobile numbers have it as well.
     ///
     /// # Errors
     /// Returns an error if a pattern doesn't compile. A test compiles them all.
@@ -101,7 +102,7 @@ impl Region {
         }
     }
 
-    /// Returns the numbers reserved for films and books, or `None` if we don't know of any.
+    /// Returns the numbers reserved for films and books, or `None` if no such numbers are known.
     ///
     /// # Errors
     /// Returns an error if a pattern doesn't compile. A test compiles them all.
@@ -112,7 +113,7 @@ impl Region {
         Ok(Some(Numbers { calling_code: self.calling_code, plan, area: None }))
     }
 
-    /// Returns whether we know of any numbers reserved for films and books.
+    /// Returns whether any numbers are known to be reserved for films and books.
     pub fn has_fiction(&self) -> bool {
         fiction::of(self.code).is_some()
     }
@@ -131,12 +132,12 @@ fn compiled(
     }
 }
 
-/// A region's numbers, ready to sample from.
+/// The numbers of a region, ready to be sampled.
 #[derive(Clone, Copy)]
 pub struct Numbers<'a> {
     calling_code: &'static str,
     plan: &'a Plan,
-    /// Landlines in the town, if we know its area code.
+    /// Landlines in the town, if its area code is known.
     area: Option<&'a Plan>,
 }
 
@@ -153,7 +154,7 @@ impl Numbers<'_> {
         self.plan.count()
     }
 
-    /// Appends the `nth` of many different numbers.
+    /// Appends the `nth` number. Different values of `nth` yield different numbers.
     pub fn write_nth(&self, nth: u64, format: Format, out: &mut String) {
         let mut number = self.begin();
         self.plan.push_nth(nth, &mut number);
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Samples to check per region. The library is slow without optimisation.
+    /// Number of samples to check per region. The library is slow without optimization.
     const SAMPLES: usize = if cfg!(debug_assertions) { 300 } else { 2_000 };
 
     #[test]

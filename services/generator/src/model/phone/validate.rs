@@ -10,14 +10,14 @@ use super::region::Region;
 pub enum Validation {
     /// The number is valid.
     Valid(Box<Valid>),
-    /// The number is invalid, for this reason.
+    /// The number is invalid, for the given reason.
     Invalid(String),
 }
 
 /// A valid number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Valid {
-    /// The number's region.
+    /// The region of the number.
     pub region: String,
     /// `+33612345678`.
     pub e164: String,
@@ -32,7 +32,7 @@ pub struct Valid {
 /// Parses `text` as a number in `region`, or in any region if it starts with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix depends on the region. If we don't know it, treat 00 as +.
+    // The international prefix depends on the region. If the region is unknown, treat 00 as +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),
@@ -47,15 +47,15 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
         return Validation::Invalid("The value is not a telephone number.".into());
     };
     let valid = match region.zip(default) {
-        // The library doesn't look at the calling code. Without this check, a French number would
-        // be valid in Germany if its digits happen to match.
+        // The library ignores the calling code. Without this check, a French number would be valid
+        // in Germany if its digits happened to match.
         Some((region, default)) => {
             number.country_code.to_string() == region.calling_code
                 && PHONE_NUMBER_UTIL.is_valid_number_for_region(&number, default)
         }
         None => PHONE_NUMBER_UTIL.is_valid_number(&number),
     };
-    // Some numbers, such as +800, are global and don't belong to any country.
+    // Some numbers, such as those starting with +800, are global and don't belong to any country.
     let known = || PHONE_NUMBER_UTIL.get_region_for_number(&number);
     let home = default.or_else(|| known().filter(|home| *home != Code::World));
     match (valid, home) {
@@ -76,9 +76,9 @@ pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     }
 }
 
-/// Strips prefixes that people and links put before a number.
+/// Strips prefixes that users and links put before a number.
 fn dialled(text: &str) -> String {
-    // An unescaped plus in a query string turns into a space before the digits.
+    // An unescaped plus in a query string becomes a space before the digits.
     let unescaped =
         text.strip_prefix(' ').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(rest) = unescaped {
