@@ -1,7 +1,7 @@
 //! The source of randomness: a ChaCha12 stream, and the distributions sampled from it.
 //!
-//! We do our own sampling, because seeded responses must remain byte-identical even if a library
-//! changes its sampling.
+//! Sampling is implemented here, because seeded responses must remain byte-identical even if a
+//! library changes its own sampling.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -16,8 +16,8 @@ pub struct Random {
 enum Source {
     /// A keyed stream, with a substream for each item in a list.
     Key(Box<ChaCha12Rng>),
-    /// SplitMix64 state for a single value in a record. Every value gets its own sequence, because
-    /// starting one is free, unlike with a stream cipher.
+    /// The SplitMix64 state for a single value in a record. Each value has its own sequence,
+    /// because unlike with a stream cipher, starting one is free.
     Row(u64),
 }
 
@@ -30,13 +30,13 @@ impl Random {
         Self { source: Source::Key(Box::new(ChaCha12Rng::from_seed(key))) }
     }
 
-    /// Starts the sequence for one row of a field. The key has 128 bits.
+    /// Starts the sequence for row `index` of a field. The key has 128 bits.
     pub fn of_row(key: [u64; 2], index: u64) -> Self {
         let place = mixed(key[1].wrapping_add(index.wrapping_mul(GOLDEN)));
         Self { source: Source::Row(mixed(key[0] ^ place)) }
     }
 
-    /// Moves to the substream for a list item, so that items don't depend on earlier ones.
+    /// Moves to the substream of a list item, so that items don't depend on earlier ones.
     pub fn seek(&mut self, index: u64) {
         match &mut self.source {
             Source::Key(stream) => {
@@ -63,10 +63,10 @@ impl Random {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Samples uniformly from the numbers below `bound`. Returns 0 if `bound` is 0.
+    /// Samples uniformly from the numbers below `bound`, or returns 0 if `bound` is 0.
     ///
-    /// Multiplies 64 random bits by the bound and takes the upper half, rejecting the few values
-    /// that would introduce a bias.
+    /// The bound is multiplied by 64 random bits, and the result is the upper half. The few values
+    /// that would introduce a bias are rejected.
     pub fn below(&mut self, bound: u64) -> u64 {
         let mut product = u128::from(self.bits()) * u128::from(bound);
         if (product as u64) < bound {
@@ -78,7 +78,7 @@ impl Random {
         (product >> 64) as u64
     }
 
-    /// Samples a number from `low` to `high`, both inclusive.
+    /// Samples a number from `low` to `high`, inclusive.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
@@ -106,7 +106,7 @@ impl Random {
         &items[0].0
     }
 
-    /// Returns true `percent` % of the time.
+    /// Returns true with a probability of `percent` %.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

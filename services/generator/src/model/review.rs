@@ -24,7 +24,7 @@ const TIMES: [&str; 12] = [
     "almost a year",
     "a year",
 ];
-/// People and their pronouns.
+/// People with their pronouns.
 const PERSONS: [(&str, &str); 16] = [
     ("my sister", "she"),
     ("my brother", "he"),
@@ -120,7 +120,7 @@ const BAD_ENDS: [&str; 8] = [
 /// Percentage of reviews with a closing remark.
 const ENDED: u64 = 40;
 
-/// Openings that mention the product, for templates that don't.
+/// Openings that mention the product, for templates that don't mention it themselves.
 const OPENINGS: [&str; 8] = [
     "{p}: ",
     "About the {p}: ",
@@ -131,7 +131,7 @@ const OPENINGS: [&str; 8] = [
     "So, the {p}. ",
     "Review of the {p}: ",
 ];
-/// Percentage of reviews with an opening, among templates that don't mention the product.
+/// Percentage of reviews with an opening, if the template doesn't mention the product.
 const OPENED: u64 = 65;
 
 /// Neutral remarks to put before the closing remark.
@@ -160,7 +160,7 @@ const REMARKS: [&str; 20] = [
 /// Percentage of reviews with a neutral remark.
 const REMARKED: u64 = 85;
 
-/// Templates by tone.
+/// Templates for each tone.
 struct Tones {
     good: Vec<&'static str>,
     mixed: Vec<&'static str>,
@@ -202,7 +202,7 @@ pub fn write(product: &str, random: &mut Random, out: &mut String) {
     }
 }
 
-/// Appends a template with its placeholders filled in.
+/// Appends a template, filling in its placeholders.
 fn fill(
     text: &str,
     product: &str,

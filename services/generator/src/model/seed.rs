@@ -1,4 +1,4 @@
-//! Seeds, which make responses repeatable.
+//! Seeds, which make responses reproducible.
 
 use std::cell::RefCell;
 
@@ -9,11 +9,11 @@ use super::random::Random;
 
 /// Version of the algorithms and the data.
 ///
-/// Within a version, the same seed and parameters always yield the same bytes. Bump it when
-/// changing a list, a pattern or the order in which random numbers are drawn.
+/// Within a version, the same seed and parameters always yield the same bytes. The version must be
+/// bumped when changing a list, a pattern or the order in which random numbers are drawn.
 pub const DATA_VERSION: &str = "2.12.0";
 
-/// Default reference day for cards and people generated from a seed.
+/// Default reference date for cards and people generated from a seed.
 pub const SEEDED_DAY: Date = date(2030, 1, 1);
 
 /// Maximum seed length in UTF-16 code units.
@@ -52,7 +52,8 @@ impl Seed {
 
     /// Generates a random 128-bit seed, written as 32 lower-case hex digits.
     ///
-    /// Each thread gets random bytes from the operating system just once and then expands them.
+    /// Each thread gets random bytes from the operating system only once, and expands them from
+    /// then on.
     ///
     /// # Errors
     /// Returns [`SeedError::Source`] if the operating system's random source fails.
@@ -73,11 +74,10 @@ impl Seed {
         &self.0
     }
 
-    /// Starts the random stream for an operation. `culture` is empty if the operation doesn't use
+    /// Starts the random stream for an operation. `culture` is empty if the operation doesn't have
     /// one.
     ///
-    /// The key deliberately excludes the quantity, so that asking for more values just extends the
-    /// list.
+    /// The quantity isn't part of the key, so that asking for more values just extends the list.
     pub fn random(&self, operation: &str, culture: &str) -> Random {
         let key = Sha256::new()
             .chain_update(b"gen1\0")

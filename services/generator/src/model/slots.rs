@@ -1,4 +1,4 @@
-//! Limits the number of streams that a caller can have at the same time.
+//! Limits the number of streams that a caller can have at once.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,7 +12,7 @@ pub enum Holder {
     /// An API key, regardless of the client's address.
     Key(i64),
     /// A client address. IPv6 addresses are reduced to their /64 network, which usually belongs to
-    /// one subscriber.
+    /// a single subscriber.
     Address(IpAddr),
 }
 
@@ -28,13 +28,13 @@ impl Holder {
     }
 }
 
-/// The number of slots that each holder has taken.
+/// The number of slots taken by each holder.
 #[derive(Clone, Debug, Default)]
 pub struct Slots(Arc<Mutex<HashMap<Holder, u32>>>);
 
 impl Slots {
-    /// Takes a slot, or returns `None` if the holder already has `limit` of them. Dropping the slot
-    /// gives it back.
+    /// Takes a slot, or returns `None` if the holder already has `limit` slots. The slot is
+    /// released when dropped.
     pub fn take(&self, holder: Holder, limit: u32) -> Option<Slot> {
         let mut taken = self.0.lock();
         let count = taken.get(&holder).copied().unwrap_or_default();
@@ -46,7 +46,7 @@ impl Slots {
     }
 }
 
-/// A slot that has been taken.
+/// A slot that is in use until it is dropped.
 #[derive(Debug)]
 pub struct Slot {
     slots: Slots,

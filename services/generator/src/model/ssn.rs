@@ -3,16 +3,16 @@
 use super::ascii_buffer::AsciiBuffer;
 use super::random::Random;
 
-/// Numbers that were printed in advertisements, which made them invalid.
+/// Numbers that were invalidated because they had been printed in advertisements.
 const ADVERTISED: [&str; 3] = ["078-05-1120", "219-09-9999", "457-55-5462"];
 
-/// Appends a number in `AAA-GG-SSSS` format.
+/// Appends a number in the format `AAA-GG-SSSS`.
 pub fn write(random: &mut Random, out: &mut String) {
     loop {
         let area = random.between(1, 898);
         let mut number = AsciiBuffer::new();
-        // Area 666 is never issued. We draw from a range that is shorter by one and skip 666, so
-        // that all areas are equally likely.
+        // Area 666 is never issued. Draw from a range that is shorter by one and skip 666, so that
+        // all other areas are equally likely.
         number.push_number(area + u64::from(area >= 666), 3);
         number.push(b'-');
         number.push_number(random.between(1, 99), 2);
@@ -24,7 +24,7 @@ pub fn write(random: &mut Random, out: &mut String) {
     }
 }
 
-/// Returns whether these nine digits could have been issued.
+/// Returns whether a number with these nine digits could have been issued.
 pub fn accepts(digits: &str) -> bool {
     let [area, group, serial] = [&digits[..3], &digits[3..5], &digits[5..]];
     let hyphened = format!("{area}-{group}-{serial}");
@@ -53,7 +53,7 @@ mod tests {
             assert!(accepts(&number.replace('-', "")), "{number}");
             areas.insert(number[..3].to_owned());
         }
-        // There are 898 areas. The odds of missing any given one in this many samples are 1 in
+        // There are 898 areas. With this many samples, the odds of missing any given one are 1 in
         // 70,000.
         assert!(areas.contains("001") && areas.contains("899") && areas.contains("667"));
     }

@@ -58,7 +58,7 @@ const ENDINGS: [&str; 18] = [
     "nest", "path", "point", "smith", "ware", "wave", "works",
 ];
 
-/// Capitalizes each word, and separates them with single spaces.
+/// Capitalizes each word, and separates words with single spaces.
 pub fn title(words: &str) -> String {
     let mut title = String::with_capacity(words.len());
     for word in words.split_whitespace() {
@@ -86,7 +86,7 @@ pub fn suggest(words: &str, random: &mut Random) -> Vec<String> {
     names
 }
 
-/// Generates one of the names that [`suggest`] may return.
+/// Generates one of the names that [`suggest`] could return.
 pub fn suggest_one(words: &str, random: &mut Random) -> String {
     let place = random.index(SUGGESTIONS);
     nth(place, &title(words), random)

@@ -30,8 +30,8 @@ pub fn change_case(text: &str, case: CaseType) -> String {
     }
 }
 
-/// Replaces all occurrences of a string incrementally, because the result can be thousands of times
-/// longer than the input.
+/// Replaces all occurrences of a string. This is done incrementally, because the result can be
+/// thousands of times longer than the input.
 pub struct Replacing {
     text: String,
     find: String,
@@ -40,12 +40,12 @@ pub struct Replacing {
 }
 
 impl Replacing {
-    /// Prepares to replace `find`, left to right. It must not be empty.
+    /// Prepares to replace `find`, which must not be empty, from left to right.
     pub fn new(text: String, find: String, replacement: String) -> Self {
         Self { text, find, replacement, done: 0 }
     }
 
-    /// Returns the text up to the next occurrence, the replacement, and whether there's more to
+    /// Returns the text up to the next occurrence, the replacement, and whether there is more to
     /// come.
     pub fn step(&mut self) -> (&str, &str, bool) {
         let start = self.done;

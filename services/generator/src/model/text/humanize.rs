@@ -1,4 +1,4 @@
-//! Converts identifiers to sentences, in the same way as Humanizer.NET.
+//! Converts identifiers to sentences in the same way as Humanizer.NET.
 
 use super::letters::{lower, upper};
 
@@ -24,7 +24,7 @@ fn separator_at_blank(text: &str) -> bool {
     })
 }
 
-/// Splits a string into parts, joins them in lower case with spaces, and capitalizes the first
+/// Splits a string into words, joins these in lower case with spaces, and capitalizes the first
 /// letter.
 fn sentence(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
@@ -55,7 +55,7 @@ fn sentence(text: &str) -> String {
     raised(out)
 }
 
-/// Capitalizes the first character after any leading ampersands and spaces.
+/// Capitalizes the first character after leading ampersands and spaces, if any.
 fn raised(text: String) -> String {
     let at = match text.starts_with('&') {
         true => text.find(|c| !matches!(c, '&' | ' ')),
@@ -99,8 +99,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// Returns the number of leading capitals that belong together: all of them before a digit or the
-/// end of a word, and otherwise all but the last.
+/// Returns the number of leading capitals that belong together: all of them if a digit or the end
+/// of the word follows, and otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,
@@ -113,7 +113,7 @@ fn capitals(text: &[char], run: usize) -> Option<usize> {
     }
 }
 
-/// Returns whether a character is a letter from a script without case.
+/// Returns whether a character is a letter from a script without letter case.
 fn is_other_letter(c: char) -> bool {
     c.is_alphabetic() && !c.is_uppercase() && !c.is_lowercase()
 }
@@ -123,7 +123,8 @@ mod tests {
     use super::super::change::{CaseType, change_case};
     use super::*;
 
-    /// Test cases from Humanizer (MIT). Each has an operation, an input and the result as JSON.
+    /// Test cases from Humanizer (MIT). Each consists of an operation, an input and the result as
+    /// JSON.
     const CASES: &str = include_str!("../../../tests/humanizer_cases.tsv");
 
     #[test]

@@ -1,6 +1,6 @@
 //! Case conversion for single characters.
 
-/// Converts a character to lower case, unless that would yield more than one character.
+/// Converts a character to lower case, unless the result would be more than one character.
 pub fn lower(c: char) -> char {
     let mut mapped = c.to_lowercase();
     match (mapped.next(), mapped.next()) {
@@ -9,7 +9,7 @@ pub fn lower(c: char) -> char {
     }
 }
 
-/// Converts a character to upper case, unless that would yield more than one character, as with
+/// Converts a character to upper case, unless the result would be more than one character, as with
 /// `ß`.
 pub fn upper(c: char) -> char {
     let mut mapped = c.to_uppercase();

@@ -1,11 +1,10 @@
-//! Placeholder text of any length. It's generated incrementally, with only a few hundred bytes of
-//! state.
+//! Placeholder text of any length, generated incrementally with only a few hundred bytes of state.
 
 use super::business::{BUSINESS, Slot};
 use super::latin::{LATIN_BY_BYTE, OPENING};
 use crate::model::random::Random;
 
-/// The source of the words.
+/// The words to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vocabulary {
     /// Latin words.
@@ -33,9 +32,9 @@ pub struct Lorem {
     random: Random,
     vocabulary: Vocabulary,
     unit: Unit,
-    /// Words or paragraphs left to generate, including the current paragraph.
+    /// Number of words or paragraphs left to generate, including the current paragraph.
     left: u64,
-    /// Sentences left to generate in the current paragraph.
+    /// Number of sentences left to generate in the current paragraph.
     sentences: u64,
     begun: bool,
     /// Whether Latin text starts with "Lorem ipsum".
@@ -49,7 +48,7 @@ impl Lorem {
         Self { random, vocabulary, unit, left: number, sentences, begun: false, has_opening: true }
     }
 
-    /// Omits the usual opening of Latin text, because otherwise all short texts would look alike.
+    /// Omits the usual opening of Latin text, because short texts would otherwise all look alike.
     pub fn without_opening(mut self) -> Self {
         self.has_opening = false;
         self
@@ -57,7 +56,7 @@ impl Lorem {
 
     /// Appends a sentence, preceded by a separator if necessary. Returns false after the last one.
     ///
-    /// Only ever appends ASCII letters, spaces, commas, full stops and `<br>`.
+    /// Only ASCII letters, spaces, commas, full stops and `<br>` are ever appended.
     pub fn push(&mut self, out: &mut Vec<u8>) -> bool {
         match self.unit {
             Unit::Words => {
@@ -85,7 +84,7 @@ impl Lorem {
         self.left > 0
     }
 
-    /// Appends a sentence of up to `most` words. Returns the number of words.
+    /// Appends a sentence of up to `most` words, and returns the number of words.
     fn sentence(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let start = out.len();
         let words = match self.vocabulary {
@@ -99,11 +98,11 @@ impl Lorem {
         words
     }
 
-    /// Appends words, each with a trailing space and some with a comma before it. Returns the
+    /// Appends words, each followed by a space, some of them with a comma in between. Returns the
     /// number of words.
     fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
-        // One word in eight gets a comma, except for the first and the last two.
+        // One word in eight is followed by a comma, except for the first two and the last two.
         let commas = self.random.bits() & self.random.bits() & self.random.bits();
         let has_opening = self.has_opening && !self.begun;
         let opening = if has_opening { &OPENING } else { &[][..] };

@@ -19,8 +19,8 @@ pub struct Classes {
     pub special: bool,
 }
 
-/// Generates a password with at least one character from each class. If it is too short for that,
-/// lower-case letters are omitted first.
+/// Generates a password that contains at least one character of each class. If it is too short for
+/// that, lower-case letters are the first to be omitted.
 ///
 /// # Errors
 /// Returns an error if the operating system doesn't provide any random bytes.
@@ -30,7 +30,7 @@ pub fn password(length: usize, classes: Classes) -> Result<String, SeedError> {
     Ok(sampled(&mut Random::from_key(key), length, classes))
 }
 
-/// Like [`password`], but drawn from a given stream, so it's repeatable.
+/// Like [`password`], but drawn from the given stream and therefore reproducible.
 pub fn sampled(random: &mut Random, length: usize, classes: Classes) -> String {
     let chosen = [(classes.digits, DIGITS), (classes.upper, UPPER), (classes.special, SPECIAL)];
     let mut alphabets: Vec<&[u8]> =

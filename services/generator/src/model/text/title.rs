@@ -8,7 +8,7 @@ const SMALL: [&str; 21] = [
     "for", "nor", "off", "the", "via", "yet",
 ];
 
-/// Capitalizes the words in a string. Doesn't change anything between words.
+/// Capitalizes the words in a string, leaving everything between them unchanged.
 pub fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,8 +24,8 @@ pub fn title(text: &str) -> String {
     out
 }
 
-/// Returns whether a character can be part of a word. This is true for letters, digits, underscores
-/// and all non-ASCII characters.
+/// Returns whether a character can be part of a word, i.e. is a letter, a digit, an underscore or
+/// any non-ASCII character.
 fn belongs(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || c == '_'
 }
