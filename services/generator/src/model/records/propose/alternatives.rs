@@ -7,13 +7,13 @@ use super::json_schema::{Reader, may_be_null};
 
 /// Maximum number of alternatives.
 const MOST: usize = 100;
-/// Maximum number of sets of alternatives within each other that are followed to their first ones.
+/// Maximum depth of nested alternatives at which the first one is still resolved.
 const SETS: usize = 50;
-/// Name of the hidden field with the number of the row's alternative.
+/// Name of the hidden field that contains the number of the row's alternative.
 const NUMBER: &str = "alternative";
 
 impl Reader<'_> {
-    /// Follows local references, merges `allOf`, and picks the first alternative of each set.
+    /// Follows local references, merges `allOf`, and picks the first of all alternatives.
     pub fn resolved(&self, schema: &Value) -> Value {
         let (mut whole, mut alternatives) = self.split(schema);
         // Bounded, because references may be circular.
@@ -25,7 +25,7 @@ impl Reader<'_> {
         Value::Object(whole)
     }
 
-    /// Returns a schema with one of its alternatives.
+    /// Returns a schema that is limited to one of its alternatives.
     fn variant(&self, whole: &Map<String, Value>, alternative: &Value) -> Value {
         let mut parts = vec![alternative.clone()];
         let discriminator = whole.get("discriminator");
@@ -47,7 +47,7 @@ impl Reader<'_> {
         merged(whole, parts)
     }
 
-    /// Returns the column of a property with alternatives, of which each row has one.
+    /// Returns the column for a property with alternatives, one of which applies to each row.
     pub fn either(
         &self,
         name: &str,
@@ -81,8 +81,8 @@ impl Reader<'_> {
         Column { required, ..Column::new(name.to_owned(), Stored::Known(field)) }
     }
 
-    /// Returns the schemas of a table's rows: one, or several alternatives. Schemas without
-    /// properties are left out.
+    /// Returns the schemas for the rows of a table. There are several if the schema has
+    /// alternatives. Schemas without properties are left out.
     pub fn kinds_of_rows(&self, schema: &Value) -> Vec<Value> {
         let (whole, alternatives) = self.split(schema);
         self.name_ignored("the whole", &whole);
@@ -98,8 +98,8 @@ impl Reader<'_> {
         kinds
     }
 
-    /// Returns the fields of a table whose rows have these schemas. With several ones, a hidden
-    /// field chooses for the whole row.
+    /// Returns the fields of a table whose rows have these schemas. If there are several, a hidden
+    /// field chooses one of them for the whole row.
     pub fn fields_of_rows(&self, kinds: &[Value]) -> Vec<Value> {
         let several: Vec<_> = match kinds {
             [] => return Vec::new(),
@@ -145,10 +145,10 @@ impl Reader<'_> {
         fields
     }
 
-    /// Returns an array field whose items are all different, if that can be promised.
+    /// Returns an array field whose items are distinct, if that can be guaranteed.
     pub fn distinct(&self, name: &str, items: &Column, least: u64, most: u64) -> Value {
         let items = Column { required: true, unique: true, ..items.clone() };
-        // If there are fewer values than the array must have, `records` says so.
+        // If there are fewer values than the array needs, `records` reports that.
         let most = items.count(|_| None).map_or(most, |count| most.min(count).max(least).max(1));
         let mut item = items.inner_field();
         if is_countable(&item) {
@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns a schema with more parts in its `allOf`. They come first.
+/// Returns a schema with additional parts at the start of its `allOf`.
 fn merged(whole: &Map<String, Value>, mut parts: Vec<Value>) -> Value {
     let mut merged = whole.clone();
     if let Some(Value::Array(others)) = merged.remove("allOf") {
@@ -174,7 +174,7 @@ fn merged(whole: &Map<String, Value>, mut parts: Vec<Value>) -> Value {
     Value::Object(merged)
 }
 
-/// Removes a field's name.
+/// Removes the name of a field.
 fn unnamed(mut field: Value) -> Value {
     if let Some(field) = field.as_object_mut() {
         field.remove("name");

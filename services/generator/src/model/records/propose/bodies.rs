@@ -1,40 +1,41 @@
-//! The bodies of `CREATE TABLE` statements. We split them ourselves for what the SQL parser doesn't
-//! support: copies of other tables, and columns and constraints of unusual kinds.
+//! The bodies of `CREATE TABLE` statements. They are split here because of constructs that the SQL
+//! parser doesn't support: copies of other tables, and unusual kinds of columns and constraints.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use super::statements::{comment, quoted};
 
-/// Maximum length of a quoted item in characters.
+/// Maximum length of an item when it is quoted in a message, in characters.
 const QUOTED: usize = 80;
-/// Maximum bytes of the columns and constraints that the tables of a file take from each other.
+/// Maximum size in bytes of all columns and constraints that the tables in a file copy from each
+/// other.
 const MOST: usize = 64 << 20;
 
-/// The columns and constraints of a file's tables, by the tables' names in lower case.
+/// The columns and constraints of the tables in a file, by lower-case table name.
 pub struct Bodies {
     bodies: HashMap<String, Body>,
     is_mysql: bool,
-    /// Number of bytes taken so far.
+    /// Number of bytes copied so far.
     taken: Cell<usize>,
 }
 
 struct Body {
     items: Vec<String>,
-    /// Further definitions of some columns.
+    /// Further definitions of columns that are already in `items`.
     merged: Vec<String>,
-    /// Length of both in bytes.
+    /// Length of `items` and `merged` in bytes.
     size: usize,
 }
 
-/// A statement with the columns and constraints that it takes from other tables.
+/// A statement that includes the columns and constraints copied from other tables.
 pub struct Expanded {
     pub statement: String,
-    /// Further definitions of some columns, whose constraints apply too.
+    /// Further definitions of some columns, whose constraints apply as well.
     pub merged: Vec<String>,
 }
 
-/// A statement, split at the commas of its body.
+/// A statement that is split at the commas in its body.
 struct Split<'a> {
     before: &'a str,
     items: Vec<&'a str>,
@@ -46,7 +47,7 @@ impl Bodies {
         Self { bodies: HashMap::new(), is_mysql, taken: Cell::new(0) }
     }
 
-    /// Remembers a table's columns and constraints.
+    /// Stores the columns and constraints of a table.
     pub fn add(&mut self, name: &str, statement: &str, merged: &[String]) {
         if let Some(split) = self.split(statement) {
             let items: Vec<_> = split.items.into_iter().map(str::to_owned).collect();
@@ -56,17 +57,17 @@ impl Bodies {
         }
     }
 
-    /// Returns a statement with the columns and constraints that it takes from other tables, by
-    /// `LIKE` or `INHERITS`. `None` if it takes nothing.
+    /// Returns a statement that includes the columns and constraints copied from other tables with
+    /// `LIKE` or `INHERITS`. Returns `None` if there aren't any.
     ///
-    /// Columns of the same name are merged, as in PostgreSQL. Some of the constraints would not be
-    /// taken. Rows that satisfy them fit all the same.
+    /// Columns of the same name are merged, as in PostgreSQL. The database wouldn't copy some of
+    /// the constraints, but rows that satisfy these are valid, too.
     ///
     /// # Errors
-    /// Returns an error if the tables of the file take too much from each other.
+    /// Returns an error if the tables in the file copy too much from each other.
     pub fn expanded(&self, statement: &str) -> Result<Option<Expanded>, String> {
         let Some(split) = self.split(statement) else {
-            // In MySQL, there are no parentheses.
+            // In MySQL, `LIKE` isn't in parentheses.
             let words: Vec<_> = statement.split_whitespace().collect();
             let like = words.iter().position(|word| word.eq_ignore_ascii_case("LIKE"));
             let source = like.and_then(|at| Some((at, self.named(words.get(at + 1)?)?)));
@@ -112,7 +113,7 @@ impl Bodies {
         Ok(Some(Expanded { statement, merged }))
     }
 
-    /// Counts what a table takes from another one.
+    /// Adds the size of the columns and constraints that are copied from another table.
     fn take(&self, source: &Body) -> Result<(), String> {
         self.taken.set(self.taken.get().saturating_add(source.size));
         match self.taken.get() <= MOST {
@@ -124,14 +125,14 @@ impl Bodies {
         }
     }
 
-    /// Returns the table whose columns a `LIKE` in a body takes.
+    /// Returns the table whose columns are copied by an item with `LIKE`.
     fn source(&self, item: &str) -> Option<&Body> {
         let mut words = bare(item, self.is_mysql).split_whitespace();
         let is_like = words.next()?.eq_ignore_ascii_case("LIKE");
         words.next().filter(|_| is_like).and_then(|name| self.named(name))
     }
 
-    /// Returns the name of a column in lower case, or `None` for constraints.
+    /// Returns the lower-case name of a column, or `None` if the item is a constraint.
     fn column(&self, item: &str) -> Option<String> {
         let item = bare(item, self.is_mysql);
         if let Some(quote @ ('"' | '`' | '[')) = item.chars().next() {
@@ -150,8 +151,8 @@ impl Bodies {
         (!is_constraint && !name.is_empty()).then_some(name)
     }
 
-    /// Returns a statement without the columns and constraints that `is_known` does not understand,
-    /// and those.
+    /// Returns a statement without the columns and constraints that `is_known` rejects, along with
+    /// a list of these.
     pub fn understood(
         &self,
         statement: &str,
@@ -209,12 +210,12 @@ impl Bodies {
     }
 }
 
-/// Words after `ADD` that begin something that rows must satisfy.
+/// Keywords after `ADD` that introduce something rows must comply with.
 const ADDED: [&str; 7] =
     ["CONSTRAINT", "UNIQUE", "PRIMARY", "FOREIGN", "CHECK", "EXCLUDE", "COLUMN"];
 
-/// Returns the table and the constraint of a statement that the SQL parser doesn't understand, such
-/// as one that adds an exclusion constraint. `None` for statements that don't affect rows.
+/// Returns the table and the constraint of a statement that the SQL parser doesn't understand, e.g.
+/// one that adds an exclusion constraint. Returns `None` for statements that don't affect rows.
 pub fn unread(statement: &str) -> Option<(String, String)> {
     let words: Vec<_> = statement.split_whitespace().collect();
     let has_word = |place: usize, word: &str| {
@@ -241,7 +242,8 @@ pub fn unread(statement: &str) -> Option<(String, String)> {
     Some((last(place)?, shortened(&words[at..].join(" "))))
 }
 
-/// Returns the start of an item on one line, for messages, without the comments before it.
+/// Returns the start of an item on a single line, for use in messages, without any leading
+/// comments.
 pub fn shortened(item: &str) -> String {
     one_line(bare(item, false)).chars().take(QUOTED).collect()
 }
@@ -250,7 +252,7 @@ fn one_line(item: &str) -> String {
     item.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns an item without the comments before it.
+/// Returns an item without any leading comments.
 fn bare(item: &str, is_mysql: bool) -> &str {
     let mut item = item.trim_start();
     while let Some(length) = comment(item, is_mysql) {

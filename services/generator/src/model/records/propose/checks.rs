@@ -13,26 +13,27 @@ use super::types::object;
 
 /// Maximum length of a string.
 const LONGEST: u32 = 1_000;
-/// Email addresses like those in the generated rows.
+/// Email addresses that are similar to generated ones.
 const ADDRESSES: [&str; 3] =
     ["greta.vogel@example.com", "m_lind2@example.org", "gvogel17@example.net"];
-/// The name of the only column in a domain's checks.
+/// The name that refers to the column in the checks of a domain.
 const VALUE: &str = "VALUE";
 
-/// Applies a check to a table's columns, or to a single one. Returns false if rows may violate it.
+/// Applies a check to the columns of a table, or to a single column. Returns false if rows may
+/// violate it.
 pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
     match check {
         Expr::Nested(inner) => apply(inner, columns),
         Expr::Value(value) => value.value == Literal::Boolean(true),
         Expr::BinaryOp { left, op: Op::And, right } => {
-            // A comparison between two columns splits whatever range the other checks allow.
+            // A comparison between two columns splits the range that is left by all other checks.
             let is_first = has_order(left, columns) && !has_order(right, columns);
             let (first, last) = if is_first { (right, left) } else { (left, right) };
             let is_kept = apply(first, columns);
             apply(last, columns) && is_kept
         }
         Expr::BinaryOp { left, op: Op::Or, right } => {
-            // Only fall back on nulls if nothing else works.
+            // Only resort to nulls if nothing else works.
             let (first, last) = if is_null_test(left) { (right, left) } else { (left, right) };
             let before = columns.to_vec();
             if apply(first, columns) {
@@ -52,7 +53,7 @@ pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
         Expr::InList { expr, list, negated } => {
             one_of(expr, list.iter().filter_map(literal).collect(), *negated, columns)
         }
-        // This is how PostgreSQL prints IN.
+        // This is how PostgreSQL prints `IN`.
         Expr::AnyOp { left, compare_op: Op::Eq, right, .. } => {
             one_of(left, items(right), false, columns)
         }
@@ -122,7 +123,7 @@ fn flipped(op: &Op) -> Option<Op> {
     })
 }
 
-/// Returns the index of the column, if that's all the expression consists of.
+/// Returns the index of the column, if the expression is just a column.
 fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     match expression {
         Expr::Identifier(name) => {
@@ -138,7 +139,7 @@ fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     }
 }
 
-/// Changes the column that the expression consists of. Returns false if it's anything else.
+/// Changes the column, if the expression is just a column. Otherwise, returns false.
 fn with(
     expression: &Expr,
     columns: &mut [Column],
@@ -147,7 +148,7 @@ fn with(
     place(expression, columns).is_some_and(|place| change(&mut columns[place]))
 }
 
-/// Returns the items of an array, even if PostgreSQL wrapped it in casts.
+/// Returns the items of an array, even if PostgreSQL has wrapped it in casts.
 fn items(expression: &Expr) -> Vec<Value> {
     match expression {
         Expr::Nested(expr) | Expr::Cast { expr, .. } => items(expr),
@@ -168,7 +169,7 @@ fn one_of(expression: &Expr, values: Vec<Value>, is_negated: bool, columns: &mut
     })
 }
 
-/// Applies a comparison with a column, or a function of one, on the left.
+/// Applies a comparison whose left side is a column or a function of a column.
 fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     match left {
         Expr::Nested(inner) => return compare(inner, op, right, columns),
@@ -184,7 +185,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
                 "upper" | "lower" if *op == Op::Eq && is_same(inner, right, columns) => {
                     with(inner, columns, |column| column.set_case(name == "upper"))
                 }
-                // Strings are never empty.
+                // Generated strings are never empty.
                 "trim" | "btrim" => *op == Op::NotEq && place(inner, columns).is_some(),
                 _ => false,
             };
@@ -198,7 +199,8 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     }
     let column = &mut columns[own];
     if is_now(right) {
-        // Rows are generated later than any of these days or, with a seed, for a day in the future.
+        // These days are in the past no matter when rows are generated. The reference date isn't
+        // suitable as a bound, because with a seed it is in the future.
         column.days.0.get_or_insert_with(|| "2000-01-01".to_owned());
         end_by(column, Some("2024-12-31".to_owned()));
         return matches!(op, Op::Lt | Op::LtEq) && is_day(column);
@@ -228,7 +230,7 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
             matches!(column.stored, Stored::Text(_))
         }
         (Op::NotEq, Some(number)) => {
-            // We can only leave out a number at the edge of the range.
+            // A number can only be excluded if it is at the edge of the range.
             let is_first = column.least.unwrap_or(0.0) >= number;
             is_first && raise(column, number + column.step())
         }
@@ -250,13 +252,13 @@ fn lower(column: &mut Column, most: f64) -> bool {
     column.limit.is_none_or(|limit| most >= -limit)
 }
 
-/// Raises the first allowed day. The bounds of other checks still apply.
+/// Raises the first allowed day, unless another check already requires a later one.
 fn begin_at(column: &mut Column, day: Option<String>) {
-    // Days sort like strings, and `None` sorts before them.
+    // Dates sort in the same order as their strings, and `None` comes before any of them.
     column.days.0 = column.days.0.take().max(day);
 }
 
-/// Lowers the last allowed day. The bounds of other checks still apply.
+/// Lowers the last allowed day, unless another check already requires an earlier one.
 fn end_by(column: &mut Column, day: Option<String>) {
     column.days.1 = column.days.1.take().into_iter().chain(day).min();
 }
@@ -280,7 +282,7 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let (low, high) = match op {
         Op::Lt | Op::LtEq => (own, other),
         Op::Gt | Op::GtEq => (other, own),
-        // A reference to an earlier row never points to the row itself.
+        // A reference to an earlier row can't refer to the row itself.
         Op::NotEq => {
             let key = |place: usize| columns[place].is_key;
             let refers = |place: usize| columns[place].refers.is_some();
@@ -296,14 +298,15 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
             return false;
         }
         columns[high].after = Some((name, i64::from(is_strict)));
-        // A date after a null would be null.
+        // A date that is computed from a null would be null as well.
         columns[low].required |= columns[high].required;
         return true;
     }
     if !is_number(&columns[low]) || !is_number(&columns[high]) {
         return false;
     }
-    // Split the range between the columns: one gets the lower half, the other the upper half.
+    // Split the range between the columns, giving the lower half to one and the upper half to the
+    // other.
     let usual =
         |column: &Column| if column.stored == Stored::Integer { 1_000_000.0 } else { 1_000.0 };
     let most = |column: &Column| {
@@ -355,7 +358,7 @@ fn untrimmed(expression: &Expr) -> &Expr {
     }
 }
 
-/// Returns the escape character of a pattern, if it has one.
+/// Returns the escape character of a pattern, if any.
 fn escape(stated: Option<&Literal>) -> Option<char> {
     match stated {
         Some(Literal::SingleQuotedString(text)) => text.chars().next(),
@@ -363,7 +366,8 @@ fn escape(stated: Option<&Literal>) -> Option<char> {
     }
 }
 
-/// Translates a `LIKE` pattern into a regular expression. `any` and `one` replace its wildcards.
+/// Translates a `LIKE` pattern to a regular expression, in which `any` and `one` take the place of
+/// the wildcards.
 fn translated(pattern: &str, escape: Option<char>, any: &str, one: &str) -> String {
     let (mut regex, mut letters) = (String::new(), pattern.chars());
     while let Some(letter) = letters.next() {
@@ -383,7 +387,7 @@ fn translated(pattern: &str, escape: Option<char>, any: &str, one: &str) -> Stri
 fn like(expression: &Expr, pattern: &Expr, escape: Option<char>, columns: &mut [Column]) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
     with(expression, columns, |column| {
-        // Email addresses always contain a domain, so there is nothing to do.
+        // Email addresses always have a domain, so there is nothing to do.
         let is_email = column.name.to_lowercase().contains("mail");
         let is_any = ["%@%", "%_@_%", "%@%.%", "%_@_%._%", "%_@__%.__%"].contains(&&*pattern);
         if !column.choices.is_empty() {
@@ -407,7 +411,7 @@ fn regex(
         if !column.choices.is_empty() {
             return column.choose_matching(&pattern);
         }
-        // Prefer ordinary email addresses to random letters in the shape of one.
+        // Prefer realistic email addresses to random letters of the same shape.
         let is_email = column.name.to_lowercase().contains("mail") && pattern.contains('@');
         let folded = format!("{}{pattern}", if ignores_case { "(?i)" } else { "" });
         if is_email && ADDRESSES.iter().all(|address| is_match(&folded, address)) {
@@ -431,7 +435,7 @@ fn arguments(function: &Function) -> Vec<&Expr> {
     list.args.iter().filter_map(expression).collect()
 }
 
-/// Returns the value of a literal, which may have a type or a character set.
+/// Returns the value of a literal, which may be preceded by a type or a character set.
 pub fn literal(expression: &Expr) -> Option<Value> {
     match expression {
         Expr::Value(value) => match &value.value {

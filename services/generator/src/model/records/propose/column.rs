@@ -1,4 +1,4 @@
-//! The columns of existing tables, and fields to match.
+//! The columns of existing tables, and the fields that match them.
 
 use serde_json::{Value, json};
 
@@ -15,13 +15,15 @@ const MOST_DECIMAL: f64 = 1_000.0;
 const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
 /// Maximum digits of a decimal.
 const DIGITS: i32 = 15;
-/// The first day that may come after the latest day of a field without bounds.
+/// From this day on, a first allowed day may be after the default range of dates, so the range
+/// needs a new end.
 const LATE: &str = "2024-01-01";
-/// Before this day, the usual range of dates may not have begun.
+/// Before this day, a last allowed day may be before the default range of dates, so the range needs
+/// a new start.
 const EARLY: &str = "2001-01-01";
-/// Number of days between a bound and the one that has to be added.
+/// Length of such a range in days.
 const YEAR: i64 = 365;
-/// Maximum length of the start of a helper field's name.
+/// Maximum length of the column name within the name of a helper field.
 const LONGEST_START: usize = 50;
 /// Maximum number of days between two dates in a row.
 const DAYS: i64 = 30;
@@ -29,9 +31,9 @@ const DAYS: i64 = 30;
 const LOCAL: u32 = 19;
 /// Length of a UUID.
 const UUID: u32 = 36;
-/// Length of texts that cannot be cut.
+/// Usual length of the random strings that are used where other strings would have to be cut.
 const SHORT: u32 = 12;
-/// Maximum length of a pattern's texts.
+/// Maximum length of strings generated from a pattern.
 const LONG: u32 = 1_000;
 /// Length of unique telephone numbers.
 const PHONE: u32 = "+12015550123".len() as u32;
@@ -63,31 +65,31 @@ pub enum Stored {
     Known(Value),
 }
 
-/// A column in an existing table.
+/// A column of an existing table.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub name: String,
     pub stored: Stored,
     pub required: bool,
     pub unique: bool,
-    /// Whether the column is a key all by itself.
+    /// Whether the column is a key on its own.
     pub is_key: bool,
     /// Whether the column is part of a unique combination of columns.
     pub is_combined: bool,
-    /// Whether only the database writes the column. Other fields can still refer to the numbers it
-    /// will assign.
+    /// Whether only the database writes the column. Other fields can still refer to the numbers
+    /// that it will assign.
     pub is_hidden: bool,
     /// Whether all values must be null.
     pub is_null: bool,
     /// Whether timestamps must come without an offset.
     pub is_local: bool,
-    /// Allowed values. Empty if anything goes.
+    /// Allowed values. Empty if any value is allowed.
     pub choices: Vec<Value>,
     pub least: Option<f64>,
     pub most: Option<f64>,
-    /// The largest number that fits the type.
+    /// The largest number that the type can store.
     pub limit: Option<f64>,
-    /// First and last allowed day.
+    /// The first and last allowed day.
     pub days: (Option<String>, Option<String>),
     /// A regular expression that strings must match.
     pub regex: Option<String>,
@@ -97,11 +99,11 @@ pub struct Column {
     pub is_upper: bool,
     /// Whether strings are in lower case.
     pub is_lower: bool,
-    /// The column with an earlier date, and the minimum number of days in between.
+    /// The column that contains an earlier date, and the minimum number of days in between.
     pub after: Option<(String, i64)>,
     /// The table and column that this column refers to.
     pub refers: Option<(String, String)>,
-    /// The column whose reference also picks the row for this one.
+    /// The column whose reference also picks the row for this column.
     pub with: Option<String>,
 }
 
@@ -140,8 +142,8 @@ impl Column {
         }
     }
 
-    /// Returns a field for this column. If it depends on a hidden helper field, that one comes
-    /// first. `names` are those of all columns, which the helper field can't have.
+    /// Returns the field for this column. If it depends on a hidden helper field, that field comes
+    /// first. `names` are the names of all columns, which the helper field must not have.
     pub fn fields(&self, own: &str, names: &[&str]) -> Vec<Value> {
         let letters = self.name.replace(|c: char| !c.is_alphanumeric(), "_");
         let letters: String = letters.chars().take(LONGEST_START).collect();
@@ -186,7 +188,7 @@ impl Column {
         }
     }
 
-    /// Returns the field, plus the maximum length if the values have to be cut.
+    /// Returns the field, along with the maximum length if its values have to be cut.
     pub fn field(&self, own: &str) -> (Value, Option<u32>) {
         let unique = self.unique || self.is_key;
         let mut field = match &self.refers {
@@ -215,8 +217,8 @@ impl Column {
         (field, length)
     }
 
-    /// Returns the field for use inside an object, an array or alternatives, where no other field can
-    /// cut its texts.
+    /// Returns the field for use inside an object, an array or alternatives, where its strings
+    /// can't be cut by another field.
     pub fn inner_field(&self) -> Value {
         let (mut field, length) = self.field("");
         if let (Some(length), Stored::Text(_)) = (length, &self.stored) {
@@ -241,12 +243,13 @@ impl Column {
         field
     }
 
-    /// Returns whether values must be picked by number, because each one may only be used once.
+    /// Returns whether values must be selected by number, because each of them may only be used
+    /// once.
     fn is_ordered(&self) -> bool {
         self.unique || self.is_key || self.is_combined
     }
 
-    /// Returns whether the column can be unique, either by itself or combined with others.
+    /// Returns whether the column can be unique, either on its own or in combination with others.
     pub fn can_be_unique(&self) -> bool {
         match &self.refers {
             Some(_) => true,
@@ -254,8 +257,8 @@ impl Column {
         }
     }
 
-    /// Returns the number of values, if it's small. `rows` returns the size of a table that the
-    /// column refers to.
+    /// Returns the number of possible values, if it is small. `rows` returns the size of a table
+    /// that the column refers to.
     pub fn count(&self, rows: impl Fn(&str) -> Option<u64>) -> Option<u64> {
         if let Some((table, _)) = &self.refers {
             return rows(table);
@@ -323,12 +326,13 @@ impl Column {
         }
     }
 
-    /// Returns whether only some integers are allowed, or all of them may be needed.
+    /// Returns whether only some integers are allowed, or a unique column may need all of them.
     fn has_bounds(&self) -> bool {
         self.is_ordered() || self.least.is_some() || self.most.is_some()
     }
 
-    /// Returns the type of coordinates that the column is named after, unless there are limits.
+    /// Returns the type of coordinate that the column is named after, unless its limits rule that
+    /// out.
     fn coordinate(&self) -> Option<&'static str> {
         let (kind, largest) = coordinate(&self.name).filter(|_| !self.is_ordered())?;
         let fits = self.least.is_none_or(|least| least <= -largest)
@@ -337,14 +341,15 @@ impl Column {
         fits.then_some(kind)
     }
 
-    /// Returns whether the days are subject to any limits.
+    /// Returns whether dates are subject to any limits.
     fn is_dated(&self) -> bool {
         self.is_ordered() || self.days != (None, None)
     }
 
     fn dated(&self, mut field: Value) -> Value {
         let (first, last) = match self.days.clone() {
-            // The usual range ends or begins on the other side of some days.
+            // The default range would end before the first allowed day, or start after the last
+            // one.
             (Some(first), None) if first.as_str() >= LATE => {
                 let last = moved(&first, YEAR);
                 (Some(first), last)
@@ -377,7 +382,7 @@ impl Column {
             (None, Some(least)) if least >= usual => Some(least + usual),
             (None, _) => (limit < usual).then_some(limit),
         };
-        // If only the maximum is given and it's negative, the minimum has to be lower still.
+        // If only a maximum is given and it is negative, the minimum must be even lower.
         let below = |most: f64| (most - usual).max(-limit);
         let least = least.or(most.filter(|most| *most < 0.0).map(below));
         if let Some(least) = least {
@@ -400,7 +405,7 @@ impl Column {
         let known = by_name(&self.name);
         let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
         if self.is_ordered() {
-            // Email addresses and usernames are the only unique parts of a person.
+            // Email addresses and usernames are the only parts of a person that are unique.
             let is_uuid = known.as_ref().is_some_and(|field| field["type"] == "uuid");
             if is_uuid && length.is_none_or(|length| length >= UUID) && !self.is_upper {
                 return json!({"type": "uuid"});
@@ -424,11 +429,12 @@ impl Column {
                 None => letters(12, "[a-z0-9]"),
             };
         }
-        // If they're in capitals, country and region columns contain codes.
+        // Country and region columns in capitals contain codes.
         let is_code = is_part("countryCode") && length.is_none_or(|length| length >= 2);
         let is_exact = length.is_some_and(|length| length == self.shortest);
         match known {
-            // Names of people and countries have capitals, but addresses and usernames have none.
+            // Names of people and countries contain capitals, but email addresses and usernames
+            // don't.
             _ if self.is_lower && !is_part("email") && !is_part("username") => letters(6, "[a-z]"),
             Some(field) if is_code && self.shortest <= 2 => field,
             _ if self.is_upper => letters(6, "[A-Z]"),
@@ -443,7 +449,7 @@ impl Column {
     }
 }
 
-/// Returns whether an expression can use this name.
+/// Returns whether a name can be used in an expression.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_numeric())
@@ -472,7 +478,7 @@ fn shortest(field: &Value) -> u32 {
     }
 }
 
-/// Returns the longest string to expect from a field.
+/// Returns the length of the longest string to be expected from a field.
 fn longest(field: &Value) -> u32 {
     let word = |name: &str| field[name].as_str().unwrap_or_default();
     match (word("type"), word("part")) {

@@ -1,4 +1,4 @@
-//! Days in the checks of columns, and dates in samples.
+//! Days in check constraints, and dates in samples.
 
 /// Adds days to a date.
 pub fn moved(day: &str, days: i64) -> Option<String> {
@@ -7,13 +7,13 @@ pub fn moved(day: &str, days: i64) -> Option<String> {
     Some(day.checked_add(span).ok()?.to_string())
 }
 
-/// Days, months and years of a regular expression, the first two with and without a leading zero.
+/// Regular expressions for days and months (with and without leading zeros) and for years.
 const DAYS: [&str; 2] = ["([1-9]|1[0-9]|2[0-8])", "(0[1-9]|1[0-9]|2[0-8])"];
 const MONTHS: [&str; 2] = ["([1-9]|1[0-2])", "(0[1-9]|1[0-2])"];
 const YEARS: &str = "(19[5-9][0-9]|20[01][0-9]|202[0-5])";
 
-/// Returns a regular expression for dates in the notation of some values, such as `31.12.2024`,
-/// `12/31/2024` or `2024/12/31`. `None` if one of them is not such a date.
+/// Returns a regular expression for dates in the same notation as `values`, such as `31.12.2024`,
+/// `12/31/2024` or `2024/12/31`. Returns `None` if any value isn't such a date.
 pub fn local(values: &[&str]) -> Option<String> {
     let sign = values.first()?.chars().find(|letter| !letter.is_ascii_digit())?;
     let mut dates = Vec::new();
@@ -37,7 +37,7 @@ pub fn local(values: &[&str]) -> Option<String> {
     let [day, month] = [DAYS, MONTHS].map(|form| form[usize::from(!is_short)]);
     let sign = regex_syntax::escape(&sign.to_string());
     let (first, second) = match (is_in(first, 12), is_in(second, 12)) {
-        // If both could be the month, both are small.
+        // If either could be the month, neither exceeds 12.
         (true, true) if !is_year(0) => (month, month),
         (true, _) if is_in(second, 31) => (month, day),
         (_, true) if is_in(first, 31) => (day, month),

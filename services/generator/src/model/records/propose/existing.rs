@@ -1,4 +1,4 @@
-//! Existing tables, and schema tables to match.
+//! Existing tables, and the schema tables that match them.
 
 use std::collections::HashMap;
 
@@ -16,21 +16,22 @@ pub struct Existing {
     pub name: String,
     pub columns: Vec<Column>,
     pub key: Vec<String>,
-    /// Sets of columns that are unique in combination.
+    /// Sets of columns that are unique as a combination.
     pub unique: Vec<Vec<String>>,
     pub references: Vec<Reference>,
-    /// Check constraints. Those from a domain come with the name of the domain's column.
+    /// Check constraints. For those from a domain, this includes the name of the column with that
+    /// domain.
     pub checks: Vec<(Expr, Option<String>)>,
     /// Descriptions of constraints that rows may violate.
     pub broken: Vec<String>,
 }
 
-/// A reference from one or more columns to those in another table.
+/// A reference from one or more columns to columns of another table.
 #[derive(Clone)]
 pub struct Reference {
     pub columns: Vec<String>,
     pub table: String,
-    /// Columns in the other table. Empty for its key.
+    /// Columns of the other table. Empty if these are its key.
     pub targets: Vec<String>,
 }
 
@@ -55,7 +56,7 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Removes columns whose names aren't allowed for fields.
+    /// Removes columns whose names can't be used for fields.
     fn leave_out_names(&mut self) {
         let broken = &mut self.broken;
         self.columns.retain(|column| {
@@ -67,9 +68,9 @@ impl Existing {
         });
     }
 
-    /// Applies the checks to the columns. Keys and references must be known by now.
+    /// Applies the checks to the columns. Keys and references must already be known.
     fn apply_checks(&mut self) {
-        // Comparisons of two columns split the range that the other checks leave them.
+        // Comparisons between two columns split the range that is left by all other checks.
         let (late, early): (Vec<_>, Vec<_>) = std::mem::take(&mut self.checks)
             .into_iter()
             .partition(|(check, _)| checks::has_order(check, &self.columns));
@@ -121,11 +122,11 @@ impl Existing {
         }
     }
 
-    /// Returns the sets of columns that must be unique in combination.
+    /// Returns the sets of columns that must be unique as a combination.
     fn sets(&mut self) -> Vec<Vec<String>> {
         let mut wanted: Vec<_> = std::iter::once(&self.key).chain(&self.unique).cloned().collect();
         wanted.retain(|set| set.len() > 1);
-        // If a set is unique, any larger set that contains it is unique as well.
+        // If a set is unique, any larger set that contains it is unique, too.
         wanted.sort_by_key(Vec::len);
         let mut sets: Vec<Vec<String>> = Vec::new();
         for names in wanted {
@@ -139,7 +140,7 @@ impl Existing {
             {
                 continue;
             }
-            // It's enough to combine the columns whose values we can pick freely.
+            // It is sufficient to combine the columns whose values can be chosen freely.
             let is_own =
                 |column: &&&Column| column.refers.as_ref().is_none_or(|(to, _)| *to != self.name);
             let is_follower =
@@ -169,7 +170,7 @@ impl Existing {
     }
 }
 
-/// Proposes a schema for tables. Also returns the constraints that rows may violate.
+/// Proposes a schema for the given tables. Also returns the constraints that rows may violate.
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     for table in &mut tables {
         table.leave_out_names();
@@ -204,16 +205,17 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     (json!({"tables": made}), broken)
 }
 
-/// Returns whether a field can have this name.
+/// Returns whether a field can have the name `name`.
 pub fn is_name(name: &str) -> bool {
     let is_wrong = |letter: char| letter.is_control() || letter == '"';
     (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.contains(is_wrong)
 }
 
-/// From this number of rows, a limit doesn't matter in practice.
+/// Limits of at least this number of rows don't matter in practice.
 const PLENTY: u64 = 1_000_000;
 
-/// Returns the maximum number of rows, if any. Unique columns may not have enough values for more.
+/// Returns the maximum number of rows, if limited. With more rows, unique columns would run out of
+/// values.
 fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) -> Option<u64> {
     let count = |column: &Column| column.count(|name| limits.get(name).copied());
     let alone = table.columns.iter().filter(|column| column.unique || column.is_key);
@@ -229,7 +231,7 @@ fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) 
     alone.filter_map(count).chain(together).filter(|rows| *rows < PLENTY).min()
 }
 
-/// A table that references can lead to.
+/// A table that can be referred to.
 struct Target {
     name: String,
     key: Vec<String>,
@@ -247,19 +249,19 @@ impl Target {
         target
     }
 
-    /// Returns a column's name in the spelling of the table.
+    /// Returns the name of a column as it is spelled in the table.
     fn column(&self, name: &str) -> Option<String> {
         self.columns.iter().find(|own| own.eq_ignore_ascii_case(name)).cloned()
     }
 
-    /// Finds a table. Unless the spelling is the same, letter case doesn't matter.
+    /// Finds a table by name. If no table has exactly this name, letter case is ignored.
     fn find<'t>(targets: &'t [Self], name: &str) -> Option<&'t Self> {
         let same = targets.iter().find(|target| target.name == name);
         same.or_else(|| targets.iter().find(|target| target.name.eq_ignore_ascii_case(name)))
     }
 }
 
-/// Resolves each reference to its columns, and makes the columns it refers to non-null.
+/// Resolves each reference to its columns, and marks the columns that it refers to as required.
 fn resolve(tables: &mut [Existing]) {
     let known: Vec<_> = tables.iter().map(Target::of).collect();
     let mut referred = Vec::new();
@@ -279,7 +281,7 @@ fn resolve(tables: &mut [Existing]) {
             referred.push((to.name.clone(), found.clone()));
             column.refers = Some((to.name.clone(), found));
         }
-        // If a column has several references, the longest one implies the rest.
+        // If a column is in several references, the longest of these implies the others.
         let mut references = table.references.clone();
         references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
         for Reference { mut columns, table: name, targets } in references {
@@ -317,7 +319,7 @@ fn resolve(tables: &mut [Existing]) {
                 if let Some(column) = table.find(own) {
                     column.refers = Some((name.clone(), target.clone()));
                     column.with = with;
-                    // The columns of a reference are either all null or all set.
+                    // The columns of a reference are either all null or all non-null.
                     column.required |= required;
                 }
             }
@@ -331,12 +333,12 @@ fn resolve(tables: &mut [Existing]) {
     }
 }
 
-/// Describes a reference to a table that the file doesn't create, so its keys are unknown.
+/// Describes a reference to a table that isn't created in the file, so that its keys are unknown.
 fn absent(columns: &str, table: &str) -> String {
     format!("FOREIGN KEY ({columns}) to {table}, which is not in the file")
 }
 
-/// Sorts the tables so that each one comes after those it refers to. Cycles are broken by setting
+/// Sorts the tables such that each one comes after those it refers to. Cycles are broken by setting
 /// nullable references to null.
 fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
     let mut ordered: Vec<Existing> = Vec::new();

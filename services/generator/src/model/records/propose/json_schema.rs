@@ -16,9 +16,9 @@ use crate::model::records::kinds::pattern;
 const DEEPEST: usize = 4;
 /// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;
-/// Maximum number of nested properties. Schemas that contain themselves could have any number.
+/// Maximum number of nested properties, because there is no limit to these in recursive schemas.
 const MOST_NESTED: usize = 2_000;
-/// Members of schemas that rows may violate.
+/// Members of schemas that aren't supported, so that rows may violate them.
 const IGNORED: [&str; 4] = ["not", "if", "contains", "dependentSchemas"];
 /// Matches some regular expressions.
 const REGEX: &str = r"\^(\[a-z\]|\[0-9A-F\]|\\d|\\w)(\+|\*|\{[1-9]\})(-\[0-9\]\{[1-9]\})?\$";
@@ -27,7 +27,7 @@ const SHORTEST_WORD: u64 = 1;
 /// Maximum number of multiples to list.
 const MULTIPLES: i64 = 1_000;
 
-/// Proposes a schema for the objects that a JSON Schema describes. `component` is the name of a
+/// Proposes a schema for the objects described by a JSON Schema. `component` is the name of a
 /// schema in an OpenAPI document or in `$defs`. Also returns the constraints that rows may violate.
 ///
 /// # Errors
@@ -78,17 +78,17 @@ pub struct Reader<'a> {
     document: &'a Value,
     /// Number of nested properties so far.
     pub nested: Cell<usize>,
-    /// Descriptions of what rows may violate.
+    /// Descriptions of the constraints that rows may violate.
     broken: RefCell<Vec<String>>,
 }
 
 impl Reader<'_> {
-    /// Follows local references and merges `allOf`. Also returns the first set of alternatives: that
-    /// of an `anyOf`, a `oneOf` or several types. Further sets are left in `allOf`.
+    /// Follows local references and merges `allOf`. Also returns the first set of alternatives,
+    /// which come from `anyOf`, `oneOf` or several types. Further sets are left in `allOf`.
     pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>) {
         let (mut alternatives, mut others) = (Vec::new(), Vec::new());
         let (mut whole, mut is_rejected) = (Map::new(), false);
-        // Each part, and whether an enclosing part allows null.
+        // The parts to merge, each with a flag for whether an enclosing part allows null.
         let mut left = vec![(schema.clone(), false)];
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
@@ -137,7 +137,7 @@ impl Reader<'_> {
             }
         }
         if is_rejected {
-            // The result only allows null if all combined schemas do.
+            // The result only allows null if all of the combined schemas do.
             whole.remove("nullable");
             if let Some(Value::Array(kinds)) = whole.get_mut("type") {
                 kinds.retain(|kind| kind != "null");
@@ -172,14 +172,14 @@ impl Reader<'_> {
             self.nested.set(self.nested.get() + 1);
             match depth {
                 0 => fields.extend(column.fields("", &all)),
-                // Fields inside an object can't use each other.
+                // Fields inside of an object can't use each other.
                 _ => fields.push(column.inner_field()),
             }
         }
         fields
     }
 
-    /// Names the members of a schema that rows may violate.
+    /// Reports the members of a schema that rows may violate.
     pub fn name_ignored(&self, name: &str, schema: &Map<String, Value>) {
         for word in IGNORED.iter().filter(|word| schema.contains_key(**word)) {
             self.note(format!("the constraint {word} of {name}, which is not followed"));
@@ -190,7 +190,7 @@ impl Reader<'_> {
         self.broken.borrow_mut().push(text);
     }
 
-    /// Returns whether objects and arrays must be empty here.
+    /// Returns whether objects and arrays at this depth must be empty.
     pub fn is_deepest(&self, depth: usize) -> bool {
         depth >= DEEPEST || depth > 0 && self.nested.get() >= MOST_NESTED
     }
@@ -205,11 +205,12 @@ impl Reader<'_> {
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
         let shortest = property["minLength"].as_u64().unwrap_or(0);
         column.shortest = u32::try_from(shortest).unwrap_or(u32::MAX);
-        // A property that isn't required may be missing, but it still can't be null.
+        // A property that isn't required may be absent, but that doesn't allow it to be null.
         column.required = !may_be_null(&property);
         let bound = |name: &str| property[name].as_f64();
         let step = column.step();
-        // In draft 4 and OpenAPI 3.0, these members say whether the other bounds are exclusive.
+        // In draft 4 and OpenAPI 3.0, these members are flags for whether the other bounds are
+        // exclusive.
         let inner = |name: &str| if property[name] == true { step } else { 0.0 };
         let least = bound("minimum").map(|least| least + inner("exclusiveMinimum"));
         let most = bound("maximum").map(|most| most - inner("exclusiveMaximum"));
@@ -217,7 +218,7 @@ impl Reader<'_> {
         let below = bound("exclusiveMaximum").map(|most| most - step);
         column.least = least.into_iter().chain(above).reduce(f64::max);
         column.most = most.into_iter().chain(below).reduce(f64::min);
-        // A constant makes the choices redundant.
+        // If there is a constant, the choices are redundant.
         if property.get("const").is_none() {
             column.choices = property["enum"].as_array().cloned().unwrap_or_default();
         }
@@ -232,7 +233,7 @@ impl Reader<'_> {
             && column.choices.is_empty()
         {
             let most = column.most.map_or(i64::MAX, |most| most.floor() as i64);
-            // If there is only a maximum and it's negative, choose the multiples just below it.
+            // If only a maximum is given and it is negative, choose the multiples right below it.
             let below = most.saturating_sub(step.saturating_mul(MULTIPLES - 1));
             let usual = if most < 0 { below } else { 0 };
             let least = column.least.map_or(usual, |least| least.ceil() as i64);
@@ -277,8 +278,8 @@ impl Reader<'_> {
                 known(json!({"type": "constant", "value": {}}))
             }
             ("array", _) => {
-                // Array fields only support one kind of item, so we reduce a tuple to its first
-                // item. Before draft 2020-12, tuples were written as `items`.
+                // The items of an array field are all of the same kind, so a tuple is reduced to
+                // its first item. Before draft 2020-12, `items` contained the tuple.
                 let nth = |place: usize| {
                     let tuples = [&property["prefixItems"], &property["items"]];
                     tuples.into_iter().find_map(|tuple| tuple.get(place))
@@ -311,7 +312,7 @@ impl Reader<'_> {
             _ if is_base64(property) => known(base64(property)),
             (_, "date-time") => Stored::Timestamp,
             (_, "date") => Stored::Date,
-            // RFC 3339 times have a zone.
+            // Times have an offset in RFC 3339.
             (_, "time") => known(
                 json!({"type": "pattern", "regex": "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z"}),
             ),
@@ -353,7 +354,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the alternatives of a schema with several types. Removes the types.
+/// Returns one alternative for each type of a schema with several types, and removes these types.
 fn several_types(schema: &mut Map<String, Value>) -> Vec<Value> {
     let Some(Value::Array(kinds)) = schema.get("type") else { return Vec::new() };
     let others: Vec<_> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
@@ -367,7 +368,7 @@ fn several_types(schema: &mut Map<String, Value>) -> Vec<Value> {
     others.into_iter().map(|kind| json!({ "type": kind })).collect()
 }
 
-/// Returns whether strings need a minimum length, which words can have.
+/// Returns whether strings have a minimum length that text made of words can satisfy.
 fn is_long(schema: &Value) -> bool {
     schema["minLength"].as_u64().is_some_and(|least| (3..=2_000).contains(&least))
 }
@@ -378,22 +379,22 @@ pub fn may_be_null(schema: &Value) -> bool {
     schema["type"].as_array().is_some_and(is_null) || schema["nullable"] == true
 }
 
-/// Returns an expression whose matches also have the length that a schema demands. `lengths` are
-/// those of the schema's own expression.
+/// Returns an expression whose matches also have a length that the schema allows. The first pair
+/// are the minimum and maximum length of matches of `regex`.
 fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Option<String> {
     let least = schema["minLength"].as_u64().unwrap_or(0);
     let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
     if shortest >= least && longest <= most {
         return Some(regex.to_owned());
     }
-    // The number of repetitions of a single character can be chosen.
+    // If a single character is repeated, the number of repetitions can be adjusted.
     let (part, fewest, limit) = pattern::repeated(regex)?;
     let least = least.max(fewest);
     let most = most.min(limit.unwrap_or(least.max(longest)));
     (least <= most && most <= 1_000).then(|| format!("(?:{part}){{{least},{most}}}"))
 }
 
-/// Returns the type of a schema's values, which some schemas only show by other members.
+/// Returns the type of a schema's values. If it isn't stated, it is inferred from other members.
 fn kind(schema: &Value) -> String {
     let kinds =
         schema["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
@@ -406,7 +407,7 @@ fn kind(schema: &Value) -> String {
     kind.to_owned()
 }
 
-/// Decodes the percent-encoded bytes of a URI's fragment.
+/// Decodes percent-encoded bytes in the fragment of a URI.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -420,7 +421,8 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Lists the multiples of a number, unless it's the smallest step of these decimals anyway.
+/// Lists multiples of `part`, unless it is equal to one unit of the last decimal, which needs no
+/// list.
 fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)) -> Vec<Value> {
     let one = 10_f64.powi(decimals.cast_signed());
     if part.is_nan() || part <= 0.0 || (part * one - 1.0).abs() < 1e-9 {
@@ -429,11 +431,11 @@ fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)
     let first = (least.unwrap_or(0.0) / part).ceil();
     let all = (0..MULTIPLES).map(|count| (first + count as f64) * part);
     let all = all.take_while(|value| most.is_none_or(|most| *value <= most));
-    // Products such as 3 * 0.1 have more digits than the exact numbers.
+    // Due to rounding, products such as 3 * 0.1 have more digits than the exact result.
     all.filter_map(|value| format!("{value:.9}").parse::<f64>().ok()).map(Value::from).collect()
 }
 
-/// Returns the number of decimals, based on `multipleOf` if that's a power of ten.
+/// Returns the number of decimals, which is determined by `multipleOf` if that is a power of ten.
 fn decimals(property: &Value) -> u32 {
     let step = property["multipleOf"].as_f64();
     let fits = |decimals: &u32| {

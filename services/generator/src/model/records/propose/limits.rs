@@ -1,4 +1,4 @@
-//! Names the limits of a JSON Schema that the proposed fields don't keep.
+//! Reports the limits in a JSON Schema that the proposed fields don't satisfy.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use super::encodings::is_base64;
 use super::json_schema::Reader;
 use crate::model::records::kinds::pattern;
 
-/// The largest whole number that every JSON parser represents exactly.
+/// The largest integer that every JSON parser represents exactly.
 const LARGEST: f64 = 9_007_199_254_740_991.0;
-/// Encodings that any text has.
+/// Encodings that are satisfied by any string.
 const PLAIN: [&str; 3] = ["7bit", "8bit", "binary"];
 
 impl Reader<'_> {
-    /// Names the limits of a property that its column may violate.
+    /// Reports the limits of a property that its column may violate.
     pub fn name_limits(&self, name: &str, property: &Value, column: &Column) {
         self.name_size(name, property);
         if !column.choices.is_empty() {
@@ -41,7 +41,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Names the number of an object's properties, unless its own ones have it.
+    /// Reports limits for the number of properties that an object's own properties don't satisfy.
     pub fn name_size(&self, name: &str, schema: &Value) {
         let count = schema["properties"].as_object().map_or(0, |own| own.len() as u64);
         let bound = |member: &str| schema[member].as_u64();
@@ -53,7 +53,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the minimum and maximum length of a column's texts, if their format determines it.
+/// Returns the minimum and maximum length of a column's strings, if it is determined by their
+/// format.
 fn lengths(stored: &Stored) -> Option<(u64, u64)> {
     let field = match stored {
         Stored::Date => return Some((10, 10)),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// Common currencies.
 const CURRENCIES: &str = "EUR USD GBP JPY CHF CAD AUD SEK CNY INR";
 
-/// Integers that columns of some names usually have.
+/// Usual ranges of integers in columns, by column name.
 const USUAL: [(&[&str], f64, f64); 9] = [
     (&["age", "alter", "edad", "età"], 0.0, 99.0),
     (&["year", "jahr", "année", "año", "anno"], 1970.0, 2030.0),
@@ -18,8 +18,8 @@ const USUAL: [(&[&str], f64, f64); 9] = [
     (&["percent", "percentage", "prozent"], 0.0, 100.0),
 ];
 
-/// Column names in English, and the usual ones in French, German, Italian and Spanish, with the type
-/// and detail of the field to use.
+/// Column names in English, as well as usual ones in French, German, Italian and Spanish, with the
+/// type and the details of the field to use.
 const NAMES: [(&[&str], &str, &str); 37] = [
     (&["email", "mail", "email_address", "e_mail"], "person", "email"),
     (
@@ -90,7 +90,7 @@ const NAMES: [(&[&str], &str, &str); 37] = [
         "birthDate",
     ),
     (&["national_number", "national_id", "ssn", "personal_number"], "person", "nationalNumber"),
-    // Not that of a person, because Americans have none.
+    // Use the type `iban`, because the IBAN of a person would be null in the United States.
     (&["iban", "bank_account", "account_iban"], "iban", ""),
     (
         &[
@@ -169,7 +169,7 @@ const NAMES: [(&[&str], &str, &str); 37] = [
     (&["department", "category", "tag"], "text", "1"),
 ];
 
-/// Returns the field for a text column, or `None` if the name doesn't indicate it.
+/// Returns the field for a text column, or `None` if the name doesn't suggest one.
 pub fn by_name(name: &str) -> Option<Value> {
     let name = snake_case(name);
     let fits = |words: &&[&str]| words.contains(&name.as_str());
@@ -185,20 +185,20 @@ pub fn by_name(name: &str) -> Option<Value> {
     })
 }
 
-/// Returns the smallest and largest integer that columns of this name usually have.
+/// Returns the usual minimum and maximum of integers in columns with this name.
 pub fn usual(name: &str) -> Option<(f64, f64)> {
     let name = snake_case(name);
     let usual = USUAL.iter().find(|(words, ..)| words.contains(&name.as_str()));
     usual.map(|(_, least, most)| (*least, *most))
 }
 
-/// Returns whether a column of this name identifies rows.
+/// Returns whether columns with this name usually identify rows.
 pub fn is_id(name: &str) -> bool {
     let name = snake_case(name);
     name == "id" || name.ends_with("_id")
 }
 
-/// Returns the type of numbers that are coordinates, and the largest one.
+/// Returns the type of coordinate that a column with this name contains, and its largest value.
 pub fn coordinate(name: &str) -> Option<(&'static str, f64)> {
     match snake_case(name).as_str() {
         "lat" | "latitude" | "breitengrad" => Some(("latitude", 90.0)),

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Narrows a member of a schema to what the same member of another schema also allows. Members that
-/// can't be combined, such as patterns, keep the first value.
+/// Narrows a member of a schema to values that the same member of another schema allows, too.
+/// Members that can't be combined, such as patterns, keep their value.
 pub fn narrow(name: &str, known: &mut Value, more: Value) {
     match (name, known, more) {
         ("properties", Value::Object(known), Value::Object(more)) => combine(known, more),
@@ -33,7 +33,7 @@ pub fn narrow(name: &str, known: &mut Value, more: Value) {
     }
 }
 
-/// Adds properties. A property with several different schemas must satisfy all of them.
+/// Adds properties. If a property already exists with a different schema, it must satisfy both.
 fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, schema) in more {
         match known.get_mut(&name) {
@@ -46,8 +46,8 @@ fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
     }
 }
 
-/// Returns the types that both lists allow, or `None` if there are none. An integer is also a
-/// number.
+/// Returns the types allowed by both lists, or `None` if there aren't any. An integer also counts
+/// as a number.
 fn common_types(known: &Value, more: &Value) -> Option<Value> {
     let list = |kinds: &Value| match kinds {
         Value::Array(kinds) => kinds.clone(),
@@ -70,7 +70,7 @@ fn common_types(known: &Value, more: &Value) -> Option<Value> {
     }
 }
 
-/// Returns whether a part of a schema rejects null by its type, its choices or its constant.
+/// Returns whether part of a schema rules out null by its type, its choices or its constant.
 pub fn rejects_null(part: &Map<String, Value>) -> bool {
     let has = |name: &str, null: &Value| match part.get(name) {
         Some(Value::Array(values)) => values.contains(null),

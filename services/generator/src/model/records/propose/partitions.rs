@@ -3,7 +3,7 @@
 use super::column::Column;
 use super::days::moved;
 
-/// A partition, which holds some of another table's rows.
+/// A partition, which contains some of the rows of another table.
 pub struct Partition {
     pub name: String,
     pub parent: String,
@@ -11,18 +11,18 @@ pub struct Partition {
     bounds: String,
 }
 
-/// Reads `ALTER TABLE … ATTACH PARTITION` and `CREATE TABLE … PARTITION OF`, because the SQL parser
-/// doesn't support them.
+/// Parses `ALTER TABLE … ATTACH PARTITION` and `CREATE TABLE … PARTITION OF`, which the SQL parser
+/// doesn't support.
 pub fn attached(statement: &str) -> Option<Partition> {
     let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Within parentheses, these are words of a comment or text.
+    // Inside of parentheses, these words may be in a comment or string.
     let outside = |words| divided(&statement, words).filter(|(before, _)| !before.contains('('));
     let attached = outside(" ATTACH PARTITION ");
     let is_attached = attached.is_some();
     let (before, after) = attached.or_else(|| outside(" PARTITION OF "))?;
     let values = divided(after, " FOR VALUES ");
     let (first, bounds) = values.or_else(|| divided(after, " DEFAULT"))?;
-    // Constraints may follow the name.
+    // The name may be followed by constraints.
     let first = first.split('(').next().unwrap_or_default();
     let last = |name: &str| {
         let word = name.split_whitespace().last()?;
@@ -36,22 +36,22 @@ pub fn attached(statement: &str) -> Option<Partition> {
     Some(Partition { name, parent, bounds })
 }
 
-/// Splits a statement at the first occurrence of some keywords, given in upper case.
+/// Splits a statement at the first occurrence of `words`, which must be in upper case.
 fn divided<'s>(statement: &'s str, words: &str) -> Option<(&'s str, &'s str)> {
     let at = statement.to_ascii_uppercase().find(words)?;
     Some((&statement[..at], &statement[at + words.len()..]))
 }
 
 /// Splits off the `PARTITION BY` clause of a statement. Returns the rest of the statement, the
-/// partitioning strategy and the first partition column.
+/// partitioning strategy and the first column of the partition key.
 pub fn key(statement: &str) -> Option<(&str, &str, String)> {
     const WORDS: &str = "PARTITION BY ";
     let at = statement.to_ascii_uppercase().rfind(WORDS)?;
     let before = statement[..at].trim_end();
     let (way, columns) = statement[at + WORDS.len()..].split_once('(')?;
     let column = columns.split([',', ')']).next()?;
-    // MySQL's table options come between the columns and the clause. In a comment or text, the
-    // words mean nothing.
+    // In MySQL, there are table options between the columns and the clause. The words are ignored
+    // in comments and strings.
     let (_, options) = before.rsplit_once(')')?;
     let is_inside = ["(", "--", "/*", "#"].iter().any(|mark| options.contains(mark));
     let has_end = |quote: char| options.matches(quote).count().is_multiple_of(2);
@@ -61,15 +61,15 @@ pub fn key(statement: &str) -> Option<(&str, &str, String)> {
     is_clause.then(|| (before, way.trim(), column.to_owned()))
 }
 
-/// Limits the column to values that the partitions accept. Returns false if some rows might not fit
-/// into any partition.
+/// Limits the column to values that the partitions accept. Returns false if some rows might not
+/// belong to any partition.
 pub fn limit(way: &str, column: &mut Column, partitions: &[&Partition]) -> bool {
     if way.eq_ignore_ascii_case("HASH")
         || partitions.iter().any(|partition| partition.bounds.is_empty())
     {
         return true;
     }
-    // Everything between quotes.
+    // Extracts the quoted strings.
     let texts = |text: &str| -> Vec<String> {
         text.split('\'').skip(1).step_by(2).map(str::to_owned).collect()
     };

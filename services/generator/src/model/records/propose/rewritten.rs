@@ -1,8 +1,9 @@
-//! Rewrites statements that PostgreSQL accepts but the SQL parser doesn't.
+//! Rewrites statements that are valid in PostgreSQL but not supported by the SQL parser.
 
 use super::statements::{begins, quoted};
 
-/// Returns a statement in a form that the SQL parser understands, or `None` if it needs no change.
+/// Returns a statement in a form that the SQL parser supports, or `None` if it doesn't have to be
+/// changed.
 ///
 /// - In `CREATE DOMAIN`, `NOT NULL` becomes a check.
 /// - In `CREATE UNIQUE INDEX … ON ONLY`, `ONLY` is left out.
@@ -15,7 +16,7 @@ pub fn rewritten(statement: &str) -> Option<String> {
     }
 }
 
-/// Replaces each occurrence of two consecutive words outside parentheses and quotes.
+/// Replaces all occurrences of two consecutive words outside of parentheses and quotes.
 fn replaced(statement: &str, words: [&str; 2], by: &str) -> Option<String> {
     let (mut whole, mut at, mut depth, mut is_changed) = (String::new(), 0, 0_usize, false);
     while let Some(rest) = statement.get(at..).filter(|rest| !rest.is_empty()) {
@@ -42,7 +43,7 @@ fn replaced(statement: &str, words: [&str; 2], by: &str) -> Option<String> {
     is_changed.then_some(whole)
 }
 
-/// Returns the length of these two words if the text starts with them.
+/// Returns the length of the two words, provided that the text starts with them.
 fn pair(text: &str, [first, second]: [&str; 2]) -> Option<usize> {
     let rest = text.get(first.len()..).filter(|_| begins(text, first))?.trim_start();
     begins(rest, second).then(|| text.len() - rest.len() + second.len())

@@ -1,5 +1,5 @@
-//! Proposes a schema for sample data. We detect the columns' names and shapes, but no sample values
-//! end up in the schema.
+//! Proposes a schema for sample data. It is based on the names of the columns and the shape of
+//! their values, so it doesn't contain any of the sample values.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::names::{by_name, coordinate, is_id, usual};
 use super::values::{answers, digests, is_colour, is_uuid, network, plain_numbers, shape};
 use crate::model::records::dates::{date, instant, time};
 
-/// Maximum length of a column name, before we append a number.
+/// Maximum length of a column name before a number is appended.
 const LONGEST_NAME: usize = 50;
 
 /// Length of a date.
@@ -42,7 +42,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         };
         let mut column = Column::new(name.clone(), stored(name, &values));
         column.required = values.len() == cells.len();
-        // The first column is the key if it is named like one.
+        // The first column is the key if its name suggests so.
         let different: HashSet<_> = values.iter().collect();
         let is_key = place == 0 && is_id(name) && column.required && values.len() > 1;
         if is_key && column.stored == Stored::Integer && different.len() == values.len() {
@@ -55,7 +55,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
                 (least.min(number), most.max(number))
             });
-            // Only the sample's order of magnitude matters.
+            // Only keep the order of magnitude of the sample values.
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
             if let Some((first, last)) = usual(name)
@@ -71,8 +71,8 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
     Ok(json!({"fields": fields}))
 }
 
-/// Returns names that are valid in a schema. Missing and duplicate names get a number, and so do
-/// names that are equal to others after being cut.
+/// Returns names that are valid in a schema. Missing and duplicate names get a number, as do names
+/// that would be duplicates after shortening.
 pub fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let names: Vec<&str> = names.collect();
     let wanted: HashSet<&str> = names.iter().copied().collect();
@@ -92,7 +92,7 @@ pub fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     all
 }
 
-/// Returns a name that a table or field can have.
+/// Returns the name in a form that is valid for a table or field.
 pub fn shortened(name: &str) -> String {
     if is_name(name) { name.to_owned() } else { cut(name) }
 }
@@ -102,7 +102,7 @@ fn cut(name: &str) -> String {
     name.chars().filter(is_letter).take(LONGEST_NAME).collect()
 }
 
-/// Rounds up to a power of ten. Returns 0 unless the number is positive.
+/// Rounds up to a power of ten. Returns 0 if the number isn't positive.
 fn rounded(number: f64) -> f64 {
     if number <= 0.0 { 0.0 } else { 10_f64.powf(number.log10().ceil()) }
 }
@@ -112,7 +112,7 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     let known = |field: Value| Stored::Known(field);
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    // Numbers with a leading zero or plus are codes, and so are those too long for a JSON parser.
+    // Numbers with a leading zero or plus sign are codes, as are those too long for a JSON parser.
     let is_digits = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
     let is_code = values.iter().any(|value| {
         value.len() > 1 && value.starts_with(['0', '+']) && !value.contains('.')

@@ -1,17 +1,17 @@
-//! Combines the checks of one column.
+//! Combines the checks on one column.
 
 use serde_json::Value;
 
 use super::column::{Column, Stored};
 use crate::model::records::kinds::pattern;
 
-/// Returns whether a regular expression matches a string, or a part of it.
+/// Returns whether a regular expression matches a string or part of it.
 pub fn is_match(regex: &str, text: &str) -> bool {
     regex_automata::meta::Regex::new(regex).is_ok_and(|regex| regex.is_match(text))
 }
 
 impl Column {
-    /// Allows only these values. Returns false if other checks allow none of them.
+    /// Restricts the column to these values. Returns false if other checks rule out all of them.
     pub fn choose(&mut self, mut values: Vec<Value>) -> bool {
         values.retain(|value| {
             let text = value.as_str();
@@ -27,15 +27,15 @@ impl Column {
         false
     }
 
-    /// Keeps the choices that match a regular expression. Returns false if none does.
+    /// Keeps those choices that match a regular expression. Returns false if there are none.
     pub fn choose_matching(&mut self, regex: &str) -> bool {
         let fits = |value: &Value| value.as_str().is_some_and(|text| is_match(regex, text));
         let values: Vec<_> = self.choices.iter().filter(|value| fits(value)).cloned().collect();
         !values.is_empty() && self.choose(values)
     }
 
-    /// Makes strings match a regular expression. Returns false if there's another one, or if they
-    /// would be too long or in the wrong case.
+    /// Makes strings match a regular expression. Returns false if they already have to match
+    /// another one, or if they would be too long or in the wrong case.
     pub fn set_regex(&mut self, regex: String) -> bool {
         let Stored::Text(longest) = self.stored else { return false };
         let is_other = self.regex.as_ref().is_some_and(|known| *known != regex);
@@ -48,7 +48,8 @@ impl Column {
         false
     }
 
-    /// Makes strings upper or lower case. Returns false if other checks demand something else.
+    /// Converts strings to upper or lower case. Returns false if other checks require something
+    /// else.
     pub fn set_case(&mut self, is_upper: bool) -> bool {
         let is_other = if is_upper { self.is_lower } else { self.is_upper };
         if is_other {
@@ -61,14 +62,14 @@ impl Column {
         self.regex.as_deref().is_none_or(|regex| self.has_case_of(regex))
     }
 
-    /// Returns whether a string's letters are in the column's case.
+    /// Returns whether all letters of a string are in the column's case.
     fn has_case(&self, text: &str) -> bool {
         !text.chars().any(|letter| {
             self.is_upper && letter.is_lowercase() || self.is_lower && letter.is_uppercase()
         })
     }
 
-    /// Returns whether all matches of a regular expression are certain to be in the column's case.
+    /// Returns whether matches of a regular expression are certain to be in the column's case.
     fn has_case_of(&self, regex: &str) -> bool {
         if !self.is_upper && !self.is_lower {
             return true;
@@ -87,8 +88,8 @@ impl Column {
         self.has_case(&plain) && !plain.contains("[^") && !plain.contains("(?")
     }
 
-    /// Applies limits to the values that other checks left. Returns false if they contradict each
-    /// other, so that rows may violate some.
+    /// Applies the limits to the values that other checks have left. Returns false if they
+    /// contradict each other, in which case rows may violate some of them.
     pub fn settle(&mut self) -> bool {
         let (least, most) = (self.least.unwrap_or(f64::MIN), self.most.unwrap_or(f64::MAX));
         let is_number = matches!(self.stored, Stored::Integer | Stored::Decimal(_));

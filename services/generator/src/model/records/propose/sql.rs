@@ -26,24 +26,24 @@ const GLOB: &str = " GLOB '";
 /// Types defined in a file.
 #[derive(Default)]
 struct Types {
-    /// The labels of each enum, by its name in lower case.
+    /// The labels of each enum, by lower-case name.
     labels: HashMap<String, Vec<Value>>,
-    /// Each domain's base type and checks, by its name in lower case.
+    /// The base type and the checks of each domain, by lower-case name.
     domains: HashMap<String, (DataType, Vec<Expr>)>,
-    /// The names of composite types, in lower case.
+    /// The lower-case names of composite types.
     composites: HashSet<String>,
     is_mysql: bool,
-    /// Whether unquoted names are in lower case.
+    /// Whether unquoted names are folded to lower case.
     is_folded: bool,
 }
 
-/// Proposes a schema for tables created by PostgreSQL, MySQL or SQLite `CREATE TABLE` statements.
-/// As usual in dumps, keys, references and types may come from other statements. The rest of the
-/// file is skipped. Also returns the constraints that rows may violate.
+/// Proposes a schema for tables created by `CREATE TABLE` statements of PostgreSQL, MySQL or
+/// SQLite. Keys, references and types may be in other statements, as is usual in dumps. The rest of
+/// the file is ignored. Also returns the constraints that rows may violate.
 ///
 /// # Errors
-/// Returns an error if no dialect understands a `CREATE TABLE`, or if the file doesn't create any
-/// tables.
+/// Returns an error if a `CREATE TABLE` isn't valid in any dialect, or if the file doesn't create
+/// any tables.
 pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     let (mut bodies, mut broken) = (Bodies::new(is_mysql(text)), Vec::new());
@@ -55,7 +55,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
             partitions.push(partition);
             continue;
         }
-        // The SQL parser doesn't know about the SEQUENCE NAME clause that pg_dump writes.
+        // The SQL parser doesn't support the `SEQUENCE NAME` clause that is written by pg_dump.
         let identity = part.text.find(IDENTITY).filter(|_| kind == Kind::Other);
         let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
         let divided = partitions::key(text).filter(|_| kind == Kind::Table);
@@ -71,7 +71,7 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         };
         let changed = rewritten(whole);
         match understood(changed.as_deref().unwrap_or(whole), &bodies) {
-            // If the parser dropped some columns, the key or index would be a different one.
+            // If the parser had to drop some columns, the result would be a different key or index.
             Ok((Statement::AlterTable { .. } | Statement::CreateIndex(_), others))
                 if !others.is_empty() =>
             {
@@ -111,8 +111,8 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     Ok(proposed(tables))
 }
 
-/// Adds the constraints of further definitions of a table's columns. Returns those that no dialect
-/// understands.
+/// Adds the constraints from further definitions of a table's columns. Returns those that aren't
+/// valid in any dialect.
 fn merge(table: &mut CreateTable, definitions: &[String]) -> Vec<String> {
     let mut others = Vec::new();
     for text in definitions {
@@ -131,15 +131,15 @@ fn merge(table: &mut CreateTable, definitions: &[String]) -> Vec<String> {
     others
 }
 
-/// Returns whether PostgreSQL may run the file, which folds unquoted names to lower case. For SQLite,
-/// the case of names doesn't matter.
+/// Returns whether unquoted names are folded to lower case, as in PostgreSQL. For SQLite, this
+/// makes no difference, because it ignores letter case.
 fn is_folded(text: &str) -> bool {
     let upper = text.to_ascii_uppercase();
     let others = ["AUTO_INCREMENT", "AUTOINCREMENT", "PRAGMA ", "WITHOUT ROWID"];
     !is_mysql(text) && !others.iter().any(|word| upper.contains(word))
 }
 
-/// Finds a table. Unless the spelling is the same, letter case doesn't matter.
+/// Finds a table by name. If no table has exactly this name, letter case is ignored.
 fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing> {
     let same = tables.iter().position(|table| table.name == name);
     let any = || tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
@@ -147,7 +147,7 @@ fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing>
     tables.get_mut(place)
 }
 
-/// Reads types from `CREATE TYPE` and `CREATE DOMAIN`.
+/// Collects the types defined by `CREATE TYPE` and `CREATE DOMAIN`.
 fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
     let mut types = Types { is_mysql, is_folded, ..Types::default() };
     for statement in read {
@@ -159,7 +159,8 @@ fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
                 let labels = labels.iter().map(|label| label.value.clone().into());
                 types.labels.insert(last(name).to_lowercase(), labels.collect());
             }
-            // A composite type without attributes may be any type that is defined later.
+            // A composite type without attributes is a placeholder for a type that is defined
+            // later.
             Statement::CreateType {
                 name,
                 representation: UserDefinedTypeRepresentation::Composite { attributes },
@@ -205,7 +206,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                     tables.retain(|table| !table.name.eq_ignore_ascii_case(&name));
                 }
             }
-            // For a partial index, it's sufficient to make all rows unique.
+            // A partial index is satisfied, too, if all rows are unique.
             Statement::CreateIndex(index) if index.unique => {
                 if let Some(table) = named(&mut tables, &last(&index.table_name)) {
                     table.unique.push(names(&index.columns));
@@ -217,8 +218,8 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
     tables
 }
 
-/// Removes the partitions, since their rows belong to the parent tables. Limits the parents to
-/// values that the partitions accept.
+/// Removes the partitions, because their rows belong to the parent tables, and limits the parents
+/// to values that the partitions accept.
 fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String, (&str, String))]) {
     let is_same = |left: &str, right: &str| left.eq_ignore_ascii_case(right);
     tables.retain(|table| partitions.iter().all(|own| !is_same(&own.name, &table.name)));
@@ -232,7 +233,7 @@ fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String,
     }
 }
 
-/// Statements that matter for tables.
+/// Statements that are relevant to tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Table,
@@ -257,7 +258,7 @@ impl Kind {
     }
 }
 
-/// Parses a statement in the first dialect that understands it.
+/// Parses a statement in the first dialect in which it is valid.
 fn parsed(text: &str) -> Result<Statement, String> {
     let dialects: [&dyn Dialect; 3] = [&PostgreSqlDialect {}, &MySqlDialect {}, &SQLiteDialect {}];
     let mut errors = Vec::new();
@@ -271,8 +272,8 @@ fn parsed(text: &str) -> Result<Statement, String> {
     }
 }
 
-/// Parses a statement. If that fails, leaves out the columns and constraints of a table that no
-/// dialect understands, and returns those too.
+/// Parses a statement. If that fails, leaves out those columns and constraints of a table that
+/// aren't valid in any dialect, and returns them as well.
 fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), String> {
     let error = match parsed(text) {
         Ok(statement) => return Ok((statement, Vec::new())),
@@ -285,8 +286,8 @@ fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), S
     }
 }
 
-/// Replaces SQLite's GLOB, which the SQL parser doesn't support, with regular expressions for
-/// matching strings.
+/// Replaces SQLite's GLOB, which the SQL parser doesn't support, with regular expressions whose
+/// matches also match the GLOB pattern.
 fn without_globs(text: &str) -> String {
     let mut parts = text.split(GLOB);
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -320,7 +321,7 @@ fn existing(table: &CreateTable, types: &Types) -> Existing {
     made
 }
 
-/// Returns a name as the database spells it.
+/// Returns a name in the spelling that the database uses.
 fn spelled(name: &Ident, types: &Types) -> String {
     match name.quote_style {
         None if types.is_folded => name.value.to_lowercase(),
@@ -328,7 +329,7 @@ fn spelled(name: &Ident, types: &Types) -> String {
     }
 }
 
-/// Adds a column, unless the database computes it.
+/// Adds a column, unless it is computed by the database.
 fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
     if is_computed(definition) {
         return;
@@ -344,7 +345,7 @@ fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
         }
     }
     let own = own_name(&definition.data_type);
-    // A domain's checks apply to the column.
+    // The checks of a domain apply to the column.
     let domain = types.domains.get(&own);
     if let Some((_, checks)) = domain {
         table.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
@@ -355,7 +356,8 @@ fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
     }
 }
 
-/// Returns whether the database computes the column, in which case rows can't supply a value.
+/// Returns whether the column is computed by the database, so that rows can't contain values for
+/// it.
 fn is_computed(definition: &ColumnDef) -> bool {
     let is_computed = |option: &ColumnOption| {
         matches!(option, ColumnOption::Generated { generation_expr: Some(_), .. })
@@ -416,7 +418,7 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
     }
 }
 
-/// Returns the name of a type defined in the file, without its schema and in lower case.
+/// Returns the name of a type defined in the file, in lower case and without its schema.
 fn own_name(kind: &DataType) -> String {
     kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_lowercase()
 }
@@ -458,8 +460,8 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     column
 }
 
-/// Returns the names of the indexed columns. We unwrap functions such as `lower` and `trim`, since
-/// generated unique strings normally still differ after those.
+/// Returns the names of indexed columns. Functions such as `lower` and `trim` are unwrapped,
+/// because generated unique strings normally still differ after applying these.
 fn names(columns: &[IndexColumn]) -> Vec<String> {
     columns.iter().map(|column| name_of(&column.column.expr)).collect()
 }
@@ -469,8 +471,8 @@ fn name_of(expression: &Expr) -> String {
         Expr::Identifier(Ident { value, .. }) => value.clone(),
         Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Trim { expr, .. } => name_of(expr),
         Expr::Function(function) => match &function.args {
-            // In a MySQL prefix index such as `name(10)`, the column name is where a function name
-            // would be.
+            // In a MySQL prefix index such as `name(10)`, the column name looks like the name of a
+            // function.
             FunctionArguments::List(list) => match &*list.args {
                 [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(_)))] => {
                     function.name.to_string().trim_matches('`').to_owned()
@@ -484,7 +486,7 @@ fn name_of(expression: &Expr) -> String {
     }
 }
 
-/// Returns a table's name without its schema.
+/// Returns the name of a table without its schema.
 fn last(name: &ObjectName) -> String {
     let part = name.0.last().and_then(|part| part.as_ident());
     part.map(|ident| ident.value.clone()).unwrap_or_default()

@@ -8,8 +8,8 @@ pub struct Part<'a> {
     pub text: &'a str,
 }
 
-/// Splits a file into statements. Skips comments between them, `psql` commands, `COPY` data, and
-/// MySQL `DELIMITER` lines.
+/// Splits a file into statements. Skips comments between statements, `psql` commands, `COPY` data
+/// and MySQL's `DELIMITER` lines.
 pub fn statements(text: &str) -> Vec<Part<'_>> {
     let is_mysql = is_mysql(text);
     let mut found = Vec::new();
@@ -31,9 +31,9 @@ pub fn statements(text: &str) -> Vec<Part<'_>> {
     found
 }
 
-/// Lines that only programs for PostgreSQL write or understand.
+/// Starts of lines that are only written or understood by PostgreSQL programs.
 const POSTGRESQL: [&str; 4] = ["COPY ", "SELECT pg_catalog.", "\\connect", "\\restrict"];
-/// Statements that name a table first, which MySQL puts in backticks.
+/// Starts of statements that are followed by a table name, which MySQL puts in backticks.
 const TABLES: [&str; 5] =
     ["CREATE TABLE", "ALTER TABLE", "DROP TABLE", "INSERT INTO", "LOCK TABLES"];
 
@@ -85,7 +85,7 @@ pub fn comment(text: &str, is_mysql: bool) -> Option<usize> {
     text.starts_with("/*").then(|| end("*/"))
 }
 
-/// Returns the offset of the semicolon that ends a statement, or the end of the file.
+/// Returns the offset of the semicolon that ends a statement, or that of the end of the file.
 fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
     let mut at = begin;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -97,7 +97,7 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
         at += match first {
             ';' => return at,
             '\'' => {
-                // PostgreSQL's E'...' strings.
+                // This may be a PostgreSQL string such as E'...'.
                 let before = &text.as_bytes()[begin..at];
                 let is_escape = before.last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e'))
                     && !before.iter().rev().nth(1).is_some_and(u8::is_ascii_alphanumeric);
@@ -111,8 +111,8 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
     text.len()
 }
 
-/// Returns the length of a quoted string. A doubled quote simply counts as the end of one string
-/// and the start of the next.
+/// Returns the length of a quoted string. A doubled quote counts as the end of one string and the
+/// start of another.
 pub fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1);
     while let Some((at, letter)) = letters.next() {
@@ -126,8 +126,8 @@ pub fn quoted(text: &str, quote: char, has_escapes: bool) -> usize {
     text.len()
 }
 
-/// Returns the length of a dollar-quoted string, such as `$$…$$` or `$body$…$body$`, or 1 if it
-/// isn't one.
+/// Returns the length of a dollar-quoted string such as `$$…$$` or `$body$…$body$`, or 1 if there
+/// is none.
 fn dollars(text: &str) -> usize {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     let name = text[1..].find(|letter| !is_letter(letter)).unwrap_or(0);

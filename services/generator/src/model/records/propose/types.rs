@@ -5,7 +5,7 @@ use sqlparser::ast::{DataType, EnumMember};
 
 use super::column::Stored;
 
-/// Returns the type of a column's values, and the largest number that fits.
+/// Returns the type of a column's values and the largest number that it can store.
 pub fn stored(kind: &DataType, is_mysql: bool) -> (Stored, Option<f64>) {
     let choice =
         |values: Vec<&String>| (Stored::Known(json!({"type": "choice", "values": values})), None);
@@ -30,7 +30,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
     let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
     let arguments = arguments.split_once(')').map_or("", |(inside, _)| inside);
     let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
-    // Extension types may be qualified with a schema.
+    // The name of an extension type may be qualified with a schema.
     let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
     let name = name.trim_end_matches(" unsigned");
     let known = |field: Value| (Stored::Known(field), None);
@@ -63,7 +63,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tsvector" | "tsquery" => pattern("[a-z]{8}"),
         _ if name.ends_with("range") => known(json!({"type": "constant", "value": "empty"})),
         "decimal" | "numeric" | "dec" | "fixed" | "money" => decimal(number(0), number(1)),
-        // MySQL's types with precision and scale have a maximum.
+        // In MySQL, types with a precision and scale have a maximum.
         "float" | "real" | "double" | "double precision" | "float4" | "float8" => match number(1) {
             Some(decimals) => decimal(number(0), Some(decimals)),
             None => (Stored::Decimal(3), None),
@@ -85,7 +85,7 @@ pub fn object() -> Value {
 }
 
 fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) {
-    // If there's a precision but no scale, SQL assumes a scale of 0.
+    // In SQL, a precision without a scale implies a scale of 0.
     let decimals = decimals.unwrap_or(if digits.is_some() { 0 } else { 2 });
     let limit = digits.map(|digits| {
         let whole = 10_f64.powi(digits.min(100).cast_signed() - decimals.min(100).cast_signed());
@@ -94,7 +94,7 @@ fn decimal(digits: Option<u32>, decimals: Option<u32>) -> (Stored, Option<f64>) 
     (Stored::Decimal(decimals.min(9)), limit)
 }
 
-/// Returns the largest number that fits an integer type, signed or unsigned.
+/// Returns the largest number that an integer type can store, whether signed or unsigned.
 fn largest(name: &str) -> Option<f64> {
     let starts_with_any = |names: &[&str]| names.iter().any(|own| name.starts_with(own));
     if starts_with_any(&["tinyint"]) {

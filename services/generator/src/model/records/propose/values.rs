@@ -1,14 +1,14 @@
-//! Recognises what values of samples have in common.
+//! Recognises what the values in a sample have in common.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Value, json};
 
-/// Lengths of the hexadecimal digests in common use.
+/// Lengths of common hexadecimal digests.
 const DIGESTS: [usize; 5] = [32, 40, 56, 64, 128];
 
-/// Returns numbers without separators of thousands and with a decimal point, if at least one of them
-/// has a comma.
+/// Returns numbers without thousands separators and with a decimal point, provided that at least
+/// one of them contains a comma.
 pub fn plain_numbers(values: &[&str]) -> Option<Vec<String>> {
     if !values.iter().any(|value| value.contains(',')) {
         return None;
@@ -32,7 +32,7 @@ fn plain_number(value: &str, thousands: char, point: char) -> Option<String> {
     fits.then(|| format!("{sign}{}{decimals}", groups.concat()))
 }
 
-/// Words for yes and no in samples, besides those of booleans.
+/// Words for yes and no in samples, in addition to those for booleans.
 const ANSWERS: [[&str; 2]; 8] = [
     ["ja", "nein"],
     ["oui", "non"],
@@ -44,7 +44,8 @@ const ANSWERS: [[&str; 2]; 8] = [
     ["j", "n"],
 ];
 
-/// Returns the words for yes and no that all values are, in the case of the first value.
+/// Returns the pair of words for yes and no that all values belong to, capitalized like the first
+/// value.
 pub fn answers(values: &[&str]) -> Option<[String; 2]> {
     let first = values.first()?;
     let is_one = |words: &&[&str; 2]| {
@@ -79,7 +80,7 @@ pub fn is_colour(value: &str) -> bool {
     })
 }
 
-/// Returns the field for addresses of a network that all values are.
+/// Returns the field for network addresses, if all values are addresses of the same kind.
 pub fn network(values: &[&str]) -> Option<Value> {
     let all = |fits: fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     if all(|value| value.parse::<Ipv4Addr>().is_ok()) {
@@ -98,7 +99,8 @@ fn is_mac(value: &str) -> bool {
     value.split(':').count() == 6 && value.split(':').all(is_pair)
 }
 
-/// Returns a regular expression for hexadecimal digests that all values are.
+/// Returns a regular expression for hexadecimal digests, if all values are digests of the same
+/// length.
 pub fn digests(values: &[&str]) -> Option<String> {
     let length = values.first()?.len();
     let all = |letters: &str| {
@@ -118,8 +120,8 @@ pub fn digests(values: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns a regular expression for values of the same shape, made of punctuation and classes of
-/// letters and digits. Values with digits may have classes of different lengths.
+/// Returns a regular expression for values of the same shape, which consists of punctuation and of
+/// classes of letters and digits. If there are digits, the number of characters per class may vary.
 pub fn shape(values: &[&str]) -> Option<String> {
     let mut shapes = values.iter().map(|value| runs(value));
     let mut common: Vec<_> =
@@ -137,7 +139,7 @@ pub fn shape(values: &[&str]) -> Option<String> {
     }
     let is_fixed = common.iter().all(|(_, least, most)| least == most);
     let has_digits = common.iter().any(|(class, ..)| class == DIGITS);
-    // It takes more than one value to find a common shape, and words of any length are none.
+    // A common shape takes more than one value, and words of varying length are not shapes.
     if values.len() < 2 || !is_fixed && !has_digits {
         return None;
     }
@@ -150,12 +152,12 @@ pub fn shape(values: &[&str]) -> Option<String> {
     (regex.len() < LONGEST_SHAPE).then_some(regex)
 }
 
-/// Class of digits.
+/// The class of digits.
 const DIGITS: &str = "[0-9]";
 /// Maximum length of a shape in bytes.
 const LONGEST_SHAPE: usize = 200;
 
-/// Returns the classes of a value's characters, and how many of each follow one another.
+/// Returns the class of each run of characters in a value, along with the length of the run.
 fn runs(value: &str) -> Vec<(String, usize)> {
     let class = |letter: char| match letter {
         'A'..='Z' => "[A-Z]".to_owned(),

@@ -1,10 +1,10 @@
-//! Finds SQLite's virtual tables, and the tables in which SQLite keeps their data. Proposals leave
-//! out both.
+//! Finds SQLite's virtual tables and the tables in which SQLite stores their data. Both are left
+//! out of proposals.
 
 use super::statements::{begins, statements};
 
-/// The endings that the tables with the data of a virtual table add to its name: those of
-/// FTS5, FTS4 and R*Tree.
+/// Suffixes of the names of tables that store the data of a virtual table, as used by FTS5, FTS4
+/// and R*Tree.
 const DATA: [&str; 11] = [
     "_data",
     "_idx",
@@ -19,12 +19,12 @@ const DATA: [&str; 11] = [
     "_rowid",
 ];
 
-/// Returns the names of the virtual tables that an SQL file creates.
+/// Returns the names of the virtual tables created in an SQL file.
 pub fn virtual_tables(text: &str) -> Vec<String> {
     statements(text).iter().filter_map(|part| created(part.text)).collect()
 }
 
-/// Returns the name of the virtual table that a statement creates, if it does.
+/// Returns the name of the virtual table created by a statement, or `None` for any other statement.
 pub fn created(statement: &str) -> Option<String> {
     let rest = after(statement, &["CREATE", "VIRTUAL", "TABLE"])?;
     let rest = after(rest, &["IF", "NOT", "EXISTS"]).unwrap_or(rest);
@@ -35,14 +35,14 @@ pub fn created(statement: &str) -> Option<String> {
     Some(name.trim_matches(['"', '\'', '`', '[', ']']).to_owned())
 }
 
-/// Returns whether a table has the data of a virtual table.
+/// Returns whether the table `name` stores the data of a virtual table.
 pub fn has_data_of(virtual_table: &str, name: &str) -> bool {
     let is_own = |start: &&str| start.eq_ignore_ascii_case(virtual_table);
     let end = name.get(..virtual_table.len()).filter(is_own).map(|start| &name[start.len()..]);
     end.is_some_and(|end| DATA.iter().any(|own| end.eq_ignore_ascii_case(own)))
 }
 
-/// Returns what follows these words at the start of a text.
+/// Returns the rest of the text after `words`, provided that it starts with them.
 fn after<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.iter().try_fold(text.trim_start(), |rest, word| {
         begins(rest, word).then(|| rest[word.len()..].trim_start())
