@@ -1,4 +1,4 @@
-//! Cards whose parts are consistent within a row.
+//! Cards with parts that are consistent within a row.
 
 use std::rc::Rc;
 
@@ -12,13 +12,13 @@ use crate::model::records::cell::{Cell, Shape};
 use crate::model::records::field::{FieldKey, Make, Row};
 use crate::model::records::known::Paid;
 
-/// Cards shared by several fields of a table.
+/// Cards that are shared by several fields of a table.
 pub struct Cards {
     /// The random key for the cards.
     pub key: FieldKey,
-    /// The brand. If `None`, brands are picked by market share.
+    /// The brand. If `None`, brands are chosen by market share.
     pub brand: Option<&'static CardType>,
-    /// The day on which expiry dates are based.
+    /// The reference date for expiry dates.
     pub day: Date,
     /// The cardholders. `None` if the table doesn't have any people.
     pub holders: Option<Rc<People>>,
@@ -60,7 +60,7 @@ pub struct CardPart {
     pub part: Part,
     /// Whether to split the card number into groups.
     pub is_pretty: bool,
-    /// Number of indexes that the arrays around the field reserve per row.
+    /// Number of indexes per row that are reserved by the arrays around the field.
     pub items: u64,
 }
 

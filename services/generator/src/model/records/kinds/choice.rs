@@ -10,7 +10,7 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// Maximum number of values to pick from.
+/// Maximum number of values to choose from.
 const MOST: usize = 10_000;
 
 /// Maximum weight of a value.
@@ -21,7 +21,7 @@ struct Choice {
     values: Vec<(Shape, String)>,
     /// Cumulative weights. Empty if all weights are equal.
     sums: Vec<f64>,
-    /// Indexes of the values, without those spelled the same as an earlier one.
+    /// Indexes of the values, excluding duplicates of earlier ones.
     distinct: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ impl Make for Choice {
     }
 }
 
-/// Reads the type `choice`: `values`, and an equally long list of `weights`.
+/// Reads the type `choice`: `values`, and a list of `weights` of the same length.
 pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let values = members.required("values", faults).and_then(Value::as_array);
     let Some(values) = values.filter(|values| (1..=MOST).contains(&values.len())) else {
@@ -69,8 +69,8 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(Box::new(Choice { values, sums, distinct }))
 }
 
-/// Reads `weights`, as cumulative sums. They are empty if all weights are equal. Returns `None` if
-/// something was wrong.
+/// Reads `weights` as cumulative sums, which are empty if all weights are equal. Returns `None` if
+/// there was an error.
 pub fn sums(members: &mut Members<'_>, count: usize, faults: &mut Faults) -> Option<Vec<f64>> {
     let Some(weights) = members.array("weights", faults) else { return Some(Vec::new()) };
     let (mut sums, mut sum) = (Vec::new(), 0.0);
@@ -91,7 +91,8 @@ pub fn sums(members: &mut Members<'_>, count: usize, faults: &mut Faults) -> Opt
     Some(sums)
 }
 
-/// Picks one of `count` values. `sums` are their cumulative weights, or empty if all are equal.
+/// Picks one of `count` values. `sums` contains their cumulative weights, or is empty if all are
+/// equal.
 pub fn pick(sums: &[f64], count: usize, random: &mut Random) -> usize {
     match sums.last() {
         None => random.index(count),
@@ -102,7 +103,7 @@ pub fn pick(sums: &[f64], count: usize, random: &mut Random) -> usize {
     }
 }
 
-/// The same value in every row.
+/// A value that is the same in every row.
 struct Constant(Shape, String);
 
 impl Make for Constant {
@@ -116,7 +117,7 @@ impl Make for Constant {
     }
 }
 
-/// Reads the type `constant`: `value`, which may be any JSON value.
+/// Reads the type `constant`: `value`, which can be any JSON value.
 pub fn constant(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let (shape, text) = written(members.required("value", faults)?);
     Some(Box::new(Constant(shape, text)))

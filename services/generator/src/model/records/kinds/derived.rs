@@ -14,14 +14,15 @@ use crate::model::records::permutation::Permutation;
 pub enum Piece {
     /// Literal text.
     Text(String),
-    /// A field's value.
+    /// The value of a field.
     Field(SharedField),
 }
 
-/// The type `template`: literal text, and fields of the same row. Nulls become empty strings.
+/// The type `template`: literal text and the values of other fields in the row. Nulls become empty
+/// strings.
 pub struct Template {
     pub pieces: Vec<Piece>,
-    /// Number of indexes that the arrays around the field reserve per row.
+    /// Number of indexes per row that are reserved by the arrays around the field.
     pub items: u64,
 }
 
@@ -40,7 +41,7 @@ impl Make for Template {
     }
 
     fn is_unique(&self) -> bool {
-        // With several fields, different values could be the same text together.
+        // With several fields, different values could result in the same text.
         let mut fields = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(_) => None,
             Piece::Field(field) => Some(field),
@@ -64,13 +65,13 @@ pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
     found
 }
 
-/// The type `expression`: a value computed from fields of the same row.
+/// The type `expression`: a value computed from other fields in the row.
 pub struct Computed {
     /// The parsed expression.
     pub expression: Expression,
-    /// The fields that the expression uses, indexed as in the expression.
+    /// The fields used in the expression, with the same indexes as there.
     pub fields: Vec<SharedField>,
-    /// Number of indexes that the arrays around the field reserve per row.
+    /// Number of indexes per row that are reserved by the arrays around the field.
     pub items: u64,
 }
 
@@ -131,11 +132,11 @@ pub struct Array {
     pub least: u64,
     /// Maximum number of items.
     pub most: u64,
-    /// Set if items that could be equal must differ.
+    /// Set if items could be equal but must be distinct.
     pub distinct: Option<Distinct>,
 }
 
-/// How to choose items that are all different.
+/// How to choose distinct items.
 pub struct Distinct {
     pub key: FieldKey,
     /// Number of values to choose from.
@@ -143,11 +144,11 @@ pub struct Distinct {
 }
 
 impl Distinct {
-    /// Returns the numbers of an array's items. Every selection is equally likely, in any order.
+    /// Returns the numbers of the items in an array. All selections and orders are equally likely.
     fn numbers(&self, index: u64, count: u64) -> Vec<u64> {
         let mut random = self.key.random(index);
         let mut chosen = Vec::with_capacity(count as usize);
-        // Floyd's algorithm needs one random number for each item, however few values there are.
+        // Floyd's algorithm takes one random number per item, no matter how few values there are.
         for last in self.space.saturating_sub(count)..self.space {
             let number = random.below(last + 1);
             chosen.push(if chosen.contains(&number) { last } else { number });
@@ -184,14 +185,14 @@ impl Make for Array {
     }
 }
 
-/// The type `oneOf`: a value of one of several fields, chosen for each row.
+/// The type `oneOf`: a value of one of several fields, which is chosen for each row.
 pub struct OneOf {
     pub fields: Vec<Field>,
     /// Cumulative weights. Empty if all weights are equal.
     pub sums: Vec<f64>,
-    /// The field with the number of the alternative, if they are not chosen at random.
+    /// The field that contains the number of the alternative, if it isn't chosen at random.
     pub by: Option<SharedField>,
-    /// Number of indexes that the arrays around the field reserve per row.
+    /// Number of indexes per row that are reserved by the arrays around the field.
     pub items: u64,
 }
 
@@ -218,31 +219,31 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
     cell.shape = Shape::Json;
 }
 
-/// Cost of finding a row's parent beyond that of a short value. Unless the rows are in order, this
-/// generates the number of children of up to 256 parents.
+/// Cost of finding the parent of a row, in addition to that of a short value. Unless rows are
+/// generated in order, this generates the number of children of up to 256 parents.
 const COST_OF_A_PARENT: u64 = 15;
 
-/// How a row picks the row that it refers to.
+/// How a row picks the row it refers to.
 pub enum Choosing {
     /// A random row. All rows are equally likely.
     Uniform,
-    /// A random row. Rows near the start are far more likely than those near the end.
+    /// A random row. Rows near the start are much more likely than rows near the end.
     Skewed,
-    /// No row is picked more than once.
+    /// Any row, but each one at most once.
     Once(Permutation),
-    /// An earlier row in the same table. The first row gets a null.
+    /// An earlier row in the same table. For the first row, the reference is null.
     Earlier,
-    /// The previous row in the same table. The first row gets a null.
+    /// The previous row in the same table. For the first row, the reference is null.
     Before,
-    /// The row's parent.
+    /// The parent of the row.
     Parent(Rc<Children>),
 }
 
-/// The type `reference`: a field's value in another row.
+/// The type `reference`: the value of a field in another row.
 pub struct Reference {
-    /// The field we refer to.
+    /// The field that is referred to.
     pub field: SharedField,
-    /// Row count of the table that the reference points to.
+    /// Row count of the table that is referred to.
     pub rows: u64,
     pub choosing: Choosing,
 }
@@ -258,7 +259,7 @@ impl Make for Reference {
             Choosing::Once(order) => order.at(index),
             Choosing::Earlier | Choosing::Before if index == 0 => return cell.set_null(),
             Choosing::Before => index - 1,
-            // Array items can have indexes past the number of rows.
+            // The indexes of array items can exceed the number of rows.
             Choosing::Earlier => random.below(index.min(self.rows.max(1))),
             Choosing::Parent(children) => children.parent(index, row),
         };
@@ -266,7 +267,7 @@ impl Make for Reference {
     }
 
     fn has_nulls(&self) -> bool {
-        // The first row does not have an earlier one. Fields with nulls cannot be referred to.
+        // There is no row before the first one. Fields with nulls cannot be referred to.
         matches!(self.choosing, Choosing::Earlier | Choosing::Before)
     }
 

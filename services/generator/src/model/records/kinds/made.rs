@@ -11,18 +11,19 @@ use crate::model::records::members::Members;
 use crate::model::text::{Classes, Lorem, Unit, Vocabulary, sampled};
 use crate::model::{crypto, iban, imei, names, phone, suggestion};
 
-/// Number of words that have the cost of one short value.
+/// Number of words that cost as much as one short value.
 const WORDS_OF_A_COST: u64 = 10;
-/// Maximum length of the words in a company's name in characters.
+/// Maximum length of the words for a company name in characters.
 const LONGEST_WORDS: usize = 100;
 /// Cost of a paragraph.
 const COST_OF_A_PARAGRAPH: u64 = 10;
-/// Cost of a national number beyond that of a short value. Most samples fail the number's rules.
+/// Cost of a national number in addition to that of a short value. Most samples are rejected by the
+/// rules for the number.
 pub const COST_OF_A_NATIONAL_NUMBER: u64 = 15;
-/// Number of password characters that have the cost of one short value.
+/// Number of password characters that cost as much as one short value.
 const LETTERS_OF_A_COST: usize = 64;
 
-/// A string appended by a function, and its extra cost.
+/// A string that is appended by a function, and its additional cost.
 struct Plain<F>(F, u64);
 
 impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
@@ -35,7 +36,7 @@ impl<F: Fn(&mut Random, &mut String)> Make for Plain<F> {
     }
 }
 
-/// A value or null set by a function, and its extra cost.
+/// A value or null that is set by a function, and its additional cost.
 struct Set<F>(F, u64);
 
 impl<F: Fn(&mut Random, &mut Cell)> Make for Set<F> {
@@ -56,7 +57,7 @@ fn long(more_cost: u64, write: impl Fn(&mut Random, &mut String) + 'static) -> B
     Box::new(Plain(write, more_cost))
 }
 
-/// Telephone numbers, all different if the field is unique.
+/// Telephone numbers, which are all different if the field is unique.
 struct Phones {
     numbers: phone::Numbers<'static>,
     format: phone::Format,
@@ -76,7 +77,7 @@ impl Make for Phones {
     }
 }
 
-/// Looks up an entry by the name given in a member. `list` is the operation that lists valid names.
+/// Looks up a value by the name in `member`. `list` is the operation that lists all valid names.
 fn named<T>(
     members: &mut Members<'_>,
     member: &'static str,
@@ -153,7 +154,7 @@ pub fn sex(members: &mut Members<'_>, faults: &mut Faults) -> Option<Sex> {
     members.word("sex", &sexes, faults).flatten()
 }
 
-/// Reads `birthDate` (any), a date up to `day`, but at most [`LAST_BIRTH`].
+/// Reads `birthDate` (any), a date that isn't after `day` or [`LAST_BIRTH`].
 pub fn birth(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Option<Date> {
     let text = members.text("birthDate", faults)?;
     let last = day.min(LAST_BIRTH);
@@ -199,8 +200,8 @@ pub fn coins(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     Some(plain(move |random, out| coin.write(random, out)))
 }
 
-/// Reads the type `company`: `words` that the names contain (any). Otherwise, the names are those
-/// of a culture.
+/// Reads the type `company`: `words` that the names contain. Without them, names of a culture are
+/// used.
 pub fn companies(
     members: &mut Members<'_>,
     culture: &'static names::Culture,
@@ -244,7 +245,7 @@ pub fn texts(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
 }
 
 /// Reads the type `password`: `length` (12), and `digits`, `upper` and `special` (all false). The
-/// passwords are repeatable, so they're only good for tests.
+/// passwords are reproducible, so they must only be used for tests.
 pub fn passwords(members: &mut Members<'_>, faults: &mut Faults) -> Box<dyn Make> {
     let length = members.integer("length", 12, (3, 250), faults) as usize;
     let classes = Classes {

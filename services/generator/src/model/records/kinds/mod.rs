@@ -1,4 +1,4 @@
-//! Field types. The comments list each type's members, with defaults in parentheses.
+//! Field types. The comments list the members of each type, with defaults in parentheses.
 
 pub(super) mod cards;
 pub(super) mod choice;

@@ -12,7 +12,7 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// A value written by a function.
+/// A value that is written by a function.
 struct Written {
     write: fn(u64, &mut Random, &mut Cell),
     is_unique: bool,
@@ -50,7 +50,7 @@ fn push_uuid(bits: u128, version: u128, out: &mut String) {
 
 /// Version 7 UUIDs, one millisecond apart.
 struct Ordered {
-    /// Unix time of the first row in milliseconds.
+    /// Unix time of the first row, in milliseconds.
     first: u64,
 }
 
@@ -66,7 +66,7 @@ impl Make for Ordered {
     }
 }
 
-/// Reads `version`, which must be one of two numbers. Defaults to the first.
+/// Reads `version`, which must be one of two numbers and defaults to the first.
 fn version(
     members: &mut Members<'_>,
     [first, second]: [i64; 2],
@@ -96,8 +96,8 @@ pub fn uuids(members: &mut Members<'_>, day: Date, faults: &mut Faults) -> Optio
     }
 }
 
-/// Reads the type `ip`: `version` 4 or 6 (4). All addresses are from networks reserved for
-/// documentation.
+/// Reads the type `ip`: `version` 4 or 6 (4). All addresses belong to networks that are reserved
+/// for documentation.
 pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     match version(members, [4, 6], faults)? {
         4 => Some(plain(|_, random, cell| {
@@ -113,8 +113,8 @@ pub fn ips(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Mak
     }
 }
 
-/// Returns the generator for the type `mac`: locally administered addresses, which manufacturers
-/// never assign.
+/// Returns the generator for the type `mac`: locally administered addresses, which are never
+/// assigned by manufacturers.
 pub fn macs() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let bytes = random.bytes::<6>();
@@ -133,7 +133,7 @@ const WORDS: [&str; 24] = [
     "report", "search", "settings", "shop", "support",
 ];
 
-/// Returns the generator for the type `url`: pages on domains reserved for examples.
+/// Returns the generator for the type `url`: pages on domains that are reserved for examples.
 pub fn urls() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let top = random.pick(&["com", "net", "org"]);
@@ -152,7 +152,7 @@ pub fn files() -> Box<dyn Make> {
     })
 }
 
-/// Returns the generator for the type `userAgent`: browsers as of 2026.
+/// Returns the generator for the type `userAgent`: current browsers as of 2026.
 pub fn agents() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let systems = [

@@ -35,7 +35,7 @@ impl Make for Uniform {
     }
 }
 
-/// Reads the type `integer`: `min` (0), `max` (1000000).
+/// Reads the type `integer`: `min` (0) and `max` (1000000).
 pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let bounds = (-LARGEST, LARGEST);
     let least = members.integer("min", 0, bounds, faults);
@@ -47,7 +47,7 @@ pub fn integer(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     Some(Box::new(Uniform { least, count: most.abs_diff(least) + 1, decimals: 0 }))
 }
 
-/// Reads the type `decimal`: `min` (0), `max` (1000), `decimals` (2).
+/// Reads the type `decimal`: `min` (0), `max` (1000) and `decimals` (2).
 pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let decimals = members.integer("decimals", 2, (0, DECIMALS), faults) as u32;
     let (least, most) =
@@ -67,10 +67,10 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     Some(Box::new(Uniform { least, count, decimals }))
 }
 
-/// Converts a bound to units of the last decimal, which `round` makes whole.
+/// Converts a bound to units of the last decimal, which `round` makes a whole number.
 fn units(bound: f64, decimals: u32, round: fn(f64) -> f64) -> f64 {
     let units = bound * 10_f64.powi(decimals.cast_signed());
-    // Note that 0.07 times 100 is slightly above 7.
+    // For example, 0.07 times 100 is slightly above 7.
     if (units.round() - units).abs() < 1e-6 { units.round() } else { round(units) }
 }
 
@@ -85,7 +85,7 @@ struct Normal {
 }
 
 impl Make for Normal {
-    /// Redraws numbers that are out of bounds. After 100 attempts, clamps the last one.
+    /// Redraws numbers that are out of bounds. After 100 attempts, the last one is clamped.
     fn write(&self, _: u64, random: &mut Random, _: &mut Row, cell: &mut Cell) {
         let mut value = f64::NAN;
         for _ in 0..100 {
@@ -106,8 +106,8 @@ impl Make for Normal {
     }
 }
 
-/// Reads the types `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max`, `decimals`
-/// (2). For `lognormal`, mean and deviation apply to the logarithm.
+/// Reads the types `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max` and
+/// `decimals` (2). For `lognormal`, mean and deviation are those of the logarithm.
 pub fn normal(
     members: &mut Members<'_>,
     is_log: bool,
@@ -122,10 +122,11 @@ pub fn normal(
     if deviation < 0.0 {
         faults.add(members.at("deviation"), "must not be negative");
     }
-    // Numbers are rounded to these decimals, so only rounded bounds keep them within the bounds.
+    // Numbers are rounded to this number of decimals, so the bounds must be rounded, too, or else
+    // numbers could end up outside of them.
     let rounded = |bound: f64, round: fn(f64) -> f64| {
         let units = units(bound, decimals, round);
-        // Larger ones have no further decimals.
+        // Larger numbers don't have any further decimals.
         let is_exact = units.abs() <= LARGEST as f64;
         if is_exact { units / 10_f64.powi(decimals.cast_signed()) } else { bound }
     };
@@ -138,7 +139,7 @@ pub fn normal(
     is_right.then(|| Box::new(Normal { mean, deviation, least, most, decimals, is_log }) as _)
 }
 
-/// Booleans. The field is the share of `true`, in units of 1/2^32.
+/// Booleans, with the share of `true` in units of 1/2^32.
 struct Boolean(u64);
 
 impl Make for Boolean {
@@ -165,7 +166,7 @@ pub fn part(share: f64) -> u64 {
     (share * (1_u64 << 32) as f64).round() as u64
 }
 
-/// Consecutive numbers, in row order.
+/// Consecutive numbers in row order.
 struct Sequence {
     start: i64,
     step: i64,
@@ -185,7 +186,7 @@ impl Make for Sequence {
     }
 }
 
-/// Reads the type `sequence`: `start` (1), `step` (1).
+/// Reads the type `sequence`: `start` (1) and `step` (1).
 pub fn sequence(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let start = members.integer("start", 1, (-LARGEST, LARGEST), faults);
     let step = members.integer("step", 1, (-1_000_000, 1_000_000), faults);

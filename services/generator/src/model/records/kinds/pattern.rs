@@ -22,23 +22,24 @@ const LONGEST: usize = 500;
 const NESTED: u32 = 32;
 /// Maximum length of a generated string in characters.
 const LETTERS: u64 = 1_000;
-/// Number of letters that have the cost of one short value.
+/// Number of characters that cost as much as one short value.
 const LETTERS_OF_A_COST: u64 = 64;
-/// Maximum extra repetitions if the expression leaves the number open.
+/// Maximum number of additional repetitions if the expression doesn't limit them.
 const OPEN: u32 = 8;
-/// Character classes with more characters than this, such as `.` and `\d`, are cut down to their
-/// visible ASCII characters, if they have any.
+/// Character classes with more characters than this, such as `.` and `\d`, are reduced to their
+/// visible ASCII characters, provided that they have any.
 const LARGE: u64 = 200;
 
-/// Maximum number of Unicode classes, such as `\pL` and `\w`, in an expression.
+/// Maximum number of Unicode classes, such as `\pL` and `\w`, in one expression.
 const CLASSES: u64 = 20;
 /// Maximum number of Unicode classes in all expressions of a schema.
 const ALL_CLASSES: u64 = 500;
 /// Cost of a Unicode class. Small classes such as `\d` cost 1.
 const CLASS: u64 = 20;
-/// Cost of a class of most characters if letter case is ignored: each character is looked up.
+/// Cost of a class that contains most characters, if letter case is ignored: each character has to
+/// be looked up.
 const FOLDED_CLASS: u64 = CLASSES * CLASS;
-/// Characters of a range that cost 1 if letter case is ignored.
+/// Number of characters in a range that cost 1 if letter case is ignored.
 const LOOKED_UP: u64 = 125;
 /// Rejects patterns that can match invalid UTF-8.
 const NOT_TEXT: &str = "must match only valid UTF-8";
@@ -46,23 +47,23 @@ const NOT_TEXT: &str = "must match only valid UTF-8";
 /// Sums up the costs of an expression's character classes.
 #[derive(Default)]
 struct Costs {
-    /// Cost of the classes of bounded size.
+    /// Cost of all classes of bounded size.
     small: u64,
-    /// Number of classes that may have most characters.
+    /// Number of classes that may contain most characters.
     wide: u64,
-    /// Number of characters in ranges.
+    /// Number of characters in all ranges.
     ranged: u64,
-    /// Number of bracketed classes that contain the current bracketed class. Each of them expands
-    /// its characters again.
+    /// Number of bracketed classes around the current bracketed class. Each of them expands its
+    /// characters again.
     depth: u64,
     ignores_case: bool,
 }
 
-/// Costs of an expression's character classes.
+/// The costs of the character classes in an expression.
 struct Cost {
-    /// Cost if letter case mattered, which is limited for each expression.
+    /// Cost without ignoring letter case, which is limited per expression.
     plain: u64,
-    /// Full cost, which is limited for all expressions of a schema.
+    /// Full cost, which is limited for all expressions in a schema together.
     full: u64,
 }
 
@@ -118,8 +119,8 @@ impl Visitor for Costs {
             }
             ClassSetItem::Range(range) => {
                 let (first, last) = (u32::from(range.start.c), u32::from(range.end.c));
-                // Looking up characters after the last one with a case costs almost nothing, so the
-                // cost of a range is limited to that of a class of most characters.
+                // Looking up characters after the last one with a letter case costs almost nothing,
+                // so a range doesn't cost more than a class that contains most characters.
                 let count = u64::from(last.saturating_sub(first)).min(FOLDED_CLASS * LOOKED_UP);
                 self.ranged += count * times;
             }
@@ -213,8 +214,7 @@ impl Node {
         }
     }
 
-    /// Returns the number of strings, if we can be sure that different choices yield different
-    /// strings.
+    /// Returns the number of strings, if different choices are certain to yield different strings.
     fn space(&self) -> Option<u64> {
         match self {
             Self::Text(_) => Some(1),
@@ -256,7 +256,7 @@ impl Node {
     }
 
     /// Appends the `nth` string. `nth` must be less than [`space`](Self::space). Returns the rest
-    /// of the number, for the nodes that follow.
+    /// of the number, to be used for the nodes that follow.
     fn push_nth(&self, nth: u64, out: &mut String) -> u64 {
         match self {
             Self::Text(text) => {
@@ -274,13 +274,13 @@ impl Node {
     }
 }
 
-/// Appends the character at an index of a class.
+/// Appends the character at index `place` of a class.
 fn push_class(ranges: &[(char, u64)], place: u64, out: &mut String) {
     let at = ranges.partition_point(|(_, sum)| *sum <= place);
     let before = at.checked_sub(1).map_or(0, |before| ranges[before].1);
     let (first, _) = ranges[at.min(ranges.len() - 1)];
     let mut code = u64::from(u32::from(first)) + (place - before);
-    // Skip over the surrogates, which ranges don't count.
+    // Skip the surrogates, which don't count as part of a range.
     if u32::from(first) < 0xd800 && code >= 0xd800 {
         code += 0x800;
     }
@@ -310,26 +310,26 @@ impl Make for Pattern {
     }
 }
 
-/// Returns the number of strings that match an expression, if we can count them.
+/// Returns the number of strings that match an expression, if it is known.
 pub fn count(regex: &str) -> Option<u64> {
     parsed(regex, &mut 0).ok()?.space()
 }
 
-/// Returns whether a string that matches an expression can contain the character U+0000. `classes`
-/// is the cost of the character classes in the expressions before it.
+/// Returns whether strings that match an expression can contain the character U+0000. `classes` is
+/// the cost of the character classes in all previous expressions.
 pub fn can_have_nul(regex: &str, classes: &mut u64) -> bool {
     parsed(regex, classes).is_ok_and(|node| node.can_have_nul())
 }
 
-/// Returns the minimum and maximum length of the strings that match an expression, if a field of
-/// type `pattern` can have it.
+/// Returns the minimum and maximum length of strings that match an expression, if fields of the
+/// type `pattern` support the expression.
 pub fn lengths(regex: &str) -> Option<(u64, u64)> {
     let node = parsed(regex, &mut 0).ok()?;
     Some((node.shortest(), node.longest()))
 }
 
-/// Splits an expression that only repeats a single character, from start to end. Returns the
-/// expression for the character, and its minimum and maximum number.
+/// Splits an expression that just repeats a single character. Returns the expression for that
+/// character, and the minimum and maximum number of repetitions.
 pub fn repeated(regex: &str) -> Option<(&str, u64, Option<u64>)> {
     let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(regex).ok()?;
     let parts = match &ast {
@@ -360,8 +360,8 @@ fn is_anchor(part: &Ast) -> bool {
     matches!(assertion.kind, StartLine | StartText | EndLine | EndText)
 }
 
-/// Parses an expression. `classes` is the cost of the character classes in the expressions before
-/// it. Returns a description of the fault, if any.
+/// Parses an expression. `classes` is the cost of the character classes in all previous
+/// expressions. Fails with a description of the error.
 fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     if text.len() > LONGEST {
         return Err(format!("must be at most {LONGEST} bytes long"));
@@ -369,7 +369,7 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     let wrong = |error: String| format!("is wrong: {}", error.lines().last().unwrap_or_default());
     let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(text);
     let ast = ast.map_err(|error| wrong(error.to_string()))?;
-    // Classes are expanded and folded below, which takes long for large ones.
+    // Classes are expanded and case-folded below, which takes long for large ones.
     let Ok(cost) = visit(&ast, Costs::default());
     if cost.plain > CLASSES * CLASS {
         return Err(format!("must use at most {CLASSES} Unicode classes, such as \\pL and \\w"));
@@ -387,7 +387,7 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     Ok(node)
 }
 
-/// Reads the type `pattern`: `regex`, which can't use look-around.
+/// Reads the type `pattern`: `regex`, which can't contain look-around.
 pub fn patterns(
     members: &mut Members<'_>,
     classes: &mut u64,

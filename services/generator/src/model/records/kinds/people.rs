@@ -1,4 +1,4 @@
-//! People whose parts are consistent within a row.
+//! People with parts that are consistent within a row.
 
 use std::rc::Rc;
 
@@ -21,20 +21,20 @@ pub fn person_parts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().map(|(name, _)| *name)
 }
 
-/// People shared by several fields of a table.
+/// People that are shared by several fields of a table.
 pub struct People {
     /// Generates the people.
     pub maker: Maker,
     /// The random key for the people.
     pub key: FieldKey,
-    /// Maximum number of people per household. They are in consecutive rows.
+    /// Maximum number of people per household. The members of a household are in consecutive rows.
     pub household: u64,
     /// Index into [`Row::people`].
     pub slot: usize,
 }
 
 impl People {
-    /// Returns the known values of the person at an index.
+    /// Returns the known values of the person in row `index`.
     fn known<'r>(&self, index: u64, row: &'r mut Row) -> &'r mut Known {
         if row.people.len() <= self.slot {
             row.people.resize_with(self.slot + 1, Known::default);
@@ -46,7 +46,7 @@ impl People {
         known
     }
 
-    /// Returns the romanised name of the person at an index.
+    /// Returns the romanised name of the person in row `index`.
     pub fn latin_name<'r>(&self, index: u64, row: &'r mut Row) -> &'r str {
         let known = self.known(index, row);
         Drawn { people: self, known }.name();
@@ -54,8 +54,8 @@ impl People {
     }
 }
 
-/// Random sequences for a person. Every part has its own, so that we only have to generate the
-/// parts that are used.
+/// Random sequences for a person. Each part has its own, so that only those parts that are used
+/// have to be generated.
 #[derive(Clone, Copy)]
 enum Source {
     Sex,
@@ -75,7 +75,7 @@ enum Source {
     Employer,
 }
 
-/// A row's person, whose parts are generated on demand.
+/// The person in a row, whose parts are generated on demand.
 pub struct Drawn<'a> {
     people: &'a People,
     known: &'a Known,
@@ -86,7 +86,7 @@ impl Drawn<'_> {
         self.people.key.part(source as u64).random(self.known.index)
     }
 
-    /// Returns the household's first row.
+    /// Returns the first row of the household.
     fn head(&self) -> u64 {
         let most = self.people.household;
         let index = self.known.index;
@@ -107,7 +107,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Returns the household number, which is one more than the index of its first row.
+    /// Returns the number of the household, which is one more than the index of its first row.
     fn household(&self) -> u64 {
         self.head() + 1
     }
@@ -199,7 +199,7 @@ impl Drawn<'_> {
 
 /// Number of rows whose households are generated together.
 const HOUSEHOLDS: u64 = 24;
-/// Weights of the household sizes, starting with one person.
+/// Weights of household sizes, starting with one person.
 const SIZES: [u16; 8] = [36, 33, 14, 11, 4, 1, 1, 1];
 
 /// Draws a household size.
@@ -217,7 +217,7 @@ fn size(most: u64, random: &mut Random) -> u64 {
 
 type Part = fn(&Drawn<'_>, &mut Cell);
 
-/// The parts of a person, in the order of the documentation.
+/// The parts of a person, in the same order as in the documentation.
 pub const PARTS: [(&str, Part); 34] = [
     ("fullName", |person, cell| cell.set_text(Some(&person.name().full))),
     ("givenName", |person, cell| cell.set_text(Some(&person.name().given))),
@@ -259,7 +259,7 @@ pub const PARTS: [(&str, Part); 34] = [
     ("cardHolder", |person, cell| cell.set_text(Some(&person.card().holder))),
 ];
 
-/// Sets a part of an address, which is null if the address doesn't have it.
+/// Sets the cell to a component of an address, or to null if the address doesn't have it.
 fn set_part(part: &str, cell: &mut Cell) {
     cell.set_text(Some(part).filter(|part| !part.is_empty()));
 }
@@ -268,7 +268,7 @@ fn set_date(date: Date, cell: &mut Cell) {
     push_date(date.year(), date.month(), date.day(), cell.begin());
 }
 
-/// Sets `YYYY-MM`.
+/// Sets the cell to `YYYY-MM`.
 fn set_month(date: Date, cell: &mut Cell) {
     set_date(date, cell);
     cell.text.truncate("YYYY-MM".len());
@@ -281,10 +281,10 @@ fn sex(person: &Drawn<'_>) -> &'static str {
     }
 }
 
-/// Parts that are unique to each person in a table.
+/// Parts that are different for each person in a table.
 const UNIQUE: [&str; 3] = ["email", "username", "workEmail"];
 
-/// Parts that some people do not have, or those of some countries.
+/// Parts that some people don't have, or that don't exist in some countries.
 const NULLABLE: [&str; 12] = [
     "nameKana",
     "nationalNumber",
@@ -310,7 +310,7 @@ pub struct PersonPart {
 }
 
 impl PersonPart {
-    /// Creates the generator for the part at an index in [`PARTS`].
+    /// Creates the generator for the part at index `place` in [`PARTS`].
     pub fn new(people: Rc<People>, place: usize) -> Self {
         let (name, part) = PARTS[place];
         let (is_unique, has_nulls) = (UNIQUE.contains(&name), NULLABLE.contains(&name));

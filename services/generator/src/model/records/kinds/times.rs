@@ -11,17 +11,17 @@ use crate::model::records::fault::Faults;
 use crate::model::records::field::{Make, Row};
 use crate::model::records::members::Members;
 
-/// The unit of the numbers, and the format to write them in.
+/// The unit of the numbers, and the format in which they are written.
 enum Form {
     /// Days, written as dates.
     Date,
     /// Seconds since midnight, written as times.
     Time,
-    /// Unix seconds, written as timestamps with a zone's offset.
+    /// Unix seconds, written as timestamps with the offset of a time zone.
     Instant(TimeZone),
 }
 
-/// Evenly spaced days or seconds within a range.
+/// Evenly spaced days or seconds in a range.
 struct Steps {
     first: i64,
     step: i64,
@@ -49,7 +49,8 @@ impl Make for Steps {
             Form::Time => push_time(at / 3_600, at / 60 % 60, at % 60, out),
             Form::Instant(zone) => {
                 let Ok(instant) = Timestamp::from_second(at) else { return cell.set_null() };
-                // Offsets are written without their seconds, which some had before standard time.
+                // Offsets are written without seconds, which some had before the introduction of
+                // standard time.
                 let offset = whole_minutes(zone.to_offset(instant));
                 let local = offset.to_datetime(instant);
                 push_date(local.year(), local.month(), local.day(), out);
@@ -94,8 +95,8 @@ fn push_offset(seconds: i32, out: &mut String) {
     push_padded(minutes % 60, 2, out);
 }
 
-/// Reads `min` and `max`. `read` parses them, and `what` is the error text for values that don't
-/// parse.
+/// Reads `min` and `max`. `read` parses them, and `what` describes valid values in the error
+/// message.
 fn bounds(
     members: &mut Members<'_>,
     what: &str,
@@ -127,7 +128,7 @@ fn steps(
     Some(Box::new(Steps { first, step, count: (last.abs_diff(first) / step as u64) + 1, form }))
 }
 
-/// Reads the type `date`: `min` (thirty years before `day`), `max` (`day`), `step` in days (1).
+/// Reads the type `date`: `min` (thirty years before `day`), `max` (`day`) and `step` in days (1).
 pub fn dates(
     members: &mut Members<'_>,
     day: jiff::civil::Date,
@@ -143,15 +144,15 @@ pub fn dates(
     steps(members, bounds, step, Form::Date, faults)
 }
 
-/// Reads the type `time`: `min` (00:00:00), `max` (23:59:59), `step` in seconds (1).
+/// Reads the type `time`: `min` (00:00:00), `max` (23:59:59) and `step` in seconds (1).
 pub fn times(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn Make>> {
     let bounds = bounds(members, "a time such as 08:30", (0, DAY - 1), faults, time);
     let step = members.integer("step", 1, (1, DAY), faults);
     steps(members, bounds, step, Form::Time, faults)
 }
 
-/// Reads the type `timestamp`: `zone` (UTC), `min` (a year before `day`), `max` (`day`), `step` in
-/// seconds (1).
+/// Reads the type `timestamp`: `zone` (UTC), `min` (a year before `day`), `max` (`day`) and `step`
+/// in seconds (1).
 pub fn timestamps(
     members: &mut Members<'_>,
     day: jiff::civil::Date,
