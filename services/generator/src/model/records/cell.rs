@@ -1,4 +1,4 @@
-//! The value of a single field in a single row.
+//! The value of one field in one row.
 
 use std::fmt::{Display, Write};
 
@@ -19,7 +19,7 @@ pub enum Shape {
     Json,
 }
 
-/// A value. Cells are reused to avoid allocating for every row.
+/// A value. Cells are reused, so that rows don't have to be allocated.
 #[derive(Debug)]
 pub struct Cell {
     /// The type of the value.
@@ -35,7 +35,7 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// Turns the cell into an empty string, and returns that for appending.
+    /// Turns the cell into an empty string, and returns the string so that it can be appended to.
     pub fn begin(&mut self) -> &mut String {
         self.shape = Shape::Text;
         self.text.clear();
@@ -48,7 +48,7 @@ impl Cell {
         self.text.clear();
     }
 
-    /// Sets the cell to a string, or to null if `None`.
+    /// Sets the cell to a string, or to null if `text` is `None`.
     pub fn set_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.begin().push_str(text),
@@ -63,7 +63,7 @@ impl Cell {
         let _ = write!(self.text, "{value}");
     }
 
-    /// Sets the cell to a number with this number of decimals, given in units of the last one.
+    /// Sets the cell to a number with `decimals` decimals, given in units of the last decimal.
     pub fn set_decimal(&mut self, units: i64, decimals: u32) {
         self.shape = Shape::Number;
         self.text.clear();
@@ -78,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as a string, or `None` if it's null.
+    /// Returns the value as a string, or `None` if it is null.
     pub fn as_text(&self) -> Option<&str> {
         (self.shape != Shape::Null).then_some(&self.text)
     }

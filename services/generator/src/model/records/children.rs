@@ -1,4 +1,4 @@
-//! Tables whose rows are children of the rows in another table.
+//! Tables whose rows are children of rows in another table.
 
 use serde_json::Value;
 
@@ -8,19 +8,19 @@ use super::known::Families;
 use super::members::Members;
 use crate::model::random::Random;
 
-/// Number of parents per block. To find a parent's children, only the counts within its block have
-/// to be generated.
+/// Number of parents per block. To find the children of a parent, only the counts within its block
+/// have to be generated.
 const BLOCK: u64 = 256;
 /// Means are counted in millionths.
 const MILLION: u64 = 1_000_000;
-/// Maximum children per parent.
+/// Maximum number of children per parent.
 const MOST: i64 = 10_000;
 
 /// The `childrenOf` member of a table.
 pub struct RawChildren<'a> {
     /// JSON pointer to the member.
     pub pointer: String,
-    /// The parent table's name.
+    /// The name of the parent table.
     pub table: &'a str,
     least: u64,
     /// Cumulative weights for each number of children, starting with the minimum.
@@ -30,15 +30,15 @@ pub struct RawChildren<'a> {
 }
 
 impl<'a> RawChildren<'a> {
-    /// Returns one child for each parent, in place of a member with faults. This allows finding
-    /// faults in its table.
+    /// Returns a substitute for a `childrenOf` member with errors, so that errors in its table can
+    /// still be found. Each parent has one child.
     fn unread(pointer: String, table: &'a str) -> Self {
         Self { pointer, table, least: 1, sums: vec![1.0], mean: MILLION }
     }
 }
 
 /// Reads `childrenOf`: `table`, `min` (0), `max` (5), and either `distribution` (uniform) or
-/// `weights` for each number of children.
+/// `weights` for each possible number of children.
 pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChildren<'a>> {
     let pointer = members.at("childrenOf");
     let value = members.value("childrenOf")?;
@@ -62,8 +62,8 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     let is_skewed = is_skewed.unwrap_or_default();
     let weights: Vec<f64> = match weights {
         Some(weights) => weights.iter().filter_map(Value::as_f64).collect(),
-        // Without weights, the skewed distribution halves the probability with each additional
-        // child.
+        // Without weights, each additional child halves the probability if the distribution is
+        // skewed.
         None => {
             (0..count).map(|nth| if is_skewed { 0.5_f64.powi(nth as i32) } else { 1.0 }).collect()
         }
@@ -88,7 +88,7 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
         })
         .collect();
     let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
-    // Rounding must not push the mean past the bounds, or we could never reach it.
+    // Rounding must not move the mean beyond the bounds, which would make it unreachable.
     let mean =
         ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
     Some(RawChildren { pointer, table: table?, least, sums, mean })
@@ -108,7 +108,7 @@ pub struct Children {
 }
 
 impl Children {
-    /// Creates the children of a parent table, given the table's index and row count.
+    /// Creates the children of a parent table, given the index and the row count of that table.
     pub fn new(
         raw: RawChildren<'_>,
         (table, parents): (usize, u64),
@@ -119,13 +119,13 @@ impl Children {
         Self { table, key, parents, least, sums, mean, slot }
     }
 
-    /// Returns the total number of earlier parents' children.
+    /// Returns the total number of children of all parents before `parent`.
     fn before(&self, parent: u64) -> u64 {
         let millionths = u128::from(self.mean) * u128::from(parent);
         u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
     }
 
-    /// Returns the maximum children per parent.
+    /// Returns the maximum number of children per parent.
     pub fn most(&self) -> u64 {
         self.least + self.sums.len() as u64 - 1
     }
@@ -135,7 +135,7 @@ impl Children {
         self.before(self.parents)
     }
 
-    /// Returns the total number of the first parents' children.
+    /// Returns the total number of children of the first `parents` parents.
     pub fn of_first(&self, parents: u64) -> u64 {
         if parents >= self.parents {
             return self.rows();
@@ -147,9 +147,9 @@ impl Children {
         self.before(block * BLOCK) + last.copied().unwrap_or(0)
     }
 
-    /// Returns the parent's row for a child.
+    /// Returns the row of the parent of `child`.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
-        // Array items can have indexes past the number of rows.
+        // The indexes of array items can exceed the number of rows.
         let child = child.min(self.rows().saturating_sub(1));
         let near = u128::from(child) * u128::from(MILLION) / u128::from(self.mean.max(1));
         let mut block = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
@@ -171,7 +171,7 @@ impl Children {
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Generates the number of children for each parent in a block, so that they add up to the
+    /// Generates the number of children for each parent in a block, such that they add up to the
     /// known total. Stores the running totals in `ends`.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
         let first = block * BLOCK;
@@ -182,9 +182,9 @@ impl Children {
         ends.clear();
         ends.extend((first..last).map(|_| self.count(&mut random)));
         let mut sum: u64 = ends.iter().sum();
-        // The known total is between the sums of all minimums and all maximums, so something can
-        // always be changed. Every round changes all counts by an equal share. This takes few
-        // rounds, even if most counts have reached their limit.
+        // The known total is between the sums of all minimums and all maximums, so there is always
+        // a count that can be changed. Every round changes all counts by an equal share, which
+        // takes few rounds even if most counts have reached their limit.
         let first = random.index(ends.len().max(1));
         while sum != wanted && !ends.is_empty() {
             let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);

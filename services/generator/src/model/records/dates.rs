@@ -11,7 +11,7 @@ pub fn date(text: &str) -> Option<Date> {
     text.parse().ok()
 }
 
-/// Returns the days from 1970-01-01 to a date.
+/// Returns the number of days from 1970-01-01 to a date.
 pub fn days(date: Date) -> i64 {
     date.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24
 }
@@ -22,7 +22,8 @@ pub fn date_after(days: i64) -> Option<Date> {
     jiff::civil::date(1970, 1, 1).checked_add(span).ok()
 }
 
-/// Parses an RFC 3339 timestamp, or else a date or datetime local to `zone`. Returns Unix seconds.
+/// Parses an RFC 3339 timestamp, or else a date or datetime that is local to `zone`. Returns Unix
+/// seconds.
 pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
     if let Ok(instant) = text.parse::<jiff::Timestamp>() {
         return Some(instant.as_second());
@@ -31,7 +32,7 @@ pub fn instant(text: &str, zone: &TimeZone) -> Option<i64> {
     Some(zone.to_timestamp(local).ok()?.as_second())
 }
 
-/// Parses a time of day, and returns the seconds since midnight.
+/// Parses a time of day. Returns the seconds since midnight.
 pub fn time(text: &str) -> Option<i64> {
     let time: jiff::civil::Time = text.parse().ok()?;
     Some(i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second()))

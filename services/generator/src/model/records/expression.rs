@@ -12,14 +12,14 @@ const TEXT: usize = 10_000;
 /// The value of a subexpression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A null. Most operations on a null return null, but `&` treats it as an empty string, and
-    /// `if` as false.
+    /// A null. Most operations on a null return null, but `&` treats it as an empty string and `if`
+    /// as false.
     Null,
     /// A number.
     Number(f64),
     /// A boolean.
     Boolean(bool),
-    /// A string. That includes dates.
+    /// A string, which may also be a date.
     Text(String),
 }
 
@@ -101,16 +101,17 @@ enum Node {
 #[derive(Debug)]
 pub struct Expression {
     root: Node,
-    /// Names of the fields that the expression uses. The expression itself refers to them by index.
+    /// Names of the fields used in the expression, which refers to them by their index in this
+    /// list.
     pub names: Vec<String>,
 }
 
 impl Expression {
-    /// Parses an expression. It can contain numbers, `'texts'`, field names, `+ - * / %`, `&` for
-    /// strings, `< > =`, parentheses and functions.
+    /// Parses an expression, which can contain numbers, `'texts'`, field names, `+ - * / %`, `&`
+    /// for joining strings, `< > =`, parentheses and function calls.
     ///
     /// # Errors
-    /// Returns a description and the position of the first fault.
+    /// Returns a description of the first error and its position.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err(format!("must be at most {LONGEST} bytes long"));
@@ -123,12 +124,12 @@ impl Expression {
         }
     }
 
-    /// Evaluates the expression. `read` returns a field's value.
+    /// Evaluates the expression. `read` returns the value of a field.
     pub fn value(&self, read: &mut dyn FnMut(usize) -> Value) -> Value {
         self.root.value(read)
     }
 
-    /// Returns `true` if the value can be null because a field is, or because a divisor can be 0.
+    /// Returns whether the value can be null, because a field can be null or a divisor can be 0.
     /// `is_nullable` is called with the index of a field.
     pub fn can_be_null(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
         self.root.can_be_null(is_nullable)
@@ -258,7 +259,8 @@ fn added(text: &str, count: f64) -> Value {
     moved.map_or(Value::Null, |moved| Value::Text(format!("{moved}{}", &text[day.len()..])))
 }
 
-/// Converts a string to lower-case letters and digits, with hyphens for anything in between.
+/// Converts a string to lower-case letters and digits, with hyphens in place of anything in
+/// between.
 fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     for letter in text.chars().flat_map(char::to_lowercase) {
@@ -295,7 +297,7 @@ impl<'a> Parser<'a> {
         format!("is wrong at character {place}: {what} is expected")
     }
 
-    /// Parses operators of the same precedence.
+    /// Parses operators that have the same precedence.
     fn level(
         &mut self,
         depth: usize,

@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-/// Maximum number of faults to report.
+/// Maximum number of errors to report.
 const MOST: usize = 100;
 
-/// Something that's wrong in a schema.
+/// An error in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFault {
     /// JSON pointer (RFC 6901) to the offending member.
     pub pointer: String,
-    /// The rule it violates, or what to write instead.
+    /// The rule that it violates, or what to write instead.
     pub message: String,
 }
 
@@ -21,16 +21,16 @@ impl fmt::Display for SchemaFault {
     }
 }
 
-/// Collects everything that's wrong with a schema.
+/// Collects all errors in a schema.
 #[derive(Debug, Default)]
 pub struct Faults {
-    /// The first faults.
+    /// The first errors.
     kept: Vec<SchemaFault>,
     count: usize,
 }
 
 impl Faults {
-    /// Counts a fault, and keeps it unless it is a repetition or there are too many.
+    /// Counts an error, and keeps it unless it is a duplicate or there are too many.
     pub fn add(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
         self.count += 1;
         if self.kept.len() < MOST {
@@ -41,17 +41,17 @@ impl Faults {
         }
     }
 
-    /// Returns whether no further faults would be kept.
+    /// Returns whether further errors would be discarded.
     pub fn are_many(&self) -> bool {
         self.count >= MOST
     }
 
-    /// Returns the number of faults so far.
+    /// Returns the number of errors so far.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the first faults in the order they were found.
+    /// Returns the first errors, in the order in which they were found.
     pub fn into_vec(self) -> Vec<SchemaFault> {
         self.kept
     }

@@ -16,7 +16,7 @@ pub trait Make {
     /// Generates the value for one row.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// Returns the number of distinct values, if they can be picked by number.
+    /// Returns the number of distinct values, if values can be selected by number.
     fn space(&self) -> Option<u64> {
         None
     }
@@ -26,29 +26,28 @@ pub trait Make {
         cell.set_null();
     }
 
-    /// Returns the longest possible run of consecutive rows with the same value, if equal values
-    /// are always consecutive.
+    /// Returns the maximum number of consecutive rows with the same value, if equal values are
+    /// always consecutive.
     fn longest_run(&self) -> Option<u64> {
         None
     }
 
-    /// Returns whether no two numbers yield the same value.
+    /// Returns whether different numbers always yield different values.
     fn is_distinct(&self) -> bool {
         true
     }
 
-    /// Returns the additional cost of a value compared to a short one, which is about 64 bytes
-    /// long.
+    /// Returns how much more a value costs than a short one, which is about 64 bytes long.
     fn more_cost(&self) -> u64 {
         0
     }
 
-    /// Returns whether no two rows get the same value.
+    /// Returns whether the values in all rows are different.
     fn is_unique(&self) -> bool {
         false
     }
 
-    /// Returns whether some values are null even if the field itself does not ask for nulls.
+    /// Returns whether some values are null even if the field itself doesn't specify any nulls.
     fn has_nulls(&self) -> bool {
         false
     }
@@ -57,18 +56,18 @@ pub trait Make {
 /// State shared by the fields of a row.
 #[derive(Default)]
 pub struct Row {
-    /// The latest row's person, for each group of fields.
+    /// For each group of fields, the person of the latest row.
     pub people: Vec<Known>,
-    /// The latest row's card, for each group of fields.
+    /// For each group of fields, the card of the latest row.
     pub cards: Vec<Option<Paid>>,
-    /// The children in the latest block of parents, for each table.
+    /// For each table, the children in the latest block of parents.
     pub families: Vec<Families>,
-    /// Spare cells for other fields' values.
+    /// Spare cells for the values of other fields.
     spare: Vec<Cell>,
 }
 
 impl Row {
-    /// Runs `work` with a spare cell, to hold another field's value.
+    /// Runs `work` with a spare cell, which can hold the value of another field.
     pub fn with_cell<T>(&mut self, work: impl FnOnce(&mut Self, &mut Cell) -> T) -> T {
         let mut cell = self.spare.pop().unwrap_or_default();
         let result = work(self, &mut cell);
@@ -77,12 +76,12 @@ impl Row {
     }
 }
 
-/// A field's random key. It determines all values.
+/// The random key of a field, which determines all of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldKey([u64; 2]);
 
 impl FieldKey {
-    /// Derives the key for a field in a table.
+    /// Derives the key of a field in a table.
     pub fn new(seed: &Seed, table: &str, field: &str) -> Self {
         let digest = Sha256::new()
             .chain_update(b"records1\0")
@@ -101,7 +100,7 @@ impl FieldKey {
         Self([self.0[0], self.0[1] ^ mixed(nth.wrapping_add(1))])
     }
 
-    /// Returns the random sequence for a row.
+    /// Returns the random sequence for row `index`.
     pub fn random(self, index: u64) -> Random {
         Random::of_row(self.0, index)
     }
@@ -112,17 +111,17 @@ impl FieldKey {
     }
 }
 
-/// A field's role in a unique combination of fields. Each row is mapped to a number, and each field
-/// of the combination is one of that number's digits.
+/// The role of a field in a unique combination of fields. Each row is mapped to a number, in which
+/// each field of the combination is one digit.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
     /// The order in which numbers are assigned.
     pub order: Permutation,
-    /// Number of combinations.
+    /// Number of possible combinations.
     pub all: u64,
-    /// Number of combinations of the fields after this one.
+    /// Number of possible combinations of the fields after this one.
     pub stride: u64,
-    /// Number of values of this field.
+    /// Number of possible values of this field.
     pub space: u64,
 }
 
@@ -136,21 +135,22 @@ impl Digit {
 pub struct Field {
     /// The name.
     pub name: String,
-    /// Hidden fields are left out of the output, because they only serve other fields.
+    /// Whether the field is left out of the output, because it only serves other fields.
     pub hidden: bool,
     /// Share of nulls, in units of 1/2^32.
     pub nulls: u64,
-    /// The order of unique values. `None` if values may repeat.
+    /// The order in which unique values are used. `None` if values may be repeated.
     pub order: Option<Permutation>,
     /// Set if the field is part of a combination that must be unique.
     pub digit: OnceCell<Digit>,
-    /// The field's random key.
+    /// The random key of the field.
     pub key: FieldKey,
     /// Generates the values.
     pub make: Box<dyn Make>,
     /// Number of values generated for each value of this field, including the fields it uses.
     pub cost: u64,
-    /// Length of the longest chain of fields that this one starts, by using or containing others.
+    /// Length of the longest chain of fields that starts here, where each field uses or contains
+    /// the next.
     pub chain: usize,
 }
 
@@ -159,8 +159,8 @@ pub const COST_OF_A_FIELD: u64 = 10_000;
 /// Maximum number of values generated for one row.
 pub const COST_OF_A_ROW: u64 = 100_000;
 
-/// Maximum number of fields in a chain, in which each field uses or contains the next. Reading and
-/// generating them takes a stack frame for each.
+/// Maximum number of fields in a chain, in which each field uses or contains the next. Each of them
+/// takes up a stack frame while reading the schema and generating values.
 pub const CHAIN: usize = 64;
 
 /// A field that other fields use.
@@ -172,7 +172,7 @@ impl Field {
         self.nulls > 0 || self.make.has_nulls()
     }
 
-    /// Returns whether no two rows get the same value.
+    /// Returns whether the values in all rows are different.
     pub fn is_unique(&self) -> bool {
         !self.has_nulls() && (self.order.is_some() || self.make.is_unique())
     }

@@ -1,4 +1,4 @@
-//! Parses the types `person`, `address` and `card`. Their fields share one person or card per row.
+//! Parses the types `person`, `address` and `card`, whose fields share one person or card per row.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::tables::{Bounds, RawTable, culture};
 use crate::model::card::{self, CardType};
 use crate::model::person::{Limits, Maker, OLDEST};
 
-/// The people and cards of all tables, by their requested properties.
+/// The people and cards of all tables, by the properties requested for them.
 #[derive(Default)]
 pub struct Groups<'a> {
     people: HashMap<String, Rc<People>>,
@@ -23,20 +23,20 @@ pub struct Groups<'a> {
     payers: HashMap<usize, Payers<'a>>,
 }
 
-/// A table's fields that determine the cards of other fields.
+/// Fields of a table that affect the cards of other fields.
 #[derive(Default)]
 struct Payers<'a> {
-    /// The first brand in the fields of each card, by their `of`.
+    /// For each card, the first brand specified by one of its fields, by their `of`.
     brands: HashMap<Option<&'a str>, &'a str>,
-    /// The first field of each person, by its `of`.
+    /// For each person, the first of its fields, by their `of`.
     people: HashMap<Option<&'a str>, &'a Value>,
-    /// The first field of any person.
+    /// The first field of all people.
     first: Option<&'a Value>,
 }
 
 impl<'a> Payers<'a> {
-    /// Collects a field and all fields nested in it. Array items are left out, because they belong
-    /// to several people.
+    /// Collects a field and all fields nested in it. Items of arrays are left out, because they
+    /// belong to more than one person.
     fn collect(&mut self, field: &'a Value) {
         let of = field["of"].as_str();
         match field["type"].as_str() {
@@ -56,7 +56,8 @@ impl<'a> Payers<'a> {
         }
     }
 
-    /// Returns a field of the cardholder: a person with the same `of`, or else the first person.
+    /// Returns a field of the cardholder, which is a person with the same `of` or else the first
+    /// person.
     fn holder(&self, of: Option<&str>) -> Option<&'a Value> {
         let first = self.first.filter(|_| of.is_none());
         self.people.get(&of).copied().or(first)
@@ -83,7 +84,7 @@ impl<'a> Groups<'a> {
         Some(PersonPart::new(people?, place?))
     }
 
-    /// Reads `locale`, `minAge`, `maxAge`, `sex`, `birthDate` and `household`. Also reads `of`,
+    /// Reads `locale`, `minAge`, `maxAge`, `sex`, `birthDate` and `household`, as well as `of`,
     /// which distinguishes several people in a row.
     fn people(
         &mut self,
@@ -107,7 +108,7 @@ impl<'a> Groups<'a> {
         if faults.count() > before {
             return None;
         }
-        // Fields in a row with the same requirements refer to the same person.
+        // Fields in a row refer to the same person if their requirements are the same.
         let mut group = format!("person {of} {} {least} {most} {sex:?} {household}", culture.code);
         if let Some(born) = born {
             group.push_str(&format!(" {born}"));
@@ -129,9 +130,9 @@ impl<'a> Groups<'a> {
         Some(people)
     }
 
-    /// Reads the type `card`: `part` (number), for numbers `format` (plain), `brand` (by market
-    /// share), and `of` to distinguish several cards in a row. `items` is the number of indexes
-    /// that the arrays around the field reserve per row.
+    /// Reads the type `card`: `part` (number), `format` for numbers (plain), `brand` (by market
+    /// share), and `of` to distinguish several cards in a row. `items` is the number of indexes per
+    /// row that are reserved by the arrays around the field.
     pub fn card(
         &mut self,
         members: &mut Members<'_>,
@@ -150,8 +151,8 @@ impl<'a> Groups<'a> {
             table.fields.iter().for_each(|field| payers.collect(field.value));
             payers
         });
-        // A card only has one brand, so if any of its fields specifies a brand, that applies to all
-        // of them.
+        // A card has just one brand, so a brand that is specified for any of its fields applies to
+        // all of them.
         let stated = stated.or_else(|| payers.brands.get(&of).copied());
         let holder = payers.holder(of);
         let brand = match stated.map(|name| (name, card::find(name))) {
@@ -180,14 +181,14 @@ impl<'a> Groups<'a> {
         Some(CardPart { cards, part, is_pretty, items })
     }
 
-    /// Returns the people that a field of the cardholder belongs to.
+    /// Returns the people to which a field of the cardholder belongs.
     fn holders(
         &mut self,
         field: Option<&Value>,
         table: (usize, &RawTable<'_>),
         bounds: &Bounds,
     ) -> Option<Rc<People>> {
-        // Ignore the faults, which are reported where that field is read.
+        // Discard the errors here, because they are reported when that field itself is read.
         let mut faults = Faults::default();
         let mut members = Members::of(field?, String::new(), &mut faults)?;
         self.people(&mut members, table, bounds, &mut faults)

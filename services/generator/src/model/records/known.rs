@@ -9,10 +9,10 @@ use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
 use crate::model::person::Employer;
 
-/// Those parts of a row's person that other parts depend on.
+/// The parts of a row's person that other parts depend on.
 #[derive(Default)]
 pub struct Known {
-    /// The row's index.
+    /// The index of the row.
     pub index: u64,
     /// Index of the household's first row.
     pub head: OnceCell<u64>,
@@ -23,14 +23,14 @@ pub struct Known {
     pub card: OnceCell<Card>,
     pub occupation: OnceCell<&'static str>,
     pub employer: OnceCell<Option<Employer>>,
-    /// An earlier row's name, whose memory the next one uses.
+    /// The name from an earlier row, whose memory is reused for the next one.
     pub spare_name: Cell<Identity>,
-    /// An earlier row's address, whose memory the next one uses.
+    /// The address from an earlier row, whose memory is reused for the next one.
     pub spare_address: Cell<Address>,
 }
 
 impl Known {
-    /// Forgets everything about an earlier row.
+    /// Discards everything about the earlier row.
     pub fn restart(&mut self, index: u64) {
         let name = self.name.take().unwrap_or_else(|| self.spare_name.take());
         let address = self.address.take().unwrap_or_else(|| self.spare_address.take());
@@ -42,15 +42,15 @@ impl Known {
 /// The children in the most recently used block of parents.
 #[derive(Default)]
 pub struct Families {
-    /// The block number. `None` until the first use.
+    /// The block number. `None` before the first use.
     pub number: Option<u64>,
-    /// The running total of children, up to and including each parent in the block.
+    /// The running total of children up to and including each parent in the block.
     pub ends: Vec<u64>,
 }
 
-/// The most recent row's card.
+/// The card of the most recent row.
 pub struct Paid {
-    /// The row's index.
+    /// The index of the row.
     pub index: u64,
     pub card: Card,
 }

@@ -1,4 +1,4 @@
-//! Reads the members of a JSON object and collects faults.
+//! Reads the members of a JSON object and collects errors.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().filter(is_whole).map(|number| number as i64))
 }
 
-/// The members of an object. Members that are never read are reported as faults.
+/// The members of an object. Members that are never read are reported as errors.
 pub struct Members<'a> {
     /// JSON pointer to the object.
     pub pointer: String,
@@ -20,7 +20,7 @@ pub struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Starts reading an object. Adds a fault if the value is something else.
+    /// Starts reading an object. Reports an error if the value isn't an object.
     pub fn of(value: &'a Value, pointer: String, faults: &mut Faults) -> Option<Self> {
         match value {
             Value::Object(map) => Some(Self { pointer, map, known: Vec::new() }),
@@ -36,7 +36,7 @@ impl<'a> Members<'a> {
         format!("{}/{}", self.pointer, name.replace('~', "~0").replace('/', "~1"))
     }
 
-    /// Returns a member's value, and marks the member as known.
+    /// Returns the value of a member, and marks the member as known.
     pub fn value(&mut self, name: &'static str) -> Option<&'a Value> {
         if !self.known.contains(&name) {
             self.known.push(name);
@@ -44,7 +44,7 @@ impl<'a> Members<'a> {
         self.map.get(name)
     }
 
-    /// Returns a required member's value. Adds a fault if it's missing.
+    /// Returns the value of a required member. Reports an error if it is missing.
     pub fn required(&mut self, name: &'static str, faults: &mut Faults) -> Option<&'a Value> {
         let value = self.value(name);
         if value.is_none() {
@@ -78,7 +78,8 @@ impl<'a> Members<'a> {
         self.typed(name, "true or false", faults, Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns the value of an integer member, which must be within bounds, or else the default.
+    /// Returns the value of an integer member, which must be within the given bounds, or else the
+    /// default.
     pub fn integer(
         &mut self,
         name: &'static str,
@@ -107,7 +108,7 @@ impl<'a> Members<'a> {
         self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
     }
 
-    /// Returns the meaning of the word in a member. Defaults to the first of `words`.
+    /// Returns the value that `words` assigns to the word in a member. Defaults to the first one.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,
@@ -129,7 +130,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Reports all members that were never read. `what` is the object's name in messages.
+    /// Reports all members that were never read. `what` describes the object in messages.
     pub fn end(self, what: &str, faults: &mut Faults) {
         for name in self.map.keys().filter(|name| !self.known.contains(&name.as_str())) {
             let known = self.known.join(", ");

@@ -1,7 +1,7 @@
 //! Generates records for tables described by a schema.
 //!
-//! A value only depends on the seed, the table, the field and the row number. Any part of a table
-//! is therefore the same in every format, and rows never have to be stored.
+//! A value only depends on the seed, the table, the field and the row number, so any slice of a
+//! table is the same in every format, and rows never have to be stored.
 
 mod cell;
 mod children;

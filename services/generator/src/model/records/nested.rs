@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
         (self.faults.count() == before).then(|| Box::new(Object(read)) as _)
     }
 
-    /// Reads the type `array`: `items` (a field), `min` (1), `max` (3), `distinct` (false).
+    /// Reads the type `array`: `items` (a field), `min` (1), `max` (3) and `distinct` (false).
     pub(super) fn array(
         &mut self,
         members: &mut Members<'a>,
@@ -78,8 +78,8 @@ impl<'a> Builder<'a> {
         is_ordered.then(|| Box::new(Array { item, least, most, distinct }) as _)
     }
 
-    /// Returns how to choose items that are all different, if they could be equal. `None` means
-    /// something was wrong.
+    /// Returns how to choose distinct items, or `Some(None)` if items can't be equal anyway.
+    /// Returns `None` if there was an error.
     fn distinct_items(
         &mut self,
         item: &Field,
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Reads the type `oneOf`: `fields` (without names), and either `weights` (equal) or `by` (a
-    /// field with the number of the alternative).
+    /// field that contains the number of the alternative).
     pub(super) fn one_of(
         &mut self,
         members: &mut Members<'a>,
@@ -147,7 +147,8 @@ impl<'a> Builder<'a> {
         is_whole.then(|| Box::new(OneOf { fields: read, sums, by, items }) as _)
     }
 
-    /// Adds a fault if a field inside this one would be nested too deep.
+    /// Returns whether fields inside this one would be nested too deeply, and reports an error if
+    /// so.
     fn is_too_deep(&mut self, at: &Place<'_>, pointer: &str) -> bool {
         if at.depth == DEEPEST {
             self.faults.add(pointer, format!("must not be nested more than {DEEPEST} levels deep"));

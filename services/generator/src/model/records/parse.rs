@@ -35,7 +35,7 @@ pub(super) const UNIQUE: &str = "integer, decimal, boolean, date, time, timestam
 /// single table, `{"fields": [...]}`.
 ///
 /// # Errors
-/// Returns all faults in the schema.
+/// Returns all errors in the schema.
 pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>> {
     let mut faults = Faults::default();
     if bounds.is_sql {
@@ -85,7 +85,8 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
-/// Returns the children of a table's earliest parents, and so on to those in the table itself.
+/// Returns the chain of children that leads to a table, starting with those of its earliest
+/// ancestor and ending with its own.
 fn line(tables: &[RawTable<'_>], table: &RawTable<'_>) -> Vec<Rc<Children>> {
     let own = |table: &RawTable<'_>| table.children.clone();
     let parent = |children: &Rc<Children>| own(&tables[children.table]);
@@ -101,9 +102,9 @@ pub fn types() -> impl Iterator<Item = &'static str> {
 
 /// The parsing state of a field.
 enum Built {
-    /// We're still parsing the field. If another field needs it now, there's a cycle.
+    /// The field is still being parsed. If another field needs it now, there is a cycle.
     Begun,
-    /// We've parsed the field. `None` if it has a fault.
+    /// The field has been parsed. `None` if it has an error.
     Done(Option<SharedField>),
 }
 
@@ -115,32 +116,33 @@ pub(super) struct Builder<'a> {
     built: HashMap<(usize, usize), Built>,
     /// The people and cards of all tables.
     pub(super) groups: Groups<'a>,
-    /// Pairs of table indexes, where the first table refers to the second.
+    /// Pairs of table indexes, in which the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
-    /// References with a `with` member: the index of their table, their name, and the name of the
-    /// reference whose rows they use.
+    /// References with a `with` member, as the index of their table, their name, and the name of
+    /// the reference that picks their rows.
     pub(super) followers: Vec<(usize, &'a str, &'a str)>,
-    /// The cost, so far, of the field we're parsing.
+    /// The cost, so far, of the field that is being parsed.
     pub(super) cost: u64,
-    /// Number of fields we're in the middle of parsing.
+    /// Number of nested fields that are being parsed.
     level: usize,
-    /// Length of the longest chain of fields that the field we're parsing needs, so far.
+    /// Length of the longest chain of fields needed by the field that is being parsed, so far.
     chain: usize,
     /// Cost of the character classes in all patterns so far.
     classes: u64,
 }
 
-/// The location of the field we're parsing: its table, and the path of names in there.
+/// The location of the field that is being parsed, as a table and a path of names within it.
 pub(super) struct Place<'p> {
     pub(super) table: usize,
     pub(super) path: &'p str,
     pub(super) depth: usize,
-    /// Number of indexes that the arrays around the field reserve per row. `None` outside arrays.
+    /// Number of indexes per row that are reserved by the arrays around the field. `None` outside
+    /// of arrays.
     pub(super) items: Option<u64>,
 }
 
 impl<'a> Builder<'a> {
-    /// Returns a table's field by index, parsing it if necessary.
+    /// Returns a field of a table by index, parsing it if necessary.
     fn field(&mut self, table: usize, place: usize) -> Option<SharedField> {
         match self.built.get(&(table, place)) {
             Some(Built::Done(field)) => return field.clone(),
@@ -159,7 +161,7 @@ impl<'a> Builder<'a> {
         field
     }
 
-    /// Returns a field if it has already been parsed without faults.
+    /// Returns a field, provided that it has already been parsed without errors.
     pub(super) fn known(&self, table: usize, name: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name)?;
         match self.built.get(&(table, place))? {
@@ -168,7 +170,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns a table's field by name.
+    /// Returns a field of a table by name.
     pub(super) fn named(&mut self, table: usize, name: &str, pointer: &str) -> Option<SharedField> {
         let place = self.tables[table].fields.iter().position(|field| field.name == name);
         let Some(place) = place else {
@@ -185,7 +187,7 @@ impl<'a> Builder<'a> {
         field
     }
 
-    /// Reads a field, unless the chain of fields that need it is too long already.
+    /// Reads a field, unless the chain of fields that need it is already too long.
     pub(super) fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
         let (cost, chain) = (self.cost, std::mem::take(&mut self.chain));
         self.level += 1;
@@ -226,7 +228,7 @@ impl<'a> Builder<'a> {
         let kind = kind.as_str().unwrap_or_default();
         let make = self.make(kind, &mut members, at, key);
         let unique_at = members.at("unique");
-        // Every type reads all of its members, even if some have faults.
+        // Each type reads all of its members, even if some have errors.
         if types().any(|known| known == kind) {
             members.end(kind, &mut self.faults);
         }
@@ -257,8 +259,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Returns the order of unique values, if the field needs one. `None` means that there was a
-    /// fault.
+    /// Returns the order of unique values, if the field needs one. Returns `None` if there was an
+    /// error.
     fn order(
         &mut self,
         make: &dyn Make,
@@ -420,7 +422,7 @@ impl<'a> Builder<'a> {
                 }
                 continue;
             };
-            // Every use of a name generates the value again.
+            // The value is generated again for each use of a name.
             let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);

@@ -1,11 +1,11 @@
-//! Permutations, which produce unique values without having to remember them.
+//! Permutations, which yield unique values without having to remember earlier ones.
 
 use crate::model::random::mixed;
 
 /// A permutation of the numbers below a bound.
 ///
-/// A Feistel network permutes the numbers below the next power of four. While the result is out of
-/// bounds, we permute it again. On average, this takes at most four steps.
+/// A Feistel network permutes the numbers below the next power of four. As long as the result is
+/// out of bounds, it is permuted again, which takes at most four steps on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Permutation {
     bound: u64,
@@ -16,15 +16,15 @@ pub struct Permutation {
 const ROUNDS: u64 = 6;
 
 impl Permutation {
-    /// Creates a permutation of the numbers below `bound`. The maximum bound is 2^62.
+    /// Creates a permutation of the numbers below `bound`, which can be up to 2^62.
     pub fn new(bound: u64, key: u64) -> Self {
         let bits = 64 - bound.saturating_sub(1).leading_zeros();
         Self { bound: bound.max(1), half: bits.div_ceil(2).max(1), key }
     }
 
-    /// Returns the number at a position of the permutation. Positions past the bound start over.
+    /// Returns the image of `number` modulo the bound.
     pub fn at(&self, number: u64) -> u64 {
-        // From outside the bound, we might never get back inside.
+        // Starting out of bounds, the loop might never get back within them.
         let mut place = number % self.bound;
         loop {
             place = self.network(place);

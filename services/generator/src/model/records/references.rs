@@ -1,4 +1,4 @@
-//! Parses references, and makes combinations of fields unique.
+//! Parses references, and ensures that combinations of fields are unique.
 
 use std::rc::Rc;
 
@@ -13,8 +13,8 @@ use super::parse::{Builder, Place, UNIQUE};
 const COMBINATIONS: u64 = 1 << 62;
 
 impl<'a> Builder<'a> {
-    /// Reads a reference's `with`, which names another reference in the row. That one picks the row
-    /// for both. Returns `None` if there was a fault.
+    /// Reads the `with` of a reference. It names another reference in the row, which picks the row
+    /// for both. Returns `None` if there was an error.
     pub(super) fn followed(
         &mut self,
         members: &mut Members<'a>,
@@ -46,8 +46,8 @@ impl<'a> Builder<'a> {
         Some(Some(self.named(at.table, with, &pointer)?))
     }
 
-    /// Reads the type `reference`: `table`, `field`, `choose` (uniform; also skewed or once), and
-    /// `with`.
+    /// Reads the type `reference`: `table`, `field`, `choose` (uniform, skewed or once; default:
+    /// uniform), and `with`.
     pub(super) fn reference(
         &mut self,
         members: &mut Members<'a>,
@@ -65,7 +65,8 @@ impl<'a> Builder<'a> {
         let mut way = members.word("choose", &ways, &mut self.faults);
         let with = members.value("with").and_then(Value::as_str);
         if let Some(first) = with.and_then(|with| own.fields.iter().find(|own| own.name == with)) {
-            // Ignore its own faults, which are reported where it is read.
+            // Discard errors in that field here, because they are reported when the field itself is
+            // read.
             let chosen = first.value["choose"].as_str();
             let word = ways.iter().find(|(word, _)| Some(*word) == chosen);
             way = Some(word.map_or(0, |(_, way)| *way));
@@ -123,8 +124,8 @@ impl<'a> Builder<'a> {
         Some(Box::new(Reference { field, rows, choosing }))
     }
 
-    /// Makes the field combinations in `uniquePair` and `uniqueTogether` unique. All fields must
-    /// have been parsed.
+    /// Ensures that the field combinations in `uniquePair` and `uniqueTogether` are unique. All
+    /// fields must have been parsed before.
     pub(super) fn combine(&mut self) {
         let tables = self.tables;
         for (place, table) in tables.iter().enumerate() {
@@ -153,8 +154,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Assigns numbers to the combinations of some fields of a table. Returns a description of the
-    /// fault, if any.
+    /// Assigns numbers to the combinations of some fields in a table. Returns a description of the
+    /// error, if any.
     fn number(&self, table: usize, names: &[&str]) -> Option<String> {
         let own = &self.tables[table];
         let is_follower = |name: &str| {
@@ -164,7 +165,7 @@ impl<'a> Builder<'a> {
         };
         let mut fields = Vec::new();
         for name in names.iter().filter(|name| !is_follower(name)) {
-            // Any faults in the field have already been reported.
+            // Errors in the field have already been reported.
             let field = self.known(table, name)?;
             let is_whole = || {
                 let mut firsts = self.followers.iter().filter(|(place, ..)| *place == table);
@@ -178,8 +179,8 @@ impl<'a> Builder<'a> {
         if fields.iter().any(|field| field.order.is_some() || field.make.is_unique()) {
             return None;
         }
-        // Rows with the same parent are consecutive, so the other fields only have to differ among
-        // those.
+        // Rows with the same parent are consecutive, so the other fields only have to differ within
+        // such a run.
         let runs = fields.iter().filter_map(|field| field.make.longest_run());
         let needed = runs.min().unwrap_or(own.rows).max(1);
         fields.retain(|field| field.make.longest_run().is_none());
@@ -194,7 +195,7 @@ impl<'a> Builder<'a> {
             }
             let space = match all.checked_mul(space).filter(|all| *all <= COMBINATIONS) {
                 Some(_) => space,
-                // We already have enough combinations.
+                // There are already enough combinations.
                 None if all >= needed => break,
                 None => COMBINATIONS / all,
             };

@@ -10,12 +10,12 @@ use super::field::{Row, SharedField};
 pub struct Schema {
     /// The tables, in the same order as in the schema.
     pub tables: Vec<Rc<Table>>,
-    /// Pairs of table indexes, where the first table refers to the second.
+    /// Pairs of table indexes, in which the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
 }
 
 impl Schema {
-    /// Returns the tables in an order in which each one comes after those it refers to, as far as
+    /// Returns the tables in an order in which each table comes after those it refers to, as far as
     /// cycles allow.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();
@@ -38,8 +38,8 @@ pub struct Table {
     pub rows: u64,
     /// Whether the schema leaves the number of rows to the caller.
     pub is_open: bool,
-    /// The children that lead to the rows of this table: first those of a table without parents,
-    /// last those in this table. Empty if the table does not have parents.
+    /// The chain of children that leads to this table: the first ones are those of a table without
+    /// parents, and the last ones are in this table. Empty if the table has no parents.
     pub(super) line: Vec<Rc<Children>>,
     /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
@@ -51,19 +51,20 @@ impl Table {
         self.shown.iter().map(|field| field.name.as_str())
     }
 
-    /// Returns the number of values generated for one row, including those that other fields use.
+    /// Returns the number of values generated for one row, including those only used by other
+    /// fields.
     pub fn cost(&self) -> u64 {
         self.shown.iter().fold(0, |sum, field| sum.saturating_add(field.cost))
     }
 
-    /// Returns which rows to generate if all tables are asked for the same number. Those of a child
-    /// table are all children of the parents that are generated, unless some rows are skipped.
+    /// Returns the rows to generate if the same range is requested from all tables. In a child
+    /// table, these are all children of the generated parents, unless some rows are skipped.
     pub fn asked(&self, (first, count): (u64, Option<u64>)) -> (u64, Option<u64>) {
         let all = |count: u64| self.line.iter().fold(count, |rows, line| line.of_first(rows));
         (first, if first == 0 { count.map(all) } else { count })
     }
 
-    /// Returns up to `count` rows, starting at `first`.
+    /// Returns up to `count` rows, starting at row `first`.
     pub fn part(self: &Rc<Self>, first: u64, count: Option<u64>) -> Rows {
         let end = count.map_or(self.rows, |count| first.saturating_add(count).min(self.rows));
         let mut cells = Vec::new();
@@ -82,7 +83,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Generates the next row, with a cell for each column. Returns `None` after the last row.
+    /// Generates the next row, which has a cell for each column. Returns `None` after the last row.
     pub fn make_next(&mut self) -> Option<&[Cell]> {
         if self.next >= self.end {
             return None;

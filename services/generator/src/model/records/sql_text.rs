@@ -1,4 +1,4 @@
-//! Finds the character U+0000 in a schema, because SQL cannot express it.
+//! Finds the character U+0000 in a schema, because it cannot be expressed in SQL.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use super::kinds::pattern;
 const TEXT: &str =
     "contains the character U+0000, which SQL cannot express: use json, ndjson or csv";
 
-/// Adds a fault for each text in a schema that contains the character, and for each pattern that
-/// can generate it. `classes` is the cost of the character classes in the patterns so far.
+/// Reports an error for each string in a schema that contains the character, and for each pattern
+/// that can generate it. `classes` is the cost of the character classes in all patterns so far.
 pub fn find_nul(value: &Value, pointer: &str, classes: &mut u64, faults: &mut Faults) {
     match value {
         Value::String(text) => {

@@ -12,38 +12,38 @@ use super::members::Members;
 use crate::model::names::{self, Culture};
 use crate::model::seed::Seed;
 
-/// Maximum name length in characters.
+/// Maximum length of a name in characters.
 const NAME: usize = 64;
-/// Maximum sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, which is enough for
-/// 100 pairs.
+/// Maximum number of sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, which is
+/// enough for 100 pairs.
 const SETS: usize = 100;
-/// Maximum rows per table.
+/// Maximum number of rows per table.
 const ROWS: u64 = 1 << 40;
-/// Default row count, if neither the schema nor the caller specifies one.
+/// Number of rows if neither the schema nor the caller specifies one.
 const USUAL_ROWS: u64 = 10;
 
-/// Limits for a schema, plus the seed and day for generating its values.
+/// Limits for a schema, along with the seed and the reference date for its values.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// The seed that determines all values.
     pub seed: Seed,
-    /// The reference day for ages, dates and cards.
+    /// The reference date for ages, dates and cards.
     pub day: Date,
-    /// Whether to skip some rows at the start of each table.
+    /// Whether some rows at the start of each table are skipped.
     pub is_part: bool,
-    /// Whether the rows become SQL, which cannot express all texts.
+    /// Whether the rows are written as SQL, which cannot express all strings.
     pub is_sql: bool,
-    /// Row count for tables that don't specify one.
+    /// Number of rows for tables that don't specify one.
     pub rows: Option<u64>,
-    /// Maximum tables per schema.
+    /// Maximum number of tables per schema.
     pub most_tables: usize,
-    /// Maximum fields per table.
+    /// Maximum number of fields per table.
     pub most_fields: usize,
-    /// Maximum rows per table.
+    /// Maximum number of rows per table.
     pub most_rows: u64,
 }
 
-/// A table with its fields still unparsed.
+/// A table whose fields have not been parsed yet.
 pub struct RawTable<'a> {
     pub pointer: String,
     pub name: String,
@@ -54,15 +54,15 @@ pub struct RawTable<'a> {
     pub is_open: bool,
     pub locale: &'static Culture,
     pub fields: Vec<RawField<'a>>,
-    /// Sets of fields that must be unique in combination.
+    /// Sets of fields that must be unique as a combination.
     pub sets: Vec<RawSet<'a>>,
-    /// The parsed `childrenOf` member, until we've found the parent table.
+    /// The parsed `childrenOf` member, until the parent table has been found.
     pub raw_children: Option<RawChildren<'a>>,
     /// Assigns the rows to their parents.
     pub children: Option<Rc<Children>>,
 }
 
-/// Fields that must be unique in combination.
+/// Fields that must be unique as a combination.
 pub struct RawSet<'a> {
     pub pointer: String,
     pub names: Vec<&'a str>,

@@ -42,7 +42,7 @@ pub struct Lorem {
 }
 
 impl Lorem {
-    /// Creates a generator for `number` words or paragraphs, at least one.
+    /// Creates a generator for `number` words or paragraphs. `number` must be at least 1.
     pub fn new(mut random: Random, vocabulary: Vocabulary, unit: Unit, number: u64) -> Self {
         let sentences = random.between(PARAGRAPH.0, PARAGRAPH.1);
         Self { random, vocabulary, unit, left: number, sentences, begun: false, has_opening: true }
