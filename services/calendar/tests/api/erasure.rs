@@ -282,7 +282,7 @@ async fn purge_counts_first_and_can_be_repeated_after_a_kill() {
     image(&app, 3).await;
     app.state
         .pools
-        .write_blocking(|db| -> Result<(), database::DatabaseError> {
+        .write_blocking(|db| -> Result<(), DatabaseError> {
             let text =
                 "insert into erased_files (file, erased_utc) select file, created_utc from images";
             calendar::Sql::new(db, text).execute(db)?;

@@ -2,6 +2,7 @@
 
 use calendar::{Links, Stage, Status};
 use database::{DatabaseError, Db};
+use domain::Clock;
 use serde_json::{Value, json};
 
 use crate::app::{App, plant, send};
