@@ -7,24 +7,24 @@ use super::runs::{self, Stripped, Weights};
 use crate::store::layout::Layout;
 use crate::store::{account_links, versions};
 
-/// A load writes to a run if there are at least this many times as many accounts already. A larger
-/// load would touch every page of the table anyway.
+/// A load writes to a run if the database already has at least this many times as many accounts. A
+/// larger load would touch every page of the table anyway.
 const TIMES: i64 = 4;
-/// Accounts are moved to the table once runs contain more than this multiple of the table's
-/// accounts. Moving them touches most pages of the by-domain index, so it costs several times as
+/// Accounts are moved to the table once runs contain more than this many times as many accounts as
+/// the table. Moving them touches most pages of the by-domain index, so it costs several times as
 /// much as writing a run.
 const MAX_TIMES_TABLE: i64 = 4;
-/// Accounts are moved to the table once runs contain more than this number. Their filters use 2.25
+/// Accounts are moved to the table once runs contain more than this many. Run filters take 2.25
 /// bytes of memory per account.
 const MAX_IN_RUNS: i64 = 32 << 20;
 /// Maximum size of a merged run in accounts, per MiB of load memory.
 const PER_MIB: usize = 16_384;
-/// How many accounts to move per transaction.
+/// Accounts to move per transaction.
 const PIECE: i64 = 100_000;
 /// Meta entry with the key up to which accounts have been moved to the table.
 const MERGED_TO: &str = "runs_merged_to";
 
-/// Target of a load's writes.
+/// The place a load writes its accounts to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// The account table.
@@ -43,13 +43,13 @@ fn weights(db: &mut Db) -> Result<Option<Weights>, DatabaseError> {
     }
 }
 
-/// Picks the placement for a load that needs rows in the table.
+/// Picks the placement for a load whose accounts must be in the table.
 pub fn placement_in_table(db: &mut Db) -> Result<Placement, DatabaseError> {
     let is_distributed = Layout::of(db)?.is_distributed();
     Ok(if is_distributed { Placement::Staged } else { Placement::Table })
 }
 
-/// Picks the placement for a load of this size.
+/// Picks the placement for a load of `accounts` accounts.
 pub fn placement(db: &mut Db, accounts: i64) -> Result<Placement, DatabaseError> {
     let small = |found: Weights| accounts.saturating_mul(TIMES) <= found.table + found.runs;
     Ok(if weights(db)?.is_some_and(small) { Placement::Appended } else { placement_in_table(db)? })
@@ -60,8 +60,8 @@ pub fn is_compact(db: &mut Db) -> Result<bool, DatabaseError> {
     Ok(weights(db)?.is_none_or(|found| found.runs == 0))
 }
 
-/// Merges two runs. Call this in a write transaction. Returns `false` if there are only a few runs
-/// or no two of them fit in the memory of a load.
+/// Merges two runs. Returns `false` if there are only a few runs or if no two of them fit in a
+/// load's memory. Call this in a write transaction.
 pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     let most = i64::try_from(memory_mb * PER_MIB).unwrap_or(i64::MAX);
     match db {
@@ -70,9 +70,10 @@ pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
     }
 }
 
-/// Moves the next range of appended accounts to the table. Call this in a write transaction.
-/// Returns how many were moved (at least a tenth of a full batch, so that callers make progress),
-/// or `None` if the runs are small enough.
+/// Moves the next range of accounts from runs to the table. Call this in a write transaction.
+///
+/// Returns `None` if the runs are small enough, otherwise the number of accounts moved. This is at
+/// least a tenth of a full batch so that callers can tell they're making progress.
 pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     let Some(found) = weights(db)? else { return Ok(None) };
     if found.runs <= MAX_IN_RUNS.min(found.table.saturating_mul(MAX_TIMES_TABLE)) {
@@ -93,9 +94,11 @@ pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StripPlace(Option<(i64, i64)>);
 
-/// Removes links to a breach from a few blocks of a run. Call this in a write transaction. Returns
-/// how many were removed and where to continue, or `None` if no run has any. A run that was merged
-/// in the meantime is read again from the start.
+/// Removes links to `breach` from a few blocks of a run. Call this in a write transaction.
+///
+/// Returns the number of links removed and the position to continue from, or `None` if no run has
+/// any. If the run at `place` has been merged in the meantime, the run it was merged into is read
+/// from the start.
 pub fn strip_some(
     db: &mut Db,
     breach: u16,
@@ -116,8 +119,8 @@ pub fn has_accounts_in_runs(db: &mut Db, domain_id: i32) -> Result<bool, Databas
     }
 }
 
-/// Domains that have accounts in runs. Runs may change at any time, so a domain that is missing may
-/// have some by now. Empty on PostgreSQL.
+/// Returns the domains that have accounts in runs. Since runs may change at any time, a domain that
+/// isn't included may have some by now. Empty on PostgreSQL.
 pub fn domains_in_runs(db: &mut Db) -> Result<RoaringBitmap, DatabaseError> {
     match db {
         Db::Sqlite(conn) => runs::domains(conn),

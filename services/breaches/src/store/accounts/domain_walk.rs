@@ -12,7 +12,7 @@ use crate::store::schema::domain_account;
 /// How many accounts to read per query.
 const PAGE: i64 = 5_000;
 
-/// An account without its domain, which is known.
+/// An account without its domain, which the caller knows.
 type DomainRow = (i64, i16, String, Vec<u8>);
 
 /// Reads all accounts at a domain into memory. Subdomains aren't included.
@@ -25,7 +25,7 @@ pub fn at_domain(db: &mut Db, domain: &str) -> Result<Vec<AccountRow>, DatabaseE
     Ok(rows)
 }
 
-/// Runs several reads in a single snapshot. Don't call this inside a transaction.
+/// Runs several reads on a single snapshot. Don't call this inside a transaction.
 pub fn in_one_snapshot<T, E: From<DatabaseError>>(
     db: &mut Db,
     read: impl FnOnce(&mut Db) -> Result<T, E>,
@@ -46,8 +46,8 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
-    // Regardless of what the visitor does, the transaction keeps the cursor open and the runs
-    // consistent.
+    // The transaction keeps the cursor open and the runs consistent, regardless of what the visitor
+    // does.
     let visited: Result<Result<(), E>, diesel::result::Error> = db.transaction(|db| {
         Ok(match db {
             Db::Sqlite(_) => each_page(db, (id, domain), &mut visit),
@@ -62,7 +62,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     visited.map_err(DatabaseError::from)?
 }
 
-/// Pages through the by-domain index in key order, merging in accounts from runs.
+/// Pages through the by-domain index in key order and merges in accounts from runs.
 fn each_page<E: From<DatabaseError>>(
     db: &mut Db,
     (id, domain): (i32, &str),
@@ -106,7 +106,7 @@ fn page(db: &mut Db, id: i32, (k, seq): (i64, i16)) -> Result<Vec<DomainRow>, Da
     Ok(page.load(db)?)
 }
 
-/// Reads accounts with a cursor. PostgreSQL needs this because its index isn't in key order.
+/// Reads accounts with a cursor. This is for PostgreSQL, whose index isn't in key order.
 fn fetch_domain<E: From<DatabaseError>>(
     db: &mut Db,
     id: i32,

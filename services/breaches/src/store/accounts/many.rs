@@ -11,8 +11,8 @@ use super::runs::{self, AccountView};
 use crate::model::AccountKey;
 use crate::store::schema::{account, mail_domain};
 
-/// Reads accounts by key, with a single query for the table. On SQLite, call this in the
-/// transaction that the view belongs to.
+/// Reads accounts by key, using a single query for the table. On SQLite, call this in the
+/// transaction that `view` was read in.
 pub fn with_keys(
     db: &mut Db,
     view: Option<&AccountView>,

@@ -17,7 +17,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Starts after a (key, sequence number) position.
+    /// Starts after the account at `place`, i.e. its key and sequence number.
     pub fn after(db: &mut Db, place: (i64, i16)) -> Result<Self, DatabaseError> {
         let from = if place.1 < 0 { place.0 } else { place.0.saturating_add(1) };
         let is_distributed = Layout::of(db)?.is_distributed();
@@ -38,7 +38,8 @@ impl Pages {
     }
 }
 
-/// Reads consecutive accounts starting at a key. As keys are hashes, this is a random sample.
+/// Reads up to `accounts` accounts, starting at key `k`. Since keys are hashes, this is a random
+/// sample.
 pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, DatabaseError> {
     if Layout::of(db)?.is_distributed() {
         let (mut walk, mut rows) = (ShardWalk::from(k), Vec::new());
@@ -54,7 +55,7 @@ pub fn sample(db: &mut Db, k: i64, accounts: i64) -> Result<Vec<AccountRow>, Dat
     after(db, (k, -1), accounts)
 }
 
-/// Reads the next few thousand accounts after a position.
+/// Reads the next few thousand accounts after `place`.
 fn page(db: &mut Db, place: (i64, i16)) -> Result<Vec<AccountRow>, DatabaseError> {
     let mut rows = after(db, place, PAGE)?;
     let full = rows.len() as i64 == PAGE;

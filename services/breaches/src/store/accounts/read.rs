@@ -33,12 +33,12 @@ pub struct AccountRow {
 }
 
 impl AccountRow {
-    /// The normalized address.
+    /// Returns the normalized address.
     pub fn address(&self) -> String {
         address_text::full_text(&self.local, &self.domain)
     }
 
-    /// The local part without the original domain spelling.
+    /// Returns the local part without the original spelling of the domain.
     pub fn alias(&self) -> &str {
         address_text::alias(&self.local)
     }
@@ -54,13 +54,14 @@ impl AccountRow {
         self.breaches = merged(&self.breaches, breaches);
     }
 
-    /// The key as an [`AccountKey`].
+    /// Returns the key as an [`AccountKey`].
     pub fn key(&self) -> AccountKey {
         AccountKey(self.k)
     }
 }
 
-/// Query for accounts by key. There can be several only if the first 8 bytes of their SHA-1 collide.
+/// Query for accounts by key. There's more than one only if the first 8 bytes of their SHA-1 hashes
+/// collide.
 #[auto_type]
 pub fn by_key(k: i64) -> _ {
     let has_key: KeyIs<account::table> = shard::key_is(k);
@@ -73,7 +74,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// Like [`by_key()`], but with domain ids, which runs use.
+/// Like [`by_key()`], but with domain ids, which are what runs store.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -82,7 +83,7 @@ fn by_key_with_domain(k: i64) -> _ {
     ))
 }
 
-/// An account in a range. It doesn't include the key, which can be computed from the address.
+/// An account in a range. Doesn't include the key because it can be computed from the address.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct RangeRow {
     /// Local part as stored; see [`address_text`].
@@ -104,8 +105,8 @@ pub fn by_range(low: i64, high: i64) -> _ {
 
 /// Query for accounts with keys from `low` to `high` in a single shard, for PostgreSQL.
 ///
-/// Looks up each row's domain instead of joining. The generic plan of a prepared statement doesn't
-/// know the keys, so with a join it would expect a large range and read all domains.
+/// Looks up each row's domain instead of joining. Since the generic plan of a prepared statement
+/// doesn't know the keys, a join would expect a large range and read all domains.
 #[auto_type]
 pub fn by_range_of_any_size(low: i64, high: i64) -> _ {
     let has_key: KeyBetween<account::table> = shard::key_between(low, high);
@@ -157,7 +158,7 @@ pub fn at_once_with_key(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>,
     }
 }
 
-/// Reads accounts by key. On SQLite, call this in the transaction that the view belongs to.
+/// Reads accounts by key. On SQLite, call this in the transaction that `view` was read in.
 pub fn with_key(
     db: &mut Db,
     view: Option<&AccountView>,
@@ -172,7 +173,7 @@ pub fn with_key(
     joined(conn, view, rows, others)
 }
 
-/// Merges entries from runs into rows that come with domain ids.
+/// Merges entries from runs into rows with domain ids.
 pub(super) fn joined(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -326,8 +327,8 @@ pub fn after(db: &mut Db, place: (i64, i16), limit: i64) -> Result<Vec<AccountRo
     }
 }
 
-/// Merges rows with accounts that are only in runs. If the position refers to a row, all accounts
-/// with that key have already been read.
+/// Merges rows with accounts that are only in runs. If the position refers to a row, accounts in
+/// runs with the same key have already been read.
 fn merged_after(
     conn: &mut SqliteConnection,
     place: (i64, i16),

@@ -1,7 +1,7 @@
 //! Reads accounts from a distributed database.
 //!
-//! Queries include the shard and avoid joins. This lets Citus send each one to a single server
-//! without much planning. Domain names are looked up on the coordinator.
+//! Queries include the shard and don't use joins, so Citus can send each one to a single server
+//! with little planning. Domain names are looked up on the coordinator.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -77,7 +77,7 @@ pub fn routed_range(
     Ok(rows.map(range_row).collect())
 }
 
-/// Reads accounts with any of the given keys from PostgreSQL. A single server ignores the shards.
+/// Reads accounts with any of `keys` from PostgreSQL. On a single server, the shards don't matter.
 pub(super) fn with_keys(
     db: &mut Db,
     keys: &BTreeSet<i64>,
@@ -96,7 +96,7 @@ fn domain_ids(rows: &[Row]) -> BTreeSet<i32> {
     rows.iter().map(|row| row.domain_id).collect()
 }
 
-/// Adds the names of domains.
+/// Adds domain names to rows.
 fn named(db: &mut Db, rows: Vec<Row>) -> Result<Vec<AccountRow>, DatabaseError> {
     if rows.is_empty() {
         return Ok(Vec::new());
@@ -129,7 +129,7 @@ fn with_names(rows: Vec<Row>, names: &HashMap<i32, String>) -> Vec<AccountRow> {
 pub(super) struct ShardWalk {
     /// Lowest key not read yet. `None` at the end.
     next: Option<i64>,
-    /// Shards per query. Shards with less than a page of accounts are read together.
+    /// Shards per query. If shards hold less than a page of accounts, several are read together.
     shards: i16,
 }
 
@@ -138,7 +138,7 @@ impl ShardWalk {
         Self { next: Some(k), shards: 1 }
     }
 
-    /// Reads the next accounts, up to `limit` or more if their keys are all the same. Empty at the end.
+    /// Reads up to `limit` accounts, or more if they all share a key. Empty at the end.
     pub fn read(&mut self, db: &mut Db, limit: i64) -> Result<Vec<AccountRow>, DatabaseError> {
         while let Some(low) = self.next {
             let first = shard::of_key(low);
@@ -178,7 +178,7 @@ impl ShardWalk {
         Ok(Vec::new())
     }
 
-    /// Aims for about half a page per query.
+    /// Adjusts the number of shards, aiming for about half a page per query.
     fn adapt(&mut self, found: i64, limit: i64) {
         let fitting = i64::from(self.shards) * limit / 2 / found.max(1);
         let most = i64::from(self.shards) * 16;

@@ -16,8 +16,8 @@ pub struct AccountWriter<'a> {
 }
 
 impl<'a> AccountWriter<'a> {
-    /// Starts writing. Pass `has_links` as false if none of the breaches has links yet; appending
-    /// won't read anything then.
+    /// Starts writing. `has_links` may be `false` only if none of the breaches has any links yet;
+    /// appending then doesn't have to read anything.
     pub fn new(db: &mut Db, placement: Placement, has_links: bool) -> Result<Self, DatabaseError> {
         let run = match (placement, db) {
             (Placement::Appended, Db::Sqlite(conn)) => Some(RunWriter::new(conn)?),
@@ -46,7 +46,7 @@ impl<'a> AccountWriter<'a> {
         }
     }
 
-    /// Writes everything that is still buffered.
+    /// Writes whatever is still buffered.
     pub fn finish(self, db: &mut Db, linked: &mut Linked) -> Result<(), DatabaseError> {
         match (self.run, db) {
             (Some(run), Db::Sqlite(conn)) => run.finish(conn),

@@ -9,10 +9,10 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount, RunWriter};
 
-/// Appends accounts to a run. They must be sorted by key and unique.
+/// Appends accounts, sorted by key and unique, to a run.
 ///
-/// If the breaches are new, there is nothing to read and loading them is cheap. Otherwise
-/// (`has_links`) we leave out links that already exist.
+/// If `has_links` is `false`, none of the breaches has any links yet, so nothing needs to be read.
+/// Otherwise, links that already exist are left out.
 pub fn append(
     conn: &mut SqliteConnection,
     new: &[NewAccount<'_>],

@@ -25,21 +25,22 @@ pub(super) struct Stored {
     pub breaches: Vec<u8>,
 }
 
-/// By-domain index entry for a new account.
+/// The by-domain index entry for a new account.
 pub(super) fn filed(account: NewAccount<'_>, seq: i16) -> DomainAccount {
     DomainAccount { domain_id: account.domain_id, k: account.k, seq }
 }
 
-/// New links and index entries of a transaction so far.
+/// New links and index entries so far in a transaction.
 #[derive(Debug, Default)]
 pub struct Linked {
     /// New links per breach.
     pub added: BTreeMap<u16, i64>,
     /// Accounts that still need a by-domain index entry.
     pub filings: Vec<DomainAccount>,
-    /// Whether any accounts in the last group were already stored.
+    /// Whether any keys in the last group were already stored (SQLite).
     pub(super) meets_known: bool,
-    /// Whether there were many lists in the last group that the id couldn't simply be appended to.
+    /// Whether too many accounts in a group couldn't be updated by appending the id to their lists
+    /// (PostgreSQL).
     pub(super) meets_later: bool,
 }
 
@@ -62,8 +63,8 @@ pub(super) struct Change<'a> {
     pub exists: bool,
 }
 
-/// Compares a group with the accounts stored under its keys. Both must be sorted by key, and the
-/// keys of the group must be unique.
+/// Compares a group with the accounts stored under its keys. Both must be sorted by key, and each
+/// key may occur only once in the group.
 pub(super) fn changes<'a>(
     group: &[NewAccount<'a>],
     stored: &[Stored],

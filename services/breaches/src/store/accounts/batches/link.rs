@@ -8,10 +8,10 @@ use super::{postgres, sqlite};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount};
 
-/// Links accounts to their breaches. They must be sorted by key and unique.
+/// Links accounts, sorted by key and unique, to their breaches.
 ///
-/// New links and missing index entries are added to `linked`. Only one transaction at a time may do
-/// this; see `versions::lock_accounts`. Accounts in runs are moved to the table first.
+/// Adds new links and missing index entries to `linked`. Accounts in runs are moved to the table
+/// first. Only one transaction at a time may call this; see `versions::lock_accounts`.
 pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<(), DatabaseError> {
     match db {
         Db::Sqlite(conn) => {
@@ -31,10 +31,10 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves accounts with keys from `low` to `high` from runs to the table. Returns the number of
-/// accounts, which is always 0 on PostgreSQL because it doesn't have runs.
+/// Moves accounts with keys from `low` to `high` from runs to the table and returns how many there
+/// were. Always 0 on PostgreSQL, which doesn't have runs.
 ///
-/// The accounts still need by-domain index entries.
+/// The caller still has to add the by-domain index entries.
 pub fn merge(
     db: &mut Db,
     low: i64,
@@ -60,8 +60,8 @@ fn put_back(
     Ok(())
 }
 
-/// Splits accounts into groups without duplicate keys. When two addresses share a key, the second
-/// must find the first already stored.
+/// Splits accounts into groups in which every key is unique. If two addresses share a key, the
+/// first one must be stored before the second is looked up.
 fn groups<'s, 'a>(
     new: &'s [NewAccount<'a>],
     size: usize,

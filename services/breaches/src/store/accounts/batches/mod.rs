@@ -1,6 +1,6 @@
-//! Links accounts to breaches in bulk. A group takes two or three statements, regardless of the
-//! number of breaches. On SQLite, small loads may be appended to a run instead. Distributed
-//! databases get all accounts of a transaction in one go.
+//! Links accounts to breaches in bulk. A group takes two or three statements, no matter how many
+//! breaches there are. On SQLite, a small load may be appended to a run instead. On a distributed
+//! database, all accounts in a transaction are linked in one go.
 
 mod append;
 mod changes;

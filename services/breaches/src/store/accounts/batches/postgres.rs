@@ -1,7 +1,7 @@
 //! Links groups of accounts on PostgreSQL.
 //!
-//! The first statement appends a breach to stored lists. If that doesn't work for every account, a
-//! second one reads the stored accounts and a third writes the changes.
+//! The first statement appends the breach id to the stored lists. If that doesn't work for every
+//! account, a second statement reads the stored accounts and a third writes the changes.
 //!
 //! Distributed databases use `staged` instead.
 
@@ -18,7 +18,7 @@ use crate::store::shard;
 /// Accounts per group. Large enough that round trips don't matter.
 pub(super) const GROUP: usize = 1_000;
 
-/// We stop trying to append once it fails for more than 1 in `MANY` accounts of a group.
+/// Stop trying to append once more than 1 in `MANY` accounts in a group can't be handled that way.
 const MANY: usize = 10;
 
 pub(super) fn link(
@@ -48,7 +48,7 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Lets Diesel run a statement. Its SQL is the same for all values, so it's prepared just once.
+/// Lets Diesel run a statement. Its SQL doesn't depend on the values, so it's prepared only once.
 macro_rules! statement {
     ($name:ident) => {
         impl QueryId for $name<'_> {
@@ -78,7 +78,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Writes the arrays as arguments of `unnest`.
+    /// Writes the columns as array arguments of `unnest`.
     fn push<'b>(&'b self, out: &mut AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_bind_param::<Array<BigInt>, _>(&self.k)?;
         out.push_sql(", ");
@@ -92,8 +92,9 @@ impl<'a> Columns<'a> {
 
 /// Adds a breach to accounts, inserting those that don't exist.
 ///
-/// Appends the id if it's higher than all ids in the list, as a new breach's id always is. Skips
-/// accounts that have this or a higher id, and other addresses with the same key.
+/// Appends the id if it's higher than every id in the list, as it always is for a new breach. Skips
+/// accounts that already have this id or a higher one, as well as different addresses with the same
+/// key.
 struct Append<'a> {
     accounts: Columns<'a>,
     list: &'a [u8],
@@ -101,7 +102,7 @@ struct Append<'a> {
 }
 
 impl<'a> Append<'a> {
-    /// Returns `None` unless all accounts are linked to the same single breach.
+    /// Returns `None` unless every account is being linked to the same single breach.
     fn of(group: &[NewAccount<'a>]) -> Option<Self> {
         let list = group.first()?.breaches;
         let id = u16::from_le_bytes(list.try_into().ok()?);
@@ -134,7 +135,7 @@ impl QueryFragment<Pg> for Append<'_> {
 
 statement!(Append);
 
-/// Query for accounts by key. The lowest and highest keys are there for partition pruning.
+/// Query for accounts by key. The lowest and highest keys let PostgreSQL prune partitions.
 struct WithKeys<'a> {
     keys: &'a [i64],
     low: i64,

@@ -14,14 +14,14 @@ use crate::store::schema::account;
 pub(super) const GROUP: usize = 400;
 /// Rows per `INSERT`.
 const ROWS: usize = 100;
-/// Rows per `INSERT` for what's left over.
+/// Rows per `INSERT` for the remainder.
 const FEW: usize = 10;
 
 /// Links a group.
 ///
-/// During a first load, we insert the whole group and compare it with stored rows only if some keys
-/// already existed. This works if all accounts have the same list, because a row with that list is
-/// then either new or unchanged.
+/// Unless keys of the previous group were already stored, we insert this one right away and compare
+/// it with the stored rows only if some keys already existed. This requires all accounts to have
+/// the same list: a stored row with that list is then either newly inserted or unchanged.
 pub(super) fn link(
     conn: &mut SqliteConnection,
     group: &[NewAccount<'_>],
@@ -55,8 +55,8 @@ pub(super) fn link(
     Ok(())
 }
 
-/// Adds index entries for accounts whose list equals the group's, which includes all newly inserted
-/// rows. Duplicate entries are skipped later.
+/// Adds index entries for stored accounts whose list equals the one in the group. These include all
+/// newly inserted rows; entries that already exist are skipped later.
 fn file_equal(group: &[NewAccount<'_>], stored: &[Stored], linked: &mut Linked) {
     for row in stored {
         let place = group.binary_search_by_key(&row.k, |account| account.k);
@@ -109,8 +109,8 @@ fn insert(conn: &mut SqliteConnection, rows: &[NewAccount<'_>]) -> Result<usize,
     Ok(inserted)
 }
 
-/// `OR IGNORE` statements can't fail halfway. With anything else, SQLite would back up every page
-/// that the statement touches to be able to undo it.
+/// With `OR IGNORE`, the statement can't fail halfway. Otherwise, SQLite would journal every page
+/// it touches to be able to undo it.
 struct InsertNew<'a, const ROWS: usize>(&'a [NewAccount<'a>; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
@@ -133,7 +133,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertNew<'_, ROWS> {
     }
 }
 
-/// The SQL depends only on `ROWS`, so each size is prepared just once.
+/// The SQL depends only on `ROWS`, so each size is prepared only once.
 impl<const ROWS: usize> QueryId for InsertNew<'_, ROWS> {
     type QueryId = InsertNew<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -156,7 +156,7 @@ pub(super) fn with_keys(
     Ok(stored)
 }
 
-/// Query for accounts by key. Unused slots repeat a key.
+/// Query for accounts by key. Unused placeholders repeat a key.
 struct WithKeys<'a>(&'a [i64; GROUP]);
 
 impl Query for WithKeys<'_> {

@@ -1,8 +1,9 @@
 //! Links accounts on a distributed database.
 //!
-//! We copy a transaction's rows to the table `staged`, which is sharded just like the accounts. The
-//! statements that follow join the two, so each server can work on its own rows. We don't rely on
-//! the row counts that Citus reports; new links are counted before they're written.
+//! The rows of a transaction are copied to the table `staged`, which is sharded just like the
+//! accounts. The statements that follow join these two tables, so each server can process its own
+//! rows. We don't rely on the row counts that Citus reports but count new links before writing
+//! them.
 
 use database::DatabaseError;
 use diesel::prelude::*;
@@ -14,7 +15,8 @@ use crate::store::accounts::routed::one_key;
 use crate::store::schema::{account, staged};
 use crate::store::shard;
 
-/// Statements list the shards if there are at most this many, so that other servers aren't queried.
+/// If there are at most this many shards, statements list them so that the other servers aren't
+/// queried.
 const FEW_SHARDS: usize = 16;
 
 /// Joins staged rows with accounts that have the same key.
@@ -87,17 +89,16 @@ pub struct PasteLink {
     pub paste: i64,
 }
 
-/// The staged rows. Nothing else can be staging rows at the same time; see
-/// `versions::lock_accounts`.
+/// The staged rows. Only one transaction may stage rows at a time; see `versions::lock_accounts`.
 struct Stage {
-    /// Condition on the shards of the rows, or `true`.
+    /// SQL condition on the shards of the rows, or `true`.
     place: String,
     /// Whether `place` lists shards.
     is_narrow: bool,
 }
 
 impl Stage {
-    /// Copies rows to the table. They must be sorted by key.
+    /// Copies rows, sorted by key, to the staging table. Also returns the number of rows.
     fn fill<'a>(
         conn: &mut PgConnection,
         rows: impl Iterator<Item = StagedRow<'a>>,
@@ -125,7 +126,7 @@ impl Stage {
     /// Deletes the staged rows.
     fn clear(self, conn: &mut PgConnection) -> Result<(), DatabaseError> {
         let Self { place, is_narrow } = self;
-        // Truncating every shard costs about as much as deleting 50,000 rows.
+        // Truncating all shards costs about as much as deleting 50,000 rows.
         let statement = match is_narrow {
             true => format!("DELETE FROM staged s WHERE {place}"),
             false => "TRUNCATE staged".to_owned(),
@@ -142,7 +143,7 @@ fn expect_all(staged: i64, wanted: i64) -> Result<(), DatabaseError> {
     Err(DatabaseError::broken(format!("{staged} of {wanted} rows were staged")))
 }
 
-/// Links accounts (sorted by key) and adds the new links to `linked`. Accounts with an empty list
+/// Links accounts, sorted by key, and adds the new links to `linked`. Accounts with an empty list
 /// are just inserted.
 pub fn link(
     conn: &mut PgConnection,
@@ -150,7 +151,7 @@ pub fn link(
     linked: &mut Linked,
 ) -> Result<(), DatabaseError> {
     let Some(first) = accounts.first() else { return Ok(()) };
-    // When two addresses share a key, the second must find the first already stored.
+    // If two addresses share a key, the first one must be stored before the second is looked up.
     let mut singles = Vec::new();
     let distinct: Vec<NewAccount<'_>> = accounts
         .chunk_by(|a, b| a.k == b.k)
@@ -193,8 +194,8 @@ pub fn link(
     singles.into_iter().try_for_each(|account| link_one(conn, account, linked))
 }
 
-/// Counts new links of the staged accounts. Returns the number of accounts whose key is already
-/// used by another address, which aren't counted.
+/// Counts new links of the staged accounts in `linked`. Accounts whose key already belongs to
+/// another address aren't counted; returns how many there are.
 fn count(
     conn: &mut PgConnection,
     stage: &Stage,
@@ -235,7 +236,7 @@ fn count(
     Ok(summary.others)
 }
 
-/// Links an account whose key is already used by another address.
+/// Links an account whose key already belongs to another address.
 fn link_one(
     conn: &mut PgConnection,
     new: NewAccount<'_>,
@@ -266,7 +267,7 @@ fn link_one(
     Ok(())
 }
 
-/// Adds websites to stored accounts (sorted by key). Returns the number of new entries.
+/// Adds websites to stored accounts, sorted by key. Returns the number of new entries.
 pub fn add_pairs(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],
@@ -296,7 +297,7 @@ pub fn add_pairs(
     Ok(counted.added)
 }
 
-/// Links stored accounts (sorted by key) to pastes. Returns the new links.
+/// Links stored accounts, sorted by key, to pastes. Returns the new links.
 pub fn add_pastes(
     conn: &mut PgConnection,
     rows: &[StagedRow<'_>],

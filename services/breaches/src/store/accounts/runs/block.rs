@@ -17,8 +17,8 @@ const KEY_BITS: u32 = 40;
 /// Highest possible run id.
 pub const MAX_RUN: i64 = i64::MAX >> KEY_BITS;
 
-/// Number of a block that starts with `key`. To find the block that may contain `key`, look for the
-/// highest number that isn't above this one.
+/// Returns the number of a block whose lowest key is `key`. The block that may contain `key` is the
+/// one with the highest number up to this one.
 pub fn number(run: i64, key: i64) -> i64 {
     run << KEY_BITS | prefix(key)
 }
@@ -28,7 +28,7 @@ fn prefix(key: i64) -> i64 {
     ((key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - KEY_BITS)).cast_signed()
 }
 
-/// A full block.
+/// An encoded block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Block {
     /// Its lowest key.
@@ -45,7 +45,8 @@ pub struct BlockWriter {
 }
 
 impl BlockWriter {
-    /// Adds an account. If the current block is full, starts a new one and returns the full one.
+    /// Adds an account. If it doesn't fit in the current block, returns that block and starts a new
+    /// one.
     pub fn push(&mut self, account: NewAccount<'_>) -> Option<Block> {
         let NewAccount { k, local, breaches, .. } = account;
         let size = self.data.len() + local.len() + breaches.len() + 20;
@@ -56,7 +57,7 @@ impl BlockWriter {
         block
     }
 
-    /// Returns the last block, if there is anything in it.
+    /// Returns the last block, or `None` if it's empty.
     pub fn finish(&mut self) -> Option<Block> {
         let (first, _) = self.keys.take()?;
         Some(Block { first, data: std::mem::replace(&mut self.data, Vec::with_capacity(SIZE)) })
@@ -97,7 +98,7 @@ impl<'a> Accounts<'a> {
     }
 }
 
-/// Raw fields of an account, not validated yet.
+/// Raw fields of an account, not yet validated.
 struct Parts<'a> {
     k: i64,
     domain_id: u64,
@@ -117,8 +118,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Splits off a length-prefixed byte string. The length is in units of `each` bytes. Returns `None`
-/// if the data is truncated.
+/// Splits off a length-prefixed byte string whose length is in units of `each` bytes. Returns
+/// `None` if the data is truncated.
 fn take_bytes<'a>(data: &mut &'a [u8], each: usize) -> Option<&'a [u8]> {
     let number = usize::try_from(take_number(data)?).ok()?;
     let (bytes, rest) = data.split_at_checked(number.checked_mul(each)?)?;
@@ -183,7 +184,7 @@ mod tests {
             from in 0..500_i64,
         ) {
             accounts.sort();
-            // Some accounts share a whole key, others just the upper bits.
+            // Some accounts share a whole key, others only the upper bits.
             let key = |k: i64| ((k / 3) << (u64::BITS - KEY_BITS)) | (k % 3 / 2);
             let from = key(from);
             let accounts: Vec<RunAccount> = accounts

@@ -14,16 +14,16 @@ pub trait Cursor {
     /// Key of the next account, or `None` at the end.
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError>;
 
-    /// Takes the account that `peek` has just found.
+    /// Takes the account that `peek` just found.
     fn pop(&mut self) -> Option<RunAccount>;
 }
 
-/// Position of the next blocks to read.
+/// Specifies which blocks to read next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     /// The block that may contain this key.
     Key(i64),
-    /// The block after this one.
+    /// The block after the one with this number.
     After(i64),
     End,
 }
@@ -34,17 +34,17 @@ pub struct RunCursor {
     low: i64,
     next: Next,
     ready: VecDeque<RunAccount>,
-    /// Delete blocks once they've been read.
+    /// Whether to delete blocks once they've been read.
     consumes: bool,
 }
 
 impl RunCursor {
-    /// Starts at the first key that isn't below `low`.
+    /// Starts at the first key that is at least `low`.
     pub fn from(run: i64, low: i64) -> Self {
         Self { run, low, next: Next::Key(low), ready: VecDeque::new(), consumes: false }
     }
 
-    /// Deletes the run's accounts while reading them, so their pages can be reused.
+    /// Deletes the run's blocks as they're read, so that their pages can be reused.
     pub fn consuming(run: i64) -> Self {
         Self { consumes: true, ..Self::from(run, i64::MIN) }
     }
@@ -88,7 +88,7 @@ impl Cursor for RunCursor {
 /// Accounts from several runs in key order, without duplicates.
 pub struct Merged<C> {
     cursors: Vec<C>,
-    /// Accounts that share a key.
+    /// The next account or accounts, all with the same key.
     ready: VecDeque<RunAccount>,
 }
 
@@ -143,8 +143,8 @@ impl<C: Cursor> Merged<C> {
         }
     }
 
-    /// Takes the account with this key, domain and local part, if any. Accounts with lower keys
-    /// must have been taken already.
+    /// Takes the account with key `k`, `domain_id` and `local`, if any. Accounts with lower keys
+    /// must already have been taken.
     pub fn take_same(
         &mut self,
         conn: &mut SqliteConnection,

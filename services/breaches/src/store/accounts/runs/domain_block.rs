@@ -1,21 +1,22 @@
-//! By-domain index of a run: a sorted list of places, delta encoded.
+//! By-domain index of a run. It's a sorted list of [`Place`]s, delta-encoded and split into blocks.
 
 use super::block::{Block, SIZE, push_number, take_number};
 
-/// Flipping this bit maps signed keys to unsigned numbers in the same order.
+/// The sign bit. Flipping it maps signed keys to unsigned numbers that sort in the same order.
 const TOP: u64 = 1 << 63;
 
-/// A domain plus the upper half of a key, which is enough to find an account's block.
+/// A domain id followed by the upper half of a key. That's enough to find the block that contains
+/// an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u64);
 
 impl Place {
-    /// Place of an account.
+    /// Returns the place of the account with key `k`.
     pub fn of(domain_id: i32, k: i64) -> Self {
         Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
     }
 
-    /// The smallest place for a domain.
+    /// Returns the lowest place of a domain.
     pub fn first_of(domain_id: i32) -> Self {
         Self(u64::from(domain_id.cast_unsigned()) << 32)
     }
@@ -24,20 +25,21 @@ impl Place {
         ((self.0 >> 32) as u32).cast_signed()
     }
 
-    /// Lowest and highest key at this place.
+    /// Returns the lowest and highest key an account at this place can have.
     pub fn keys(self) -> (i64, i64) {
         let low = self.0 << 32;
         let key = |value: u64| (value ^ TOP).cast_signed();
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// Converts to the database's type. Domain ids are positive, so the order is preserved.
+    /// Converts the place to the database's integer type. Domain ids are positive, so the order
+    /// stays the same.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }
 }
 
-/// Encodes sorted places into blocks.
+/// Packs `places`, which must be sorted, into blocks.
 pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     let mut rest = places;
     std::iter::from_fn(move || {
@@ -56,7 +58,7 @@ pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Decodes a block's places. Returns `None` if it's corrupt.
+/// Decodes a block. Returns `None` if it's corrupt.
 pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
     let mut last = first.cast_unsigned();
     let mut places = vec![Place(last)];

@@ -1,18 +1,19 @@
 //! In-memory filter over the upper bits of a run's keys.
 //!
-//! Keys are hashes and therefore evenly distributed. The upper bits pick a bucket of about 16 keys;
-//! the next 16 bits are compared. That's 18 bits per key with a false positive rate of 1 in 4,000.
-//! Unlike a Bloom filter, this one is in key order and can also test ranges. Once a run has more
-//! than about 4,000 accounts, there are no false positives for six-digit prefixes.
+//! Keys are hashes and therefore evenly distributed. The upper bits of a key select a bucket of
+//! about 16 keys, and the 16 bits after them are compared. This takes 18 bits per key and has a
+//! false positive rate of 1 in 4,000. Unlike a Bloom filter, this one keeps keys in order, so it
+//! can also test ranges. For a range of six hex digits, there are no false positives once a run has
+//! more than about 4,000 accounts.
 
 use std::ops::Range;
 
-/// Number of bits of a key to compare.
+/// Number of key bits to compare.
 const COMPARED: u32 = 16;
-/// Keys per bucket (log2).
+/// Average number of keys per bucket (log2).
 const BUCKET: u32 = 4;
 
-/// Location of a key range in a filter.
+/// Where a filter would store the keys of a range.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Bucket and compared bits of the lowest key.
@@ -28,7 +29,7 @@ pub struct Place {
 /// The keys that a run may contain.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// How many bits pick the bucket.
+    /// Number of bits that select the bucket.
     bits: u32,
     /// Start of each bucket, then the end of the last one.
     starts: Vec<u32>,
@@ -62,12 +63,12 @@ impl Filter {
         ((upper >> COMPARED) as usize, upper as u16)
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn keys(&self) -> usize {
         self.rests.len()
     }
 
-    /// Lowest and highest possible value of each key.
+    /// Returns the lowest and highest possible value of each key.
     pub fn bounds_of_keys(&self) -> impl Iterator<Item = (i64, i64)> {
         let unknown = 64 - COMPARED - self.bits;
         let buckets = self.starts.array_windows().zip(0_u64..);
@@ -81,25 +82,25 @@ impl Filter {
         })
     }
 
-    /// Range of a bucket in `rests`.
+    /// Returns the range of a bucket in `rests`.
     fn bounds(&self, bucket: usize) -> Range<usize> {
         let bounds = self.starts.get(bucket).zip(self.starts.get(bucket + 1));
         bounds.map_or(0..0, |(start, end)| *start as usize..*end as usize)
     }
 
-    /// Locates the keys from `low` to `high`, inclusive, for [`Filter::has`].
+    /// Locates the keys from `low` to `high`, inclusive, for use with [`Filter::has`].
     pub fn place(&self, low: i64, high: i64) -> Place {
         let ((first, low), (last, high)) = (self.parts(low), self.parts(high));
         let (one_bucket, first, last) = (first == last, self.bounds(first), self.bounds(last));
         Place { first, low, last, high, one_bucket }
     }
 
-    /// Returns `false` if there is definitely no key in this range.
+    /// Returns `false` if there is definitely no key in the range at `place`.
     pub fn has(&self, place: &Place) -> bool {
         let Place { first, low, last, high, one_bucket } = place;
         let rests = |bounds: &Range<usize>| self.rests.get(bounds.clone()).unwrap_or_default();
         if *one_bucket {
-            // Don't exit early: this way, the compiler can vectorize the loop.
+            // There's no early exit so that the compiler can vectorize the loop.
             return rests(first)
                 .iter()
                 .fold(false, |found, rest| found | (low..=high).contains(&rest));

@@ -1,13 +1,13 @@
-//! Bitmap of the key prefixes in all runs. Most lookups read just one word of it and don't need a
-//! filter at all.
+//! Bitmap of the key prefixes in all runs. Most lookups only have to read one word of it and don't
+//! need the filters at all.
 
 use super::filter::Filter;
 
-/// Minimum prefix length in bits, enough for searches by six hex digits.
+/// Minimum prefix length in bits. This is enough for searches by six hex digits.
 const FEWEST_BITS: u32 = 24;
-/// Possible prefixes per key (log2). May be half as many due to rounding.
+/// Number of possible prefixes per key (log2). It may be half of that due to rounding.
 const SPARSE: u32 = 4;
-/// Maximum number of prefixes to test. We assume that larger ranges contain a key.
+/// Maximum number of prefixes to test. Larger ranges are assumed to contain a key.
 const WIDEST: u64 = 256;
 
 /// Prefixes of the keys in a set of filters.
@@ -19,7 +19,7 @@ pub struct KeyMap {
 }
 
 impl KeyMap {
-    /// Builds a bitmap of the keys in all filters.
+    /// Builds a bitmap of the keys in `filters`.
     pub fn of<'f>(filters: impl Iterator<Item = &'f Filter> + Clone) -> Self {
         let keys: usize = filters.clone().map(Filter::keys).sum();
         let bits = (keys.max(1).ilog2() + SPARSE).max(FEWEST_BITS);

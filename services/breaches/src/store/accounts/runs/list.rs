@@ -57,7 +57,7 @@ pub fn any(conn: &mut SqliteConnection) -> Result<bool, DatabaseError> {
     Ok(account_run::table.select(account_run::id).first::<i64>(conn).optional()?.is_some())
 }
 
-/// Number of runs and size of their accounts in bytes. Always 0 on PostgreSQL.
+/// Returns the number of runs and the total size of their blocks in bytes. Always 0 on PostgreSQL.
 pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok((0, 0)) };
     let size: Size =
@@ -66,7 +66,7 @@ pub fn figures(db: &mut Db) -> Result<(i64, i64), DatabaseError> {
     Ok((account_run::table.count().get_result(conn)?, size.bytes))
 }
 
-/// Finds a run with links to a breach. Always `None` on PostgreSQL.
+/// Finds a run with links to `breach`. Always `None` on PostgreSQL.
 pub fn first_with(db: &mut Db, breach: u16) -> Result<Option<i64>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let runs: Vec<(i64, Vec<u8>)> =
@@ -84,7 +84,7 @@ pub fn remove(conn: &mut SqliteConnection, run: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Subtracts removed accounts from a run's count, and deletes the run if it's empty.
+/// Subtracts removed accounts from a run's count and deletes the run if it's empty now.
 pub fn note_taken(
     conn: &mut SqliteConnection,
     run: i64,
@@ -107,11 +107,11 @@ fn remove_if_empty(conn: &mut SqliteConnection, run: i64) -> Result<(), Database
     }
 }
 
-/// Approximate numbers of accounts.
+/// Approximate numbers of accounts in the table and in runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
     pub runs: i64,
-    /// Number in the table, estimated from the file size.
+    /// Accounts in the table, estimated from the file size.
     pub table: i64,
 }
 

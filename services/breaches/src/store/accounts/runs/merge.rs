@@ -7,14 +7,15 @@ use super::cursor::{Merged, RunCursor};
 use super::list::{self, Run};
 use super::write::RunWriter;
 
-/// Merge two runs once there are more than this. Every lookup has to test each run's filter.
+/// Merge two runs once there are more than this many, since every lookup has to test each run's
+/// filter.
 const RUNS: usize = 8;
 
-/// Merges two runs if there are more than [`RUNS`]. Returns `true` if it did. Call this in a write
-/// transaction.
+/// Merges two runs if there are more than [`RUNS`], and returns whether it did. Call this in a
+/// write transaction.
 ///
-/// The number of times that an account is rewritten grows with the logarithm of the number of
-/// loads. Never creates a run with more than `most` accounts.
+/// Never creates a run with more than `most` accounts. The number of times an account is rewritten
+/// grows with the logarithm of the number of loads.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {
@@ -33,10 +34,12 @@ pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, Databas
     Ok(true)
 }
 
-/// Returns the two runs, adjacent when sorted by size, with the smallest value of `larger² / smaller`.
-/// This prefers runs of similar size, which rewrites few accounts in the long run, but not a pair of
-/// large runs just because their sizes are a little closer, which would make a single load expensive.
-/// Returns `None` if no pair has at most `most` accounts.
+/// Returns the two runs, adjacent when sorted by size, with the smallest value of `larger² /
+/// smaller`. Returns `None` if no pair has at most `most` accounts.
+///
+/// Runs of similar size are preferred, because that keeps the number of rewritten accounts low in
+/// the long run. However, a pair of large runs isn't picked just because their sizes are slightly
+/// closer, which would make a single load expensive.
 fn cheapest_pair(runs: &[Run], most: i64) -> Option<(Run, Run)> {
     let pairs = runs.array_windows::<2>().map(|[a, b]| (*a, *b));
     let small = pairs.filter(|(a, b)| a.accounts + b.accounts <= most);

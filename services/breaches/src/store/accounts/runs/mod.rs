@@ -1,14 +1,15 @@
-//! Keeps the accounts of additional breaches in runs, separately from the account table (SQLite
+//! Runs, which store the accounts of additional breaches separately from the account table (SQLite
 //! only).
 //!
 //! Adding another breach to the table of a large database would rewrite nearly every page of
-//! `account`. So we write the breach as a *run* instead: accounts in key order, packed into blocks,
+//! `account`. Instead, we write the breach as a *run*: accounts in key order, packed into blocks,
 //! with a small by-domain index and a filter. An address's breaches are the union of those in its
-//! row and those in runs. A link is never stored twice. Runs don't change, except when accounts or
-//! links are removed. If there are many runs, they get merged, and if they're large compared to the
-//! table, they're moved there bit by bit.
+//! row and those in runs. No link is stored twice. Runs don't change unless accounts or links are
+//! removed. If there are many runs, some are merged, and if runs are large compared to the table,
+//! their accounts are gradually moved there.
 //!
-//! Outside a transaction, read runs before the table, since accounts only ever move from runs to the table.
+//! Outside a transaction, read runs before the table, since accounts only ever move from runs to
+//! the table and could otherwise be missed.
 
 mod block;
 mod by_domain;

@@ -11,9 +11,10 @@ use super::run_account::{RunAccount, merge_duplicates};
 use super::stored;
 use super::view::AccountView;
 
-/// Reads accounts from all runs with keys from `low` to `high`, inclusive. Call this in a transaction.
+/// Reads accounts with keys from `low` to `high`, inclusive, from all runs. Call this in a
+/// transaction.
 ///
-/// If there is a view, its filters let us skip most blocks that don't have a match.
+/// If `view` is given, its filters let us skip most blocks without a match.
 pub fn between(
     conn: &mut SqliteConnection,
     view: Option<&AccountView>,
@@ -37,11 +38,11 @@ pub fn between(
     Ok(found)
 }
 
-/// Reads accounts with these keys, which must be sorted, from all runs. May return others between
-/// them. Call this in a transaction.
+/// Reads accounts with `keys`, which must be sorted, from all runs. The result may include accounts
+/// with other keys between them. Call this in a transaction.
 ///
-/// If there are many blocks between the keys, each key is looked up instead. Otherwise a load of a
-/// few addresses would read all runs into memory.
+/// If there are more blocks in between than keys, each key is looked up separately. Otherwise,
+/// loading a few addresses would read all runs into memory.
 pub fn with_keys(
     conn: &mut SqliteConnection,
     keys: &[i64],
@@ -61,7 +62,7 @@ pub fn with_keys(
     Ok(found)
 }
 
-/// Reads all runs and returns the domains of their accounts.
+/// Reads all runs and returns the ids of their accounts' domains.
 pub fn domains(conn: &mut SqliteConnection) -> Result<RoaringBitmap, DatabaseError> {
     let mut found = RoaringBitmap::new();
     for run in list::all(conn)? {
@@ -103,7 +104,7 @@ fn of_run(
     Ok(())
 }
 
-/// Reads accounts from all runs, starting at a key.
+/// Reads accounts from all runs, starting at key `low`.
 pub fn from(conn: &mut SqliteConnection, low: i64) -> Result<Merged<RunCursor>, DatabaseError> {
     let runs = list::overlapping(conn, low, i64::MAX)?;
     Ok(Merged::new(runs.into_iter().map(|run| RunCursor::from(run.id, low)).collect()))

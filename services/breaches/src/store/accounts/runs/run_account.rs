@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 
-/// An account in a run. These don't have a `seq`.
+/// An account in a run. Unlike rows, it doesn't have a `seq`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunAccount {
     /// Account key.

@@ -19,12 +19,12 @@ pub struct StoredBlock {
     pub data: Vec<u8>,
 }
 
-/// Lowest and highest possible block number in a run.
+/// Returns the lowest and highest possible block number in a run.
 pub fn bounds(run: i64) -> (i64, i64) {
     (number(run, i64::MIN), number(run, i64::MAX))
 }
 
-/// Number of the block that may contain `key`.
+/// Returns the number of the block that may contain `key`.
 pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, DatabaseError> {
     let place = number(run, key);
     let before = account_block::table
@@ -33,7 +33,7 @@ pub fn start(conn: &mut SqliteConnection, run: i64, key: i64) -> Result<i64, Dat
     Ok(before.first::<Option<i64>>(conn)?.unwrap_or(place))
 }
 
-/// Reads a run's blocks in reverse, starting with the one that may contain `key`. Lazy.
+/// Lazily reads a run's blocks in reverse, starting with the one that may contain `key`.
 pub fn down_from(
     conn: &mut SqliteConnection,
     run: i64,
@@ -45,7 +45,7 @@ pub fn down_from(
         .load_iter::<StoredBlock, DefaultLoadingMode>(conn)?)
 }
 
-/// Reads the only block of a run that may contain `key`.
+/// Reads the one block of a run that may contain `key`.
 pub fn with_key(
     conn: &mut SqliteConnection,
     run: i64,
@@ -58,7 +58,7 @@ pub fn with_key(
         .optional()?)
 }
 
-/// Reads the first few blocks in a range of numbers.
+/// Reads the first few blocks with numbers in the given range.
 pub fn blocks(
     conn: &mut SqliteConnection,
     from: i64,
@@ -71,7 +71,7 @@ pub fn blocks(
         .load(conn)?)
 }
 
-/// Deletes blocks in a range of numbers.
+/// Deletes the blocks with numbers in the given range.
 pub fn remove_blocks(conn: &mut SqliteConnection, from: i64, to: i64) -> Result<(), DatabaseError> {
     let blocks = account_block::table.filter(account_block::id.between(from, to));
     diesel::delete(blocks).execute(conn)?;

@@ -28,8 +28,8 @@ pub fn take(
     Ok(taken)
 }
 
-/// Like [`take`], but for the given keys, which must be sorted and unique. If there are many blocks
-/// between them, each key is looked up.
+/// Like [`take`], but for `keys`, which must be sorted and unique. If there are more blocks in
+/// between than keys, each key is looked up separately.
 pub fn take_keys(
     conn: &mut SqliteConnection,
     keys: &[i64],
@@ -49,7 +49,7 @@ pub fn take_keys(
     Ok(taken)
 }
 
-/// Takes the wanted accounts with keys in these ranges from a run.
+/// Takes the accounts that match `wanted` and have keys in `ranges` from a run.
 fn take_ranges(
     conn: &mut SqliteConnection,
     run: i64,
@@ -86,8 +86,8 @@ pub struct Stripped {
     pub next: Option<i64>,
 }
 
-/// Removes a breach's links from the next blocks of a run, starting at block `from` or at the first
-/// one. The breach stays on the run's list until we get to the end.
+/// Removes a breach's links from the next blocks of a run, starting at block `from`, or at the
+/// first one if it's `None`. The run keeps listing the breach until the last block is done.
 pub fn strip(
     conn: &mut SqliteConnection,
     run: i64,
@@ -134,7 +134,7 @@ pub fn strip(
 }
 
 /// Returns `true` if the block contains a wanted account with a key from `low` to `high`. Also
-/// returns `true` for corrupt blocks, so the caller will decode them and report the problem.
+/// returns `true` if the block is corrupt, so the caller will decode it and report the problem.
 fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool) -> bool {
     for account in Accounts(data).starting_at(low) {
         match account {
@@ -146,8 +146,8 @@ fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool
     false
 }
 
-/// Passes every account in the affected blocks to `show`, and rewrites blocks if accounts were
-/// removed or changed.
+/// Passes every account in the affected blocks to `show`, which pushes those to keep. Blocks are
+/// rewritten if any accounts were removed or changed.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
@@ -167,7 +167,7 @@ fn each_block(
             rewrite(conn, block, &kept)
         };
     if low == high {
-        // This is by far the most common case. It happens once per run for each address in a paste.
+        // By far the most common case: it happens once per run for each address in a paste.
         let block = stored::with_key(conn, run, low)?;
         return block.map_or(Ok(()), |block| change(conn, &block));
     }
@@ -184,7 +184,7 @@ fn each_block(
     }
 }
 
-/// Replaces a block's accounts. The number is kept even if the key that it was derived from is
+/// Replaces a block's accounts. The block keeps its number even if the key it was derived from is
 /// gone.
 fn rewrite(
     conn: &mut SqliteConnection,

@@ -19,13 +19,13 @@ use crate::store::schema::run_filter;
 #[derive(Debug, Default)]
 pub struct AccountFilters {
     filters: Mutex<HashMap<i64, Arc<Filter>>>,
-    /// The key map and the ids of the runs it was built from.
+    /// The key map, along with the ids of the runs it was built from.
     map: Mutex<Option<(Vec<i64>, Arc<KeyMap>)>>,
     names: Arc<KnownNames>,
 }
 
 impl AccountFilters {
-    /// Domain names that were looked up before.
+    /// Returns the cache of domain names.
     pub(in crate::store::accounts) fn names(&self) -> &KnownNames {
         &self.names
     }
@@ -56,7 +56,7 @@ impl AccountFilters {
         kept.as_ref().map(|(_, map)| Arc::clone(map))
     }
 
-    /// Drops the filters of runs that are gone.
+    /// Drops the filters of runs that no longer exist.
     fn keep_only(&self, runs: &[Run]) {
         let mut kept = self.filters.lock();
         kept.retain(|id, _| runs.iter().any(|run| run.id == *id));
@@ -101,7 +101,7 @@ impl AccountView {
         Ok(Self { runs: with_filters, map, names: Arc::clone(&filters.names) })
     }
 
-    /// Looks up the accounts' domains, in the same order.
+    /// Looks up the domain of each account, in the same order.
     pub fn domains(
         &self,
         conn: &mut SqliteConnection,
@@ -110,12 +110,13 @@ impl AccountView {
         self.names.names(conn, accounts.iter().map(|account| account.domain_id))
     }
 
-    /// Runs that may contain a key from `low` to `high`, inclusive.
+    /// Returns the runs that may contain a key from `low` to `high`, inclusive.
     pub(super) fn with_keys(&self, low: i64, high: i64) -> Vec<i64> {
         if !self.map.as_ref().is_some_and(|map| map.may_have(low, high)) {
             return Vec::new();
         }
-        // Compute all places up front so that the CPU waits for memory just once instead of once per run.
+        // Compute all places up front so that the CPU waits for memory only once rather than once
+        // per run.
         let places: Vec<Place> =
             self.runs.iter().map(|(_, filter)| filter.place(low, high)).collect();
         let at_places = self.runs.iter().zip(&places);

@@ -13,14 +13,14 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::schema::{account_block, account_run, domain_block as domain_blocks, run_filter};
 
-/// Writes a run in a single transaction, so partial runs are never visible.
+/// Writes a run. This happens in a single transaction, so partial runs are never visible.
 pub struct RunWriter {
     run: i64,
     block: BlockWriter,
     keys: Vec<i64>,
     places: Vec<Place>,
     breaches: BTreeSet<u16>,
-    /// The last list seen. Most accounts have the same one.
+    /// The last list whose breaches were added. Most accounts have the same one.
     noted: Vec<u8>,
 }
 
@@ -31,7 +31,7 @@ struct Last {
 }
 
 impl RunWriter {
-    /// Starts a run under the next free id.
+    /// Starts a run with the next free id.
     pub fn new(conn: &mut SqliteConnection) -> Result<Self, DatabaseError> {
         let last: Option<Last> =
             diesel::sql_query("SELECT seq FROM sqlite_sequence WHERE name = 'account_run'")
@@ -51,7 +51,7 @@ impl RunWriter {
         })
     }
 
-    /// Adds an account. They must be added in key order, without duplicates.
+    /// Adds an account. Accounts must be added in key order, without duplicates.
     pub fn push(
         &mut self,
         conn: &mut SqliteConnection,
@@ -80,7 +80,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes everything that is still buffered. If no accounts were added, no run is stored.
+    /// Writes whatever is still buffered. If no accounts were added, no run is stored.
     pub fn finish(mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let (Some(low), Some(high)) = (self.keys.first(), self.keys.last()) else { return Ok(()) };
         if let Some(block) = self.block.finish() {
