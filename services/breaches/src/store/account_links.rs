@@ -12,23 +12,23 @@ use super::schema::{account, paste_account, stealer_log};
 use super::shard;
 use crate::model::{AccountKey, address_text, id_list};
 
-/// How many accounts to look up per statement.
+/// Number of accounts to look up per statement.
 const MANY: usize = 1_000;
 
-/// Overwrites an account's packed list.
+/// Replaces an account's packed list of breach ids.
 pub fn set_list(db: &mut Db, (k, seq): (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     let row = shard::key_is::<account::table>(k).and(account::seq.eq(seq));
     diesel::update(account::table.filter(row)).set(account::breaches.eq(list)).execute(db)?;
     Ok(())
 }
 
-/// Moves appended accounts with this key into the table so that they can be changed.
+/// Moves the accounts with this key from runs into the table so that they can be changed.
 pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// Moves accounts with keys from `low` to `high` from runs into the table. Returns the number of
-/// accounts.
+/// Moves accounts with keys from `low` to `high` from runs into the table. Returns how many there
+/// were.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = accounts::merge(db, low, high, &mut moved)?;
@@ -84,7 +84,7 @@ pub fn link_one(db: &mut Db, address: &EmailAddress, breach: u16) -> Result<bool
     Ok(true)
 }
 
-/// Saves a shortened list, or removes the account if there is nothing left.
+/// Stores a shortened list, or removes the account if it has no data left.
 pub fn shorten(db: &mut Db, place: (i64, i16), list: &[u8]) -> Result<(), DatabaseError> {
     if list.is_empty() && is_bare(db, place)? {
         remove(db, place)
@@ -139,7 +139,7 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Key of an address whose stored local part precedes the last `@` of `sorted_text`.
+/// Returns the key of the address in `sorted_text`: the local part as stored, `@`, and the domain.
 pub fn sorted_key(sorted_text: &str) -> AccountKey {
     let (local, domain) = split(sorted_text);
     AccountKey::of(&address_text::digest(local, domain))

@@ -1,11 +1,11 @@
-//! Audit log of operator changes.
+//! Audit log of changes made by the operator.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 
 use super::schema::admin_event;
 
-/// Logs a change. The actor is the system user running the command.
+/// Logs a change. The actor is the system user who runs the command.
 pub fn add(
     db: &mut Db,
     now: i64,

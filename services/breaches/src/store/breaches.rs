@@ -108,7 +108,8 @@ pub fn all(db: &mut Db) -> Result<Vec<Breach>, DatabaseError> {
     breach::table.order(breach::id).load::<Row>(db)?.into_iter().map(Breach::try_from).collect()
 }
 
-/// Reads the whole catalogue. The version comes first, so that the next read notices concurrent changes.
+/// Reads the whole catalogue. The version is read first so that the next read notices concurrent
+/// changes.
 pub fn catalogue(db: &mut Db) -> Result<Catalogue, DatabaseError> {
     let version = versions::current(db)?.catalogue;
     let changed_at = versions::get(db, versions::CATALOGUE_CHANGED_AT)?.unwrap_or(0);
@@ -124,13 +125,13 @@ pub fn by_name(db: &mut Db, name: &str) -> Result<Option<Breach>, DatabaseError>
     row.map(Breach::try_from).transpose()
 }
 
-/// Whether accounts can be linked to a breach. It must exist and not be retired.
+/// Returns whether accounts can be linked to a breach, i.e. it exists and isn't retired.
 pub fn takes_accounts(db: &mut Db, id: u16) -> Result<bool, DatabaseError> {
     let retired = breach::table.find(i32::from(id)).select(breach::is_retired);
     Ok(retired.first(db).optional()? == Some(false))
 }
 
-/// How many accounts are linked to a breach.
+/// Returns how many accounts are linked to a breach.
 pub fn loaded(db: &mut Db, id: u16) -> Result<i64, DatabaseError> {
     Ok(breach::table.find(i32::from(id)).select(breach::loaded_count).first(db)?)
 }
@@ -174,7 +175,8 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Adds `more` to the number of linked accounts, and to the published number as long as the two are equal.
+/// Adds `more` to the number of linked accounts, and to the published number too if it was the
+/// same.
 pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     let row = breach::table.find(i32::from(id));
     diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))
@@ -193,7 +195,7 @@ fn add_classes(db: &mut Db, classes: &[String]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Finds a retired breach that still has links and was never purged.
+/// Finds a retired breach that still has links and hasn't been purged.
 pub fn without_purge(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     let linked = breach::is_retired.eq(true).and(breach::loaded_count.gt(0_i64));
     let names: Vec<String> =
@@ -206,7 +208,7 @@ pub fn without_purge(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     Ok(names.into_iter().find(|name| !purged.contains(name)))
 }
 
-/// Total number of links to retired breaches.
+/// Returns the total number of links to retired breaches.
 pub fn retired_links(db: &mut Db) -> Result<i64, DatabaseError> {
     let retired = breach::table.filter(breach::is_retired.eq(true));
     let counts: Vec<i64> = retired.select(breach::loaded_count).load(db)?;

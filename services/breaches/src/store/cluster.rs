@@ -18,8 +18,8 @@ pub struct Worker {
     pub is_up: bool,
 }
 
-/// Pings every enabled server. A disabled server counts as down if it has accounts, and is left out
-/// otherwise.
+/// Pings every enabled server. A disabled server is reported as down if it has accounts and is left
+/// out otherwise.
 pub fn workers(db: &mut Db) -> Result<Vec<Worker>, DatabaseError> {
     Ok(diesel::sql_query(
         "SELECT node.nodename || ':' || node.nodeport AS name, count(part.shardid) AS parts, \

@@ -1,7 +1,8 @@
 //! By-domain account index for SQLite: a separate table in domain order.
 //!
-//! Loads insert accounts in key order, so an ordinary index by domain would be updated in random
-//! places. We collect the accounts of a transaction, sort them by domain and insert them in one go.
+//! Loads insert accounts in key order, so an ordinary index by domain would be updated at random
+//! positions. Instead, we collect the accounts of a transaction, sort them by domain and insert
+//! them all at once.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +12,7 @@ use diesel::sqlite::Sqlite;
 
 use super::schema::{account, domain_account};
 
-/// Rows per statement. Fixed, so that the statement is prepared only once.
+/// Rows per statement. This is fixed so that the statement is prepared only once.
 const GROUP: usize = 100;
 
 /// An index entry.
@@ -25,7 +26,7 @@ pub struct DomainAccount {
     pub seq: i16,
 }
 
-/// Inserts accounts with `seq` 0. Diesel would insert them row by row.
+/// Inserts accounts with `seq` 0 in a single statement; Diesel would insert them row by row.
 struct InsertFirst<'a, const ROWS: usize>(&'a [DomainAccount; ROWS]);
 
 impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
@@ -44,7 +45,7 @@ impl<const ROWS: usize> QueryFragment<Sqlite> for InsertFirst<'_, ROWS> {
     }
 }
 
-/// The SQL depends only on `ROWS`, so each size is prepared just once.
+/// The SQL depends only on `ROWS`, so each size is prepared only once.
 impl<const ROWS: usize> QueryId for InsertFirst<'_, ROWS> {
     type QueryId = InsertFirst<'static, ROWS>;
     const HAS_STATIC_QUERY_ID: bool = true;
@@ -74,7 +75,7 @@ fn add_singly(conn: &mut SqliteConnection, rows: &[DomainAccount]) -> Result<(),
     Ok(())
 }
 
-/// Difference between the number of index entries and the number of accounts. Always 0 on
+/// Returns the difference between the numbers of index entries and accounts. Always 0 on
 /// PostgreSQL.
 pub fn unfiled(db: &mut Db) -> Result<i64, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(0) };

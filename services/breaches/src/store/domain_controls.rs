@@ -12,17 +12,17 @@ use super::schema::{
 use super::turns;
 use crate::model::domain_size::{Counted, FREE_SIZE};
 
-/// Proven or inherited.
+/// Verified directly or inherited.
 pub(super) const VERIFIED: &str = "verified";
-/// Not proven yet.
+/// Not yet verified.
 const PENDING: &str = "pending";
-/// Inherited, but the plan has no room for it.
+/// Inherited, but exceeds the plan's limit.
 pub(super) const NO_ROOM: &str = "no room";
-/// Removed by the subscriber. Won't be inherited again.
+/// Removed by the subscriber and therefore not inherited again.
 pub(super) const REMOVED: &str = "removed";
 /// Maximum number of pending domains per subscriber.
 const MAX_PENDING: i64 = 1_000;
-/// How many domains to look up per statement.
+/// Number of domains to look up per statement.
 const CHUNK: usize = 500;
 
 /// A subscriber's domain.
@@ -40,9 +40,9 @@ pub struct Control {
     pub verified_at: Option<i64>,
     /// The parent domain it was inherited from, if any.
     pub parent_id: Option<i64>,
-    /// The subscriber removed it, so it must not be inherited again.
+    /// Whether the subscriber removed it, so that it must not be inherited again.
     pub detached: bool,
-    /// Whether email about the domain is on.
+    /// Whether emails about the domain are on.
     pub notify: bool,
     /// Whether the monthly email is on.
     pub monthly: bool,
@@ -54,7 +54,7 @@ pub struct Control {
     pub pwn_count_no_spam_at_renewal: Option<i64>,
     /// Most recent `pwn_count_no_spam`.
     pub size_now: Option<i64>,
-    /// Number of addresses in stealer logs at the last count.
+    /// Number of addresses in stealer logs as of the last count.
     pub captured: Option<i64>,
 }
 
@@ -100,7 +100,7 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
-/// Finds which of these domains the subscriber controls.
+/// Returns those of `domains` that the subscriber controls.
 pub fn verified_of(
     db: &mut Db,
     subscriber: i64,
@@ -138,7 +138,7 @@ pub fn uncounted_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Finds which of these domains are verified for anyone.
+/// Returns those of `domains` that any subscriber has verified.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();
     for chunk in domains.chunks(CHUNK) {
@@ -152,7 +152,7 @@ pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, Data
     Ok(found)
 }
 
-/// Lists everyone who controls a domain.
+/// Lists the ids of all subscribers who control a domain.
 pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::domain.eq(domain))
@@ -162,7 +162,7 @@ pub fn controllers(db: &mut Db, domain: &str) -> Result<Vec<i64>, DatabaseError>
         .load(db)?)
 }
 
-/// Lists domains with their own proof, as (subscriber, domain).
+/// Lists domains that were verified themselves rather than inherited, as (subscriber, domain).
 pub fn verified_roots(db: &mut Db) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(domain_control::table
         .filter(domain_control::state.eq(VERIFIED))
@@ -202,7 +202,7 @@ pub fn larger_domains(db: &mut Db, subscriber: i64) -> Result<Vec<LargerDomain>,
         .load(db)?)
 }
 
-/// Turns email about a subscriber's domain on or off.
+/// Turns emails about a subscriber's domain on or off.
 pub fn set_notify(
     db: &mut Db,
     subscriber: i64,
@@ -251,7 +251,7 @@ pub fn set_size(
         .execute(db)?)
 }
 
-/// Returns the code for a domain the subscriber wants to verify, storing `new` if there is none.
+/// Returns the verification code for a subscriber's domain, storing `new` if there is none yet.
 /// Returns `None` if the subscriber already has [`MAX_PENDING`] pending domains.
 pub fn begin(
     db: &mut Db,
@@ -305,7 +305,7 @@ pub struct Verification<'a> {
     /// Id of the subscriber who will control the domain.
     pub subscriber: i64,
     pub domain: &'a str,
-    /// Used only if the domain doesn't have a code yet.
+    /// Stored only if the domain doesn't have a code yet.
     pub code: &'a str,
     pub method: &'a str,
     pub parent: Option<i64>,
@@ -347,11 +347,11 @@ pub fn verify(db: &mut Db, new: &Verification<'_>) -> Result<i64, DatabaseError>
         .first(db)?)
 }
 
-/// Cleans up after domains that subscribers have lost. If a domain no longer has any controller,
-/// its notice state is deleted so that a later controller starts from scratch. Subscribers who lost
-/// a domain also lose pending messages and verification links for it.
+/// Cleans up after subscribers have lost `domains`. If no subscriber controls a domain any longer,
+/// its notice state is deleted so that a later controller starts from scratch. Pending messages and
+/// verification links for a domain are deleted for subscribers who no longer have it.
 ///
-/// Waits for transactions that are verifying one of these domains for someone else.
+/// Waits for transactions that are verifying one of these domains for another subscriber.
 pub(super) fn forget_lost(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     turns::take_notices(db, domains)?;
     for chunk in domains.chunks(CHUNK) {

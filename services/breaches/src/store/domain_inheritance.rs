@@ -1,7 +1,7 @@
 //! Domains inherited from a verified parent.
 //!
-//! Hold the subscriber's lock when you call these functions. Otherwise their decisions could be out
-//! of date by the time they're saved.
+//! The caller must hold the subscriber's lock. Otherwise, decisions made here could be out of date
+//! by the time they're saved.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -40,14 +40,14 @@ fn tree(rows: &[Row]) -> DomainTree {
     DomainTree::new(rows.iter().map(|row| (row.domain.clone(), row.holding())))
 }
 
-/// Finds the verified domain that a subscriber would inherit this domain from.
+/// Returns the id of the verified domain from which a subscriber would inherit `domain`.
 pub fn root_of(db: &mut Db, subscriber: i64, domain: &str) -> Result<Option<i64>, DatabaseError> {
     Ok(tree(&rows(db, subscriber)?).root_of(domain))
 }
 
 /// Finds known email domains below `root` that the subscriber should inherit but doesn't have, each
-/// with the id of `root`. Domains that didn't fit in the plan are included only if `has_room` is
-/// set.
+/// along with the id of `root`. Domains that previously exceeded the plan's limit are included only
+/// if `has_room` is set.
 pub fn missing(
     db: &mut Db,
     subscriber: i64,
@@ -64,15 +64,15 @@ pub fn missing(
         rows.iter().filter(kept).map(|row| row.domain.as_str()).collect();
     let known = mail_domains::below(db, root)?.into_iter();
     let missing = known.filter(|name| !kept.contains(name.as_str()));
-    // If there is a closer verified parent, the domain is inherited from that one.
+    // A domain with a closer verified parent is inherited from that one instead.
     Ok(missing.filter(|name| tree.root_of(name) == Some(id)).map(|name| (name, id)).collect())
 }
 
-/// Takes a domain away from a subscriber, along with everything inherited from it and any email
-/// links that would verify it again.
+/// Takes a domain away from a subscriber, along with all domains inherited from it and any email
+/// links that would verify these again.
 ///
-/// If it would just be inherited again, the domain is marked as removed instead. This lasts until a
-/// parent is verified again.
+/// A domain that would immediately be inherited again is marked as removed instead. The mark stays
+/// until this domain or one of its parents is verified again.
 ///
 /// # Errors
 /// [`DatabaseError::NotFound`] if the subscriber doesn't have the domain.
@@ -122,7 +122,8 @@ pub fn revoke(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Database
     forget_lost(db, &lost)
 }
 
-/// Lets removed subdomains be inherited again once this domain has been verified.
+/// Lets `domain` and its subdomains be inherited again even if the subscriber removed them. Call
+/// this once `domain` has been verified.
 pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), DatabaseError> {
     for row in rows(db, subscriber)? {
         if row.detached && (row.domain == domain || is_below(&row.domain, domain)) {
@@ -137,7 +138,7 @@ pub fn attach_below(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Da
     Ok(())
 }
 
-/// Turns off the newest inherited domains until at most `max` large domains are left.
+/// Turns off the newest inherited domains so that at most `max` large domains are left.
 pub fn keep_within(db: &mut Db, subscriber: i64, max: i32) -> Result<(), DatabaseError> {
     let larger = larger_domains(db, subscriber)?;
     let excess = larger.len().saturating_sub(usize::try_from(max).unwrap_or(0));

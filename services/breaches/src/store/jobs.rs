@@ -15,7 +15,7 @@ pub struct Job {
     pub id: i64,
     /// `accounts`, `pastes`, `stealer-logs` or `purge`.
     pub kind: String,
-    /// Fingerprint of the input files. Lets us recognize them when a job is resumed.
+    /// Fingerprint of the input files, used to recognize them when a job is resumed.
     pub fingerprint: String,
     /// Options as JSON.
     pub params: String,
@@ -30,7 +30,7 @@ pub struct Job {
     pub accepted: i64,
     /// Rows skipped.
     pub skipped: i64,
-    /// New links, or removed links in the case of a purge.
+    /// Number of new links, or of removed ones in the case of a purge.
     pub added: i64,
     /// Start time in Unix seconds.
     pub started_at: i64,
@@ -40,16 +40,17 @@ pub struct Job {
     pub skips: String,
     /// Error message if the job failed.
     pub error: Option<String>,
-    /// Digests of addresses that were removed during an unfinished load, in sequence.
+    /// Digests of addresses that were removed during an unfinished load, concatenated.
     #[serde(skip)]
     pub removed: Option<Vec<u8>>,
 }
 
-/// After this many seconds without a heartbeat, we call a running job interrupted.
+/// A running job is displayed as interrupted after this many seconds without a heartbeat.
 const STALE_SECONDS: i64 = 60;
 
 impl Job {
-    /// Displays a running job as `interrupted` if it hasn't had a heartbeat lately. It was probably killed.
+    /// Displays a running job without a recent heartbeat as `interrupted`, since it was probably
+    /// killed.
     #[must_use]
     pub fn seen_at(mut self, now: i64) -> Self {
         if self.state == "running" && now - self.updated_at > STALE_SECONDS {
@@ -112,8 +113,8 @@ pub fn begin(
         .get_result(db)?)
 }
 
-/// Saves the input counts once the input has been sorted. Doesn't touch the state, in case the job
-/// is being ended right now.
+/// Saves the input counts once the input has been sorted. Doesn't touch the state, which another
+/// process may be changing at the same time.
 pub fn set_input(db: &mut Db, id: i64, counts: Counts, skips: &str) -> Result<(), DatabaseError> {
     diesel::update(job::table.find(id))
         .set((
@@ -134,7 +135,7 @@ pub fn restart(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Heartbeat of a running job. Also updates the input counts.
+/// Records a heartbeat of a running job and updates its input counts.
 pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), DatabaseError> {
     let running = job::table.filter(job::id.eq(id).and(job::state.eq("running")));
     diesel::update(running)
@@ -148,8 +149,8 @@ pub fn note(db: &mut Db, id: i64, counts: Counts, now: i64) -> Result<(), Databa
     Ok(())
 }
 
-/// Moves a job's checkpoint forward. Returns `false` if the job was cancelled, or finished by
-/// another process. If another process marked it as failed, it's running again.
+/// Moves a job's checkpoint forward. Returns `false` if the job was cancelled or if another process
+/// has finished it. If another process marked it as failed, it's set to running again.
 pub fn advance(
     db: &mut Db,
     id: i64,
@@ -178,8 +179,8 @@ pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, Databas
     Ok(rows == 1)
 }
 
-/// Takes over a job that has been silent since `silent` or failed before `failed`. If two processes
-/// race, only one gets it. Returns `None` if there is no such job.
+/// Takes over a job that has been silent since `silent` or that failed before `failed`. If two
+/// processes race, only one gets it. Returns `None` if there is no such job.
 pub fn take_over(
     db: &mut Db,
     kind: &str,
@@ -201,7 +202,7 @@ pub fn take_over(
     Ok((taken == 1).then_some(found))
 }
 
-/// Marks a job as done. Returns `false` if it was cancelled, or finished by another process.
+/// Marks a job as done. Returns `false` if it was cancelled or if another process has finished it.
 pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)
@@ -216,7 +217,7 @@ pub fn finish(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(rows == 1)
 }
 
-/// Marks a job as failed, unless it was cancelled or finished by another process.
+/// Marks a job as failed unless it was cancelled or another process has finished it.
 pub fn fail(db: &mut Db, id: i64, error: &str, now: i64) -> Result<(), DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     diesel::update(open)
@@ -239,8 +240,8 @@ pub fn cancel(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     if rows == 0 { Err(DatabaseError::NotFound) } else { Ok(()) }
 }
 
-/// Clears the checkpoints of finished jobs, which earlier versions kept. Those of loads are account
-/// keys.
+/// Clears the checkpoints of finished jobs, which earlier versions kept. A load's checkpoint is an
+/// account key, i.e. personal data.
 pub fn clear_finished(db: &mut Db) -> Result<(), DatabaseError> {
     let finished = job::table.filter(job::state.eq_any(["done", "cancelled"]));
     diesel::update(finished.filter(job::cursor.is_not_null()))
@@ -249,12 +250,12 @@ pub fn clear_finished(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Bits of an account key to clear so that it no longer identifies an address. The rest is the hash
-/// prefix of a range search.
+/// Number of low bits of an account key to clear so that it no longer identifies an address. What
+/// remains is the hash prefix used in range searches.
 const IDENTIFYING_BITS: u32 = 40;
 
-/// Makes all checkpoints forget an account key. Unfinished jobs go back a little and repeat what
-/// they have already done, which changes nothing.
+/// Removes an account key from all checkpoints. Unfinished jobs go back a little and repeat some of
+/// their work, which has no effect.
 pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
     clear_finished(db)?;
     let (key, earlier) = (k.to_le_bytes(), (k >> IDENTIFYING_BITS) << IDENTIFYING_BITS);
@@ -263,8 +264,8 @@ pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes all unfinished loads skip an address that has just been removed. Their input may contain
-/// it. Call this while accounts are locked.
+/// Makes all unfinished loads skip an address that has just been removed, in case their input
+/// contains it. Call this while accounts are locked.
 pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
     let is_open = || job::state.eq_any(["running", "failed"]).and(job::kind.ne("purge"));
     let open = job::table.filter(is_open()).select((job::id, job::removed));
@@ -280,7 +281,7 @@ pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The addresses that were removed since a load began.
+/// Returns the addresses that have been removed since a load began.
 pub fn excluded(db: &mut Db, id: i64) -> Result<OptOutSet, DatabaseError> {
     let kind = u8::try_from(OptOut::Delete.kind()).map_err(DatabaseError::broken)?;
     let removed: Option<Vec<u8>> = job::table.find(id).select(job::removed).first(db)?;
@@ -289,14 +290,15 @@ pub fn excluded(db: &mut Db, id: i64) -> Result<OptOutSet, DatabaseError> {
     Ok(OptOutSet::new(digests.map(|digest| (*digest, kind)).collect()))
 }
 
-/// Returns whether an unfinished load keeps the digest of a removed address.
+/// Returns whether any unfinished load has recorded the digest of a removed address.
 pub fn keep_digest(db: &mut Db, digest: &Sha1Digest) -> Result<bool, DatabaseError> {
     let removed = job::table.filter(job::removed.is_not_null()).select(job::removed);
     let removed: Vec<Option<Vec<u8>>> = removed.load(db)?;
     Ok(removed.iter().flatten().any(|digests| digests.as_chunks::<20>().0.contains(&digest.0)))
 }
 
-/// Number of jobs whose checkpoint is an account key. Those of paste loads are line numbers.
+/// Counts jobs whose checkpoint is this account key. Paste loads don't count because their
+/// checkpoints are line numbers.
 pub fn with_key(db: &mut Db, k: i64) -> Result<i64, DatabaseError> {
     let key = k.to_le_bytes();
     let jobs = job::table.filter(job::cursor.eq(&key[..])).filter(job::kind.ne("pastes"));
@@ -307,7 +309,8 @@ pub fn get(db: &mut Db, id: i64) -> Result<Job, DatabaseError> {
     Ok(job::table.find(id).first(db)?)
 }
 
-/// Number of jobs in each displayed state, and seconds since the oldest unfinished one started.
+/// Returns the number of jobs in each displayed state, and seconds since the oldest unfinished one
+/// started.
 pub fn figures(db: &mut Db, now: i64) -> Result<HashMap<String, (i64, i64)>, DatabaseError> {
     let mut figures = HashMap::new();
     for state in ["done", "cancelled"] {

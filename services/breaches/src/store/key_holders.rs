@@ -21,9 +21,9 @@ use crate::model::plan::Plan;
 pub struct Holder {
     /// API key id.
     pub key: i64,
-    /// Unix time from which the key no longer works.
+    /// Unix time at which the key expires.
     pub expires_at: Option<i64>,
-    /// Subscriber id. Quotas belong to the subscriber, so getting a new key doesn't refill them.
+    /// Subscriber id. Quotas belong to the subscriber, so a new key doesn't refill them.
     pub subscriber: i64,
     /// Plan and end of the subscription, if any.
     pub subscription: Option<(Arc<Plan>, i64)>,
@@ -39,7 +39,7 @@ impl auth::Holder for Holder {
 /// Outcome of a key lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyLookup {
-    /// We never issued this key.
+    /// The key was never issued.
     Unknown,
     /// Revoked, expired or orphaned.
     Dead,
@@ -131,8 +131,8 @@ pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<KeyLookup, DatabaseE
     looked_up(row, now)
 }
 
-/// Looks up an API key by digest and the accounts with key `k` in a single round trip. The accounts
-/// are `None` if the API key is unknown.
+/// Looks up an API key by digest, along with the accounts with key `k`, in a single round trip. The
+/// accounts are `None` if the API key is unknown.
 pub fn find_with_account(
     db: &mut Db,
     digest: &[u8],
@@ -179,7 +179,7 @@ struct OwnedKey {
     revoked_at: Option<i64>,
 }
 
-/// Query for all keys of an owner.
+/// Query for an owner's keys.
 #[auto_type]
 pub fn by_owner<'a>(owner: &'a str) -> _ {
     api_key::table.filter(api_key::owner.eq(owner)).select((
@@ -191,7 +191,7 @@ pub fn by_owner<'a>(owner: &'a str) -> _ {
     ))
 }
 
-/// Hint and creation time of an owner's live key, if any.
+/// Returns the hint and creation time of an owner's live key, if any.
 pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
     let keys: Vec<OwnedKey> = on_backend!(db, conn => by_owner(owner).load(conn))?;
     let live = keys
@@ -200,14 +200,16 @@ pub fn live(db: &mut Db, owner: &str, now: i64) -> Result<Option<(String, i64)>,
     Ok(live.max_by_key(|key| key.id).map(|key| (key.hint, key.created_at)))
 }
 
-/// Maximum number of keys cached per connection. If you have more, you should be on PostgreSQL.
+/// Maximum number of keys cached per connection. Installations with more keys should use
+/// PostgreSQL.
 const MAX: usize = 10_000;
 
-/// Live keys found by a SQLite connection. Cleared whenever the database file changes.
+/// Live keys that a SQLite connection has looked up. Cleared whenever another connection changes
+/// the database.
 ///
-/// SQLite can report whether any other connection has committed since the last check, even one in
-/// another process. So a key revoked by another process is rejected immediately, and we don't need
-/// a query per request.
+/// SQLite can report whether any other connection, even in another process, has committed since the
+/// last check. So a key that was revoked elsewhere is rejected immediately, without a query for the
+/// key on every request.
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     version: Option<i64>,
@@ -265,8 +267,8 @@ impl QueryFragment<Sqlite> for DataVersion {
 
 impl RunQueryDsl<SqliteConnection> for DataVersion {}
 
-/// Changes whenever another connection commits. `None` on PostgreSQL, which doesn't have an
-/// equivalent.
+/// Returns a number that changes whenever another connection commits. `None` on PostgreSQL, which
+/// has no equivalent.
 fn data_version(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(Some(DataVersion.get_result(conn)?)),

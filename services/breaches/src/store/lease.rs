@@ -1,4 +1,5 @@
-//! Leases give one replica the exclusive right to do some work, and expire on their own.
+//! Leases, each of which gives one replica the exclusive right to do some work and expires on its
+//! own.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -6,14 +7,15 @@ use diesel::prelude::*;
 use super::schema::meta;
 use super::versions;
 
-/// A lease held by this process. The row stores the expiry time. Since a lease can be taken only
-/// after it has expired, that value also identifies the owner.
+/// A lease held by this process. The row stores only the expiry time. Since a lease can be taken
+/// only after it has expired, this value also identifies the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: &'static str,
-    /// When the lease expires, not counting renewals that may have been committed without our knowing.
+    /// When the lease expires, not counting renewals that may have been committed without our
+    /// knowledge.
     until: i64,
-    /// The latest time that such a renewal may have extended the lease to.
+    /// Latest expiry time that such a renewal may have set.
     latest: i64,
 }
 
@@ -37,19 +39,20 @@ impl Lease {
         Ok(taken.then_some(Self { key, until, latest: until }))
     }
 
-    /// Announces a renewal. Call this before the transaction that renews the lease. If the
+    /// Prepares for a renewal. Call this before the transaction that renews the lease. If the
     /// connection breaks during the commit, the row could have either the old or the new value, and
-    /// we need to recognize both as ours.
+    /// both must be recognized as ours.
     ///
-    /// Does nothing if the lease has expired, since another process could take it in that very second.
+    /// Does nothing if the lease has expired, since another process could take it in the same
+    /// second.
     pub fn expect_renewal(&mut self, now: i64, seconds: i64) {
         if now < self.until {
             self.latest = self.latest.max(now + seconds);
         }
     }
 
-    /// Extends the lease. Returns `None` if we've lost it to another process. While the transaction
-    /// is open, it can't be taken.
+    /// Extends the lease. Returns `None` if another process has taken it. No other process can take
+    /// it while the transaction is open.
     ///
     /// # Errors
     /// Returns an error if the query fails.
@@ -58,7 +61,7 @@ impl Lease {
         Ok(self.replace(db, until)?.then_some(Self { until, latest: until, ..self }))
     }
 
-    /// Releases the lease. Returns `false`, and leaves the lease alone, if we've lost it to another process.
+    /// Releases the lease. If another process has taken it, returns `false` and leaves it alone.
     ///
     /// # Errors
     /// Returns an error if the query fails.
@@ -67,7 +70,8 @@ impl Lease {
     }
 
     fn replace(self, db: &mut Db, until: i64) -> Result<bool, DatabaseError> {
-        // Can't match another owner's lease, which expires no earlier than any renewal of ours could have.
+        // This can't match another owner's lease, whose expiry is later than that of any renewal of
+        // ours.
         let own = meta::table.filter(meta::key.eq(self.key));
         let own = own.filter(meta::value.between(self.until, self.latest));
         Ok(diesel::update(own).set(meta::value.eq(until)).execute(db)? == 1)

@@ -12,7 +12,7 @@ use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::versions;
 use crate::model::{loaded_address, website};
 
-/// How many names to look up per statement.
+/// Number of names to look up per statement.
 const CHUNK: usize = 500;
 
 /// Looks up a domain's id.
@@ -53,15 +53,16 @@ pub fn names(db: &mut Db, ids: &[i32]) -> Result<HashMap<i32, String>, DatabaseE
     Ok(rows.into_iter().collect())
 }
 
-/// Domain names cached across all connections of the process, to avoid a statement per domain when
-/// reading accounts in runs, and a second statement per lookup on a distributed database.
+/// Domain names cached for all connections of the process. Without the cache, reading accounts in
+/// runs would take a statement per domain, and each lookup on a distributed database would take a
+/// second statement.
 ///
-/// Never invalidated: the id of a removed domain isn't reused.
+/// Entries are never invalidated, because the ids of removed domains aren't reused.
 #[derive(Debug, Default)]
 pub struct KnownNames(RwLock<HashMap<i32, Box<str>>>);
 
-/// Maximum number of cached names. That's 5 MB for typical names, or 20 MB if they're all as long
-/// as possible.
+/// Maximum number of cached names. These take 5 MB if their lengths are typical, and 20 MB if
+/// they're all as long as possible.
 const MAX_KNOWN: usize = 65_536;
 
 impl KnownNames {
@@ -109,7 +110,7 @@ impl KnownNames {
     }
 
     fn read(&self, conn: &mut SqliteConnection, id: i32) -> Result<String, DatabaseError> {
-        // It may have been cached for a previous account in the meantime.
+        // A previous account may have added it to the cache in the meantime.
         if let Some(name) = self.0.read().get(&id) {
             return Ok(name.to_string());
         }
@@ -129,10 +130,11 @@ impl KnownNames {
     }
 }
 
-/// Known subdomains of a domain. Reversed names make this a single index range.
+/// Lists known subdomains of a domain. Since names are also stored reversed, this is a single index
+/// range.
 pub fn below(db: &mut Db, domain: &str) -> Result<Vec<String>, DatabaseError> {
     let start: String = domain.chars().rev().chain(['.']).collect();
-    // `/` comes right after the dot.
+    // `/` is the character after `.`.
     let end = format!("{}/", start.trim_end_matches('.'));
     Ok(match db {
         Db::Sqlite(conn) => mail_domain::table
@@ -175,10 +177,10 @@ fn add(db: &mut Db, names: &[&str]) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// How many domains to read per query.
+/// Number of domains to read per query.
 const PAGE: i64 = 10_000;
 
-/// The next page of domains by id.
+/// Returns the next page of domains, ordered by id.
 pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError> {
     Ok(mail_domain::table
         .filter(mail_domain::id.gt(after))
@@ -188,8 +190,8 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
         .load(db)?)
 }
 
-/// Counts names that are neither email domains nor websites in stealer logs. If `remove` is set,
-/// also deletes those that aren't in use.
+/// Counts names that are neither valid email domains nor websites in stealer logs. If `remove` is
+/// set, also deletes those that aren't used.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {
@@ -222,7 +224,7 @@ pub fn remove_unused(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Deletes a domain. Running loads then drop their cached ids.
+/// Deletes a domain, which makes running loads drop their cached ids.
 pub(super) fn delete(db: &mut Db, id: i32) -> Result<(), DatabaseError> {
     diesel::delete(mail_domain::table.find(id)).execute(db)?;
     versions::bump_removed_domains(db)

@@ -15,11 +15,11 @@ pub struct NewMailToken<'a> {
     /// Digest of the link's secret.
     pub digest: &'a [u8],
     pub purpose: &'a str,
-    /// The subscriber it was sent to or requested by, if that matters.
+    /// The subscriber it was sent to or requested by, if applicable.
     pub subscriber_id: Option<i64>,
-    /// Related address or domain. Empty if it follows from the subscriber.
+    /// The address or domain it's about. Empty if that follows from the subscriber.
     pub subject: &'a str,
-    /// First second at which the link no longer works.
+    /// Unix time at which the link stops working.
     pub expires_at: i64,
 }
 
@@ -27,11 +27,11 @@ pub struct NewMailToken<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = mail_token)]
 pub struct MailToken {
-    /// The subscriber it was sent to or requested by, if that matters.
+    /// The subscriber it was sent to or requested by, if applicable.
     pub subscriber_id: Option<i64>,
-    /// Related address or domain. Empty if it follows from the subscriber.
+    /// The address or domain it's about. Empty if that follows from the subscriber.
     pub subject: String,
-    /// First second at which the link no longer works.
+    /// Unix time at which the link stops working.
     pub expires_at: i64,
     /// When it was used, in Unix seconds, if ever.
     pub used_at: Option<i64>,
@@ -52,8 +52,8 @@ pub fn find(db: &mut Db, digest: &[u8], purpose: &str) -> Result<Option<MailToke
         .optional()?)
 }
 
-/// Uses up a link. Returns `false` if it was already used or has expired. If two requests race,
-/// only one of them wins.
+/// Marks a link as used. Returns `false` if it was already used or has expired. If two requests
+/// race, only one of them succeeds.
 pub fn use_up(db: &mut Db, digest: &[u8], purpose: &str, now: i64) -> Result<bool, DatabaseError> {
     let row = mail_token::table
         .filter(mail_token::digest.eq(digest))

@@ -14,7 +14,7 @@ use crate::model::waiting::{Channel, Waiting};
 /// Error recorded for messages that this version can't decode.
 const UNREADABLE: &str = "this version cannot read the message";
 
-/// Give up on an undecodable message after this many seconds (30 days).
+/// Give up on messages that can't be decoded after this many seconds (30 days).
 const MAX_WAIT_SECONDS: i64 = 30 * 86_400;
 
 /// Adds a message to the outbox. Does nothing if the key already exists or the recipient is gone.
@@ -64,7 +64,7 @@ fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
 pub struct Posted {
     /// Outbox id.
     pub id: i64,
-    /// Unique key derived from the subject and the recipient.
+    /// Unique key derived from the message's subject and recipient.
     pub key: String,
     pub recipient: Recipient,
     pub notice: Notice,
@@ -93,7 +93,7 @@ pub fn mails_due(db: &mut Db, now: i64) -> Result<bool, DatabaseError> {
     Ok(diesel::select(exists(due)).get_result(db)?)
 }
 
-/// Webhooks with messages that are due.
+/// Lists webhooks with messages that are due.
 pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     let due = outbox::table
         .filter(outbox::webhook_id.eq(webhook::id.nullable()))
@@ -104,7 +104,7 @@ pub fn webhooks_due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(webhooks.order(webhook::id).select(webhook::id).load(db)?)
 }
 
-/// A channel's backlog at `now`, not counting disabled webhooks.
+/// Returns a channel's backlog at `now`, not counting disabled webhooks.
 pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, DatabaseError> {
     let open = || {
         let all = outbox::table.filter(outbox::sent_at.is_null()).into_boxed();
@@ -126,17 +126,17 @@ pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, Datab
 
 type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);
 
-/// Claims messages for a process.
+/// The claim of a process on messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Random number that identifies the process.
     pub owner: i64,
-    /// When the messages become due again if the claim isn't renewed.
+    /// When the messages become due again unless the claim is renewed.
     pub until: i64,
 }
 
-/// Claims messages that are due, either emails or those for one webhook, by postponing their next
-/// attempt. If two replicas race for a message, only one gets it.
+/// Claims messages that are due by postponing their next attempt. These are either emails or the
+/// messages for one webhook. If two replicas race for a message, only one gets it.
 pub fn claim(
     db: &mut Db,
     webhook: Option<i64>,
@@ -152,7 +152,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = rows.iter().map(|row| row.0).collect();
-        // Between the two statements, another replica may have claimed some.
+        // Another replica may have claimed some between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::sent_at.is_null())
@@ -220,8 +220,8 @@ fn read(
     Ok(())
 }
 
-/// Renews the claim on a message. Does nothing if another process has since claimed the message, or
-/// if it has been delivered.
+/// Renews the claim on a message. Does nothing if another process has claimed the message since
+/// then, or if it has been delivered.
 pub fn renew(db: &mut Db, id: i64, claim: Claim) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::id.eq(id)).filter(outbox::owner.eq(claim.owner));
     let own = own.filter(outbox::sent_at.is_null()).filter(outbox::failed_at.is_null());
@@ -244,8 +244,8 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt, or gives up if there won't be another one. Does nothing if another
-/// process has since claimed the message.
+/// Records a failed attempt, or abandons the message if there won't be another one. Does nothing if
+/// another process has claimed the message since then.
 pub fn failed(
     db: &mut Db,
     id: i64,
@@ -266,8 +266,8 @@ pub fn failed(
     Ok(())
 }
 
-/// Deletes messages that were delivered or abandoned before the given time. They won't be posted
-/// again, thanks to the tables `notified` and `domain_breach`.
+/// Deletes messages that were delivered or abandoned before the given time. The tables `notified`
+/// and `domain_breach` prevent them from being posted again.
 pub fn prune(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     let over = outbox::sent_at.lt(before).or(outbox::failed_at.lt(before));
     Ok(diesel::delete(outbox::table.filter(over)).execute(db)?)
@@ -296,14 +296,14 @@ pub fn drop_domain_mails(db: &mut Db, subscriber: i64, domain: &str) -> Result<(
     Ok(())
 }
 
-/// Deletes all messages about a subscriber's own address, even delivered ones.
+/// Deletes all messages about a subscriber's own address, even if they were delivered.
 pub fn forget_own(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError> {
     let own = outbox::table.filter(outbox::subscriber_id.eq(subscriber));
     diesel::delete(own.filter(outbox::domain.is_null())).execute(db)?;
     Ok(())
 }
 
-/// Removes a message by its key, delivered or not.
+/// Deletes a message by key, even if it was delivered.
 pub fn forget_key(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     diesel::delete(outbox::table.filter(outbox::key.eq(key))).execute(db)?;
     Ok(())

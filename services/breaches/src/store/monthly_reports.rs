@@ -1,4 +1,4 @@
-//! Subscriptions to monthly emails about domains, and how far each one has been reported.
+//! Subscriptions to monthly emails about domains, and the last month covered by each.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -8,7 +8,7 @@ use super::schema::{domain_control, outbox};
 use crate::model::month::Month;
 use crate::model::notice::REPORT_KEY;
 
-/// A monthly email that needs to be written.
+/// A monthly email that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueReport {
     /// Domain control id.
@@ -16,13 +16,14 @@ pub struct DueReport {
     /// Recipient.
     pub subscriber: i64,
     pub domain: String,
-    /// Last month already reported.
+    /// Last month that was already reported.
     pub reported: Month,
 }
 
-/// Turns the monthly email about a domain on or off. Reporting starts after the month `reported`.
-/// Returns `false` if the subscriber doesn't control the domain. Turning it off is still possible
-/// then, since control might come back without a new proof.
+/// Turns the monthly email about a domain on or off. Reports begin with the month after `reported`.
+///
+/// Returns `false` if the subscriber doesn't control the domain. The email can be turned off even
+/// then, since the subscriber might regain control without a new verification.
 pub fn set(
     db: &mut Db,
     subscriber: i64,
@@ -62,7 +63,8 @@ fn drop_pending(db: &mut Db, subscriber: i64, domain: &str) -> Result<(), Databa
     Ok(())
 }
 
-/// Emails that haven't been written up to `month`, starting after row `after`.
+/// Lists emails for which months up to `month` haven't been reported yet, starting after row
+/// `after`.
 pub fn due(
     db: &mut Db,
     month: Month,
@@ -91,7 +93,7 @@ pub fn due(
 }
 
 /// Marks a month as reported. Returns `false` if it already was, or if the email was turned off or
-/// the domain lost in the meantime. If two replicas race, only one gets true.
+/// the domain lost in the meantime. If two replicas race, only one gets `true`.
 pub fn take(db: &mut Db, report: &DueReport, month: Month) -> Result<bool, DatabaseError> {
     let row = domain_control::table
         .filter(domain_control::id.eq(report.control))

@@ -1,4 +1,4 @@
-//! Recipients of notices, and the record of notices posted so far.
+//! Recipients of notices, and a record of the notices posted so far.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -10,7 +10,8 @@ pub const BREACH: &str = "breach";
 /// Notice about a paste. `reference` is the paste's row id.
 pub const PASTE: &str = "paste";
 
-/// Next page of subscribers (id and address) who confirmed their address and want notices, by id.
+/// Returns the next page of subscribers (id and address), by id, who have confirmed their address
+/// and want notices.
 pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     Ok(subscriber::table
         .filter(subscriber::id.gt(after))
@@ -22,8 +23,8 @@ pub fn listeners(db: &mut Db, after: i64, limit: i64) -> Result<Vec<(i64, String
         .load(db)?)
 }
 
-/// Subscribers (id and address) who want notices and whose account keys are between `low` and
-/// `high`, inclusive.
+/// Returns subscribers (id and address) who want notices and whose account keys are between `low`
+/// and `high`, inclusive.
 pub fn listeners_between(
     db: &mut Db,
     low: i64,
@@ -37,7 +38,7 @@ pub fn listeners_between(
         .load(db)?)
 }
 
-/// References of one kind that a subscriber has already been notified about.
+/// Returns the references of notices of one kind that a subscriber has already received.
 pub fn recorded(db: &mut Db, subscriber: i64, kind: &str) -> Result<Vec<i64>, DatabaseError> {
     Ok(notified::table
         .filter(notified::subscriber_id.eq(subscriber))
@@ -79,7 +80,7 @@ pub fn forget_recorded(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Deletes the record of the notice about a breach that contained the subscriber's own address.
+/// Deletes the record that a subscriber was notified about a breach of their own address.
 pub fn forget_breach(db: &mut Db, subscriber: i64, breach: u16) -> Result<(), DatabaseError> {
     let records = notified::table
         .filter(notified::subscriber_id.eq(subscriber))
@@ -96,7 +97,8 @@ pub fn forget_paste(db: &mut Db, paste: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Number of addresses at a domain per breach, as of the last count. `None` if it was never counted.
+/// Returns the number of addresses at a domain per breach, as of the last count. `None` if it was
+/// never counted.
 pub fn counted(db: &mut Db, domain: &str) -> Result<Option<Vec<(i32, i64)>>, DatabaseError> {
     let known: Option<i64> =
         domain_counted::table.find(domain).select(domain_counted::at).first(db).optional()?;

@@ -12,7 +12,7 @@ pub fn count(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(opt_out::table.count().get_result(db)?)
 }
 
-/// All digests with their database codes.
+/// Reads all digests along with the code of each choice.
 pub fn all(db: &mut Db) -> Result<Vec<([u8; 20], u8)>, DatabaseError> {
     let rows = opt_out::table.select((opt_out::hash, opt_out::kind)).load::<(Vec<u8>, i16)>(db)?;
     rows.into_iter()
@@ -31,7 +31,7 @@ pub fn get(db: &mut Db, digest: &Sha1Digest) -> Result<Option<OptOut>, DatabaseE
     Ok(kind.and_then(OptOut::from_kind))
 }
 
-/// Saves an opt-out, replacing any earlier one. `Delete` leaves no row behind.
+/// Stores an opt-out, replacing any earlier one. [`OptOut::Delete`] leaves no row behind.
 pub fn set(
     db: &mut Db,
     digest: &Sha1Digest,
@@ -50,7 +50,8 @@ pub fn set(
     versions::bump_opt_out(db)
 }
 
-/// Opt-outs, either cached in memory or, if there are too many, looked up one by one.
+/// Opt-outs, cached in memory unless there are too many, in which case they're looked up one by
+/// one.
 #[derive(Debug)]
 pub enum OptOuts {
     /// All of them, in memory.
@@ -82,7 +83,7 @@ impl OptOuts {
         }
     }
 
-    /// Quick check by key. If it returns true, compute the digest and call [`Self::get`].
+    /// Checks quickly by key. If this returns `true`, compute the digest and call [`Self::get`].
     pub fn may_contain(&self, key: AccountKey) -> bool {
         match self {
             Self::Memory(set) => set.may_contain(key),

@@ -43,7 +43,7 @@ pub fn of_account(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<Paste>, Datab
 
 /// Reads an account's pastes along with their row ids.
 ///
-/// Done in two queries because a distributed database stores pastes and accounts on different
+/// This takes two queries because a distributed database stores pastes and accounts on different
 /// servers. Few accounts have pastes, so the second query is rarely needed.
 pub fn numbered_of_account(
     db: &mut Db,
@@ -51,7 +51,7 @@ pub fn numbered_of_account(
 ) -> Result<Vec<(i64, Paste)>, DatabaseError> {
     let numbers: Vec<i64> = by_account(k, seq).load(db)?;
     let mut found = Vec::new();
-    // Each id is a bind variable, and SQLite limits their number.
+    // Each id is a bind variable, and SQLite limits how many there can be.
     for numbers in numbers.chunks(1_000) {
         let rows: Vec<(i64, Row)> = paste::table
             .inner_join(paste_source::table)

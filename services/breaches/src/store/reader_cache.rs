@@ -1,4 +1,4 @@
-//! Cache kept with each worker's connection.
+//! Cache that belongs to each reader's connection.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use database::{DatabaseError, Db};
 use super::accounts::{AccountFilters, AccountView};
 use super::key_holders::KnownKeys;
 
-/// API keys this connection has already looked up, and the accounts as of its transaction.
+/// API keys that this connection has looked up, and a view of the accounts for its transaction.
 #[derive(Debug, Default)]
 pub struct ReaderCache {
     /// API keys looked up so far.
     pub known_keys: KnownKeys,
-    /// Accounts as of the current transaction, or `None` before the first one.
+    /// View of the accounts for the current transaction, or `None` before the first one.
     pub view: Option<Arc<AccountView>>,
 }
 

@@ -13,7 +13,7 @@ pub fn forms(db: &mut Db) -> Result<Option<Vec<u8>>, DatabaseError> {
     Ok(server_key::table.find(FORMS).select(server_key::secret).first(db).optional()?)
 }
 
-/// Stores the form token key unless there already is one. Returns the stored key.
+/// Stores the form token key unless there already is one. Returns the key that is stored.
 pub fn ensure_forms(db: &mut Db, new: &[u8]) -> Result<Vec<u8>, DatabaseError> {
     let row = (server_key::name.eq(FORMS), server_key::secret.eq(new));
     on_backend!(db, conn => diesel::insert_into(server_key::table)

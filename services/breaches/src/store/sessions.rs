@@ -25,7 +25,7 @@ pub fn add(db: &mut Db, digest: &[u8], id: i64, expires_at: i64) -> Result<(), D
     Ok(())
 }
 
-/// Looks up who a session belongs to. Returns `None` if it has ended.
+/// Looks up the subscriber a session belongs to. Returns `None` if it has ended.
 pub fn find(db: &mut Db, digest: &[u8], now: i64) -> Result<Option<SignedIn>, DatabaseError> {
     Ok(session::table
         .inner_join(subscriber::table)

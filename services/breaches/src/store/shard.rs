@@ -1,7 +1,8 @@
 //! The `shard` column of the PostgreSQL account tables: the first 12 bits of the hash.
 //!
-//! Although it can be derived from the key, distributed databases need it for routing. So any
-//! condition on a key or key range must include it. A single server doesn't care.
+//! The shard can be derived from the key, but a distributed database needs it for routing. Any
+//! condition on a key or a range of keys must therefore include it. For a single server, it makes
+//! no difference.
 
 use std::marker::PhantomData;
 
@@ -24,7 +25,7 @@ pub const SHARDS: i16 = 4_096;
 
 /// Computes the shard of a key.
 pub fn of_key(k: i64) -> i16 {
-    // The arithmetic shift leaves 12 bits, including the sign.
+    // The arithmetic shift leaves 12 bits, including the sign bit.
     i16::try_from((k >> 52) + i64::from(SHARDS / 2)).unwrap_or_default()
 }
 
@@ -74,7 +75,8 @@ pub struct KeyBetween<T> {
     table: PhantomData<T>,
 }
 
-/// Builds a condition that matches keys from `low` to `high`, inclusive. Both must be in the same shard.
+/// Builds a condition that matches rows with keys from `low` to `high`, inclusive. Both must be in
+/// the same shard.
 pub fn key_between<T: Keyed>(low: i64, high: i64) -> KeyBetween<T> {
     debug_assert_eq!(of_key(low), of_key(high));
     KeyBetween { low, high, shard: of_key(low), table: PhantomData }
@@ -89,7 +91,8 @@ fn push_column<T: Keyed, D: Backend>(
     out.push_identifier(column)
 }
 
-/// Writes an opening parenthesis and the condition on the shard. The caller has to close it.
+/// Writes an opening parenthesis and the condition on the shard. The caller has to close the
+/// parenthesis.
 fn open_shard<'b, T: Keyed>(out: &mut AstPass<'_, 'b, Pg>, shard: &'b i16) -> QueryResult<()> {
     out.push_sql("(");
     push_column::<T, _>(out, "shard")?;

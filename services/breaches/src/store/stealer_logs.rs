@@ -1,4 +1,4 @@
-//! Stealer log entries. Each one is a pair of an address and a website.
+//! Stealer log entries. Each one pairs an address with a website.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::{auto_type, exists};
@@ -20,10 +20,10 @@ pub struct Pair {
     seq: i16,
     /// Local part as stored.
     pub local: String,
-    /// The address's domain if we're reading by website, otherwise the website.
+    /// The domain of the address when reading by website, otherwise the website.
     pub domain: String,
     website_id: i32,
-    /// Id of the breach it comes from.
+    /// Id of the breach the entry belongs to.
     pub breach: i32,
 }
 
@@ -94,7 +94,7 @@ pub fn by_indexed_domain(domain_id: i32) -> _ {
         .select(pair_columns())
 }
 
-/// Reads an account's websites along with the breach each one comes from.
+/// Reads an account's websites, along with the breach each entry belongs to.
 pub fn websites(db: &mut Db, (k, seq): (i64, i16)) -> Result<Vec<(String, i32)>, DatabaseError> {
     Ok(by_account(k, seq).load(db)?)
 }
@@ -111,15 +111,16 @@ diesel::table! {
     }
 }
 
-/// How many entries to read per query.
+/// Number of entries to read per query.
 const PAGE: i64 = 5_000;
 
-/// Last entry of the previous page: account key and sequence number, website, breach.
+/// Position of the last entry of the previous page: account key, sequence number, website and
+/// breach.
 type After = (i64, i16, i32, i32);
 
 const START: After = (i64::MIN, -1, i32::MIN, i32::MIN);
 
-/// Visits the accounts captured at a website, keeping only a few thousand in memory.
+/// Visits the accounts captured at a website while keeping only a few thousand in memory.
 pub fn each_at_website<E: From<DatabaseError>>(
     db: &mut Db,
     website: &str,
@@ -130,7 +131,7 @@ pub fn each_at_website<E: From<DatabaseError>>(
     each_pair(db, page, &format!("{OF_WEBSITE} WHERE stealer_log.website_id = {id}"), visit)
 }
 
-/// Visits the captured accounts at an email domain, keeping only a few thousand in memory.
+/// Visits the captured accounts at an email domain while keeping only a few thousand in memory.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
@@ -173,7 +174,7 @@ fn domain_page(
         .load(conn)
 }
 
-/// We use cursors on PostgreSQL because its indexes by website and domain aren't in key order.
+/// PostgreSQL uses cursors because its indexes by website and domain aren't in key order.
 const OF_WEBSITE: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     mail_domain.name AS domain, stealer_log.website_id, stealer_log.breach_id AS breach \
     FROM stealer_log JOIN account ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
@@ -183,7 +184,7 @@ const OF_DOMAIN: &str = "SELECT stealer_log.k, stealer_log.seq, account.local, \
     FROM account JOIN stealer_log ON account.shard = stealer_log.shard AND account.k = stealer_log.k \
     AND account.seq = stealer_log.seq JOIN mail_domain ON mail_domain.id = stealer_log.website_id";
 
-/// Visits entries within a single snapshot, using pages on SQLite and a cursor on PostgreSQL.
+/// Visits entries on a single snapshot, using pages on SQLite and a cursor on PostgreSQL.
 fn each_pair<E: From<DatabaseError>>(
     db: &mut Db,
     page: impl Fn(&mut SqliteConnection, After) -> QueryResult<Vec<Pair>>,
@@ -211,7 +212,7 @@ fn each_pair<E: From<DatabaseError>>(
     })
 }
 
-/// Counts captured addresses at an email domain, except those only in hidden breaches.
+/// Counts captured addresses at an email domain. Breaches in `hidden` don't count.
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
@@ -244,7 +245,7 @@ pub struct NewPair {
     /// Sequence number among accounts with the same key.
     pub seq: i16,
     pub website_id: i32,
-    /// Id of the breach it comes from.
+    /// Id of the breach the entry belongs to.
     pub breach_id: i32,
 }
 
@@ -270,7 +271,7 @@ pub fn add(db: &mut Db, pairs: &[NewPair]) -> Result<usize, DatabaseError> {
     Ok(added)
 }
 
-/// Deletes an account's entries from a breach. Returns the number of accounts.
+/// Deletes an account's entries from a breach. Returns the number of entries.
 pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize, DatabaseError> {
     let rows = stealer_log::table
         .filter(shard::key_is::<stealer_log::table>(k).and(stealer_log::seq.eq(seq)))
@@ -278,8 +279,8 @@ pub fn remove_of(db: &mut Db, (k, seq): (i64, i16), breach: u16) -> Result<usize
     Ok(diesel::delete(rows).execute(db)?)
 }
 
-/// Counts websites that can't be real, i.e. passwords that were mistaken for websites. If `remove`
-/// is set, also deletes their entries, and their names unless an account uses them.
+/// Counts websites that can't be real, i.e. passwords mistaken for websites. If `remove` is set,
+/// also deletes their entries, as well as their names unless an account uses them.
 pub fn each_odd_website(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {

@@ -58,7 +58,8 @@ pub fn add_if_missing(
     Ok(added)
 }
 
-/// Returns a subscriber's id, adding them if necessary. If two requests race, both get the same id.
+/// Returns a subscriber's id, adding the subscriber if necessary. If two requests race, both get
+/// the same id.
 pub fn ensure(db: &mut Db, email: &EmailAddress, now: i64) -> Result<i64, DatabaseError> {
     match add_if_missing(db, email, now)? {
         Some(id) => Ok(id),
@@ -98,8 +99,8 @@ pub fn listening(db: &mut Db, id: i64) -> Result<Option<Listener>, DatabaseError
         .optional()?)
 }
 
-/// Returns `true` if a subscriber is nothing more than an address: no domains or webhooks, and no
-/// subscription or key, not even an old one.
+/// Returns `true` if a subscriber has nothing but an address: no domains or webhooks, and no
+/// subscription or key, not even an expired one.
 pub fn is_bare(db: &mut Db, id: i64, email: &str) -> Result<bool, DatabaseError> {
     let keys = api_key::table.filter(api_key::owner.eq(email));
     let paid = subscription::table.filter(subscription::subscriber_id.eq(id));

@@ -1,6 +1,7 @@
-//! Corrections to the counts of verified domains: links added by loads with suppressed notices,
-//! minus links removed since. They change in the same transaction as the links, so a count of links
-//! minus its correction only grows by links to announce.
+//! Corrections to the counts of verified domains. A correction is the number of links added by
+//! loads with suppressed notices, minus links removed since. It's updated in the same transaction
+//! as the links, so the number of links minus the correction grows only by links that should be
+//! announced.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns a domain's corrections by breach. They are negative after removals.
+/// Returns a domain's corrections by breach. These can be negative after links were removed.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
     Ok(suppressed_link::table
         .filter(suppressed_link::domain.eq(domain))

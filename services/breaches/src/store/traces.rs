@@ -1,4 +1,4 @@
-//! Finds what's left of people whose data was removed, including in SQLite's write-ahead log.
+//! Finds traces of people whose data was removed, including those in SQLite's write-ahead log.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,8 @@ use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 
-/// Empties the write-ahead log. If that's not possible now, prints a warning and leaves it to a server.
+/// Empties the write-ahead log. If that's not possible now, prints a warning and leaves it to a
+/// server.
 pub fn clear_log_or_warn(db: &mut Db) -> Result<(), DatabaseError> {
     match database::clear_log(db) {
         Err(DatabaseError::Busy) => {
@@ -26,7 +27,7 @@ struct FileName {
     file: String,
 }
 
-/// Path of a SQLite database. `None` for in-memory databases and PostgreSQL.
+/// Returns the path of a SQLite database. `None` for in-memory databases and PostgreSQL.
 pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(None) };
     let name = "SELECT file FROM pragma_database_list WHERE name = 'main'";
@@ -34,7 +35,8 @@ pub fn file(db: &mut Db) -> Result<Option<PathBuf>, DatabaseError> {
     Ok(Some(found.file).filter(|file| !file.is_empty()).map(PathBuf::from))
 }
 
-/// Tables without addresses in plain text. They're large, and [`super::accounts`] can find their rows by key.
+/// Tables that don't contain addresses in plain text. They're large, and [`super::accounts`] can
+/// find their rows by key.
 const NO_ADDRESSES: &str = "'account', 'account_block', 'account_run', 'breach', 'data_class', \
     'domain_account', 'domain_block', 'mail_domain', 'opt_out', 'paste_account', 'run_filter', \
     'staged_row', 'stealer_log'";
@@ -53,7 +55,7 @@ struct Number {
     number: i64,
 }
 
-/// Finds text columns that contain an address, with the number of matching rows.
+/// Finds text columns that contain an address, along with the number of matching rows.
 pub fn with_text(db: &mut Db, address: &str) -> Result<Vec<(String, i64)>, DatabaseError> {
     let columns = match db {
         Db::Sqlite(_) => format!(

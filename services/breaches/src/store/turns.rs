@@ -11,7 +11,7 @@ pub fn take_subscriber(db: &mut Db, subscriber: i64) -> Result<(), DatabaseError
 }
 
 /// Locks the notice state of domains until the end of the transaction. If you also need a
-/// subscriber's lock, take that first.
+/// subscriber's lock, take that one first.
 pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> {
     let digest = |domain: &&str| Sha1Digest::of(format!("notices {domain}")).0;
     let digests: Vec<_> = domains.iter().map(digest).collect();
@@ -21,7 +21,7 @@ pub fn take_notices(db: &mut Db, domains: &[&str]) -> Result<(), DatabaseError> 
 
 /// Locks parties, identified by digests, until the end of the transaction.
 ///
-/// To avoid deadlocks, locks are taken in sorted order.
+/// The locks are taken in sorted order to avoid deadlocks.
 pub fn take(db: &mut Db, parties: &[&[u8]]) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let starts = parties.iter().filter_map(|party| party.first_chunk::<8>());

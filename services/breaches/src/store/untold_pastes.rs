@@ -1,4 +1,5 @@
-//! New addresses in pastes. The controllers of their domains are notified at the end of the load.
+//! New addresses found in pastes. Subscribers who control their domains are notified at the end of
+//! the load.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use super::domain_controls;
 use super::schema::{paste, paste_source, untold_paste};
 use crate::model::notice::FoundPaste;
 
-/// Adds to the counts of new addresses per domain and paste. Skips domains without a verified controller.
+/// Adds to the numbers of new addresses by domain and paste. Skips domains that no subscriber has
+/// verified.
 pub fn add(db: &mut Db, counts: &BTreeMap<(String, i64), i64>) -> Result<(), DatabaseError> {
     let mut domains: Vec<&str> = counts.keys().map(|(domain, _)| domain.as_str()).collect();
     domains.dedup();
@@ -46,7 +48,7 @@ pub fn domains(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// The domain's most recent pastes, plus the total number of pastes.
+/// Returns the domain's most recent pastes, along with the total number of pastes.
 pub fn of_domain(
     db: &mut Db,
     domain: &str,
@@ -64,7 +66,7 @@ pub fn of_domain(
     Ok((last.into_iter().map(found).collect(), count))
 }
 
-/// Deletes all counts once their notices have been posted.
+/// Deletes all counts. Call this once their notices have been posted.
 pub fn clear(db: &mut Db) -> Result<(), DatabaseError> {
     diesel::delete(untold_paste::table).execute(db)?;
     Ok(())

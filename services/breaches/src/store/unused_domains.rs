@@ -8,9 +8,11 @@ use super::layout::Layout;
 use super::schema::mail_domain;
 use super::{accounts, mail_domains};
 
-/// Deletes a domain if it's not in use, which makes running loads drop their cached ids. The caller
-/// must have locked the accounts. Does nothing on a distributed database, where loads look up ids
-/// before they lock the accounts.
+/// Deletes a domain unless it's in use, and returns whether it did. Running loads then drop their
+/// cached ids. The caller must have locked the accounts.
+///
+/// Never deletes anything on a distributed database, because loads look up ids there before they
+/// lock the accounts.
 pub fn remove_if_unused(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
     let is_used = Layout::of(db)?.is_distributed() || is_used(db, id)?;
     if !is_used {
@@ -30,13 +32,14 @@ struct Unused {
     id: i32,
 }
 
-/// Finds the domains with ids from `first` to `last` that no row of an account or a stealer log uses.
+/// Finds domains with ids from `first` to `last` that aren't used by any row for an account or a
+/// stealer log entry. Doesn't look at runs.
 ///
-/// This is a single statement, because a separate query for each domain takes longer than removing
-/// a breach's links.
+/// This is a single statement because querying each domain separately would take longer than
+/// removing a breach's links.
 fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, DatabaseError> {
-    // PostgreSQL doesn't turn a subquery with an offset into a join, so it looks up each domain in
-    // the indexes and doesn't read all accounts for every page.
+    // The offset keeps PostgreSQL from turning the subqueries into joins. It then looks up each
+    // domain in the indexes instead of reading all accounts for every page.
     let (accounts, offset) = match db.backend() {
         Backend::Sqlite => ("domain_account", ""),
         Backend::Postgres => ("account", " OFFSET 0"),
@@ -51,20 +54,22 @@ fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, Data
     Ok(found.into_iter().map(|unused| unused.id).collect())
 }
 
-/// Number of domains that [`page_without_rows`] examines.
+/// Number of domains examined by [`page_without_rows`].
 const EXAMINED: i64 = 5_000;
 
-/// Result of [`page_without_rows`].
+/// A page of domains; see [`page_without_rows`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Domains without rows.
+    /// Domains without rows, in order.
     pub ids: Vec<i32>,
-    /// Id to continue after.
+    /// Highest id examined. The next page starts after it.
     pub last: i32,
 }
 
-/// Finds domains among the next few thousand after an id that no row of an account or a stealer log
-/// uses. Returns `None` at the end. Like [`remove_if_unused`], finds none on a distributed database.
+/// Examines the next few thousand domains with ids above `after` and finds those that aren't used
+/// by any row for an account or a stealer log entry. Returns `None` at the end.
+///
+/// Like [`remove_if_unused`], this never finds any on a distributed database.
 pub fn page_without_rows(db: &mut Db, after: i32) -> Result<Option<Page>, DatabaseError> {
     if Layout::of(db)?.is_distributed() {
         return Ok(None);
@@ -79,8 +84,8 @@ pub fn page_without_rows(db: &mut Db, after: i32) -> Result<Option<Page>, Databa
     Ok(Some(Page { ids: unused_in_tables(db, *first, *last)?, last: *last }))
 }
 
-/// Deletes those of the domains that are still unused. `ids` are sorted. The caller must have locked
-/// the accounts.
+/// Deletes the given domains, skipping any that have come back into use. `ids` must be sorted, and
+/// the caller must have locked the accounts.
 pub fn remove_unused(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> {
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(()) };
     let mut unused = Vec::new();

@@ -1,4 +1,4 @@
-//! Version numbers that let replicas detect changes, and other single values.
+//! Version numbers that let replicas detect changes, along with other single values.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -11,13 +11,13 @@ pub const CATALOGUE_VERSION: &str = "catalogue_version";
 pub const CATALOGUE_CHANGED_AT: &str = "catalogue_changed_at";
 /// Incremented on every opt-out change.
 pub const OPTOUT_VERSION: &str = "optout_version";
-/// Incremented when domains are deleted, to make loads look up their ids again.
+/// Incremented when domains are deleted, so that loads look up their ids again.
 pub const REMOVED_DOMAINS: &str = "removed_domains";
 /// Incremented by every paste load.
 pub const PASTES_VERSION: &str = "pastes_version";
 /// Highest breach id ever assigned.
 pub const LAST_BREACH_ID: &str = "last_breach_id";
-/// Set once a new database has its plans and test data.
+/// Set once a new database has received its plans and test data.
 pub const SEEDED_AT: &str = "seeded_at";
 
 /// Set if the accounts are spread over several servers.
@@ -65,7 +65,7 @@ pub fn current(db: &mut Db) -> Result<Versions, DatabaseError> {
     })
 }
 
-/// Increments a value in the database so that concurrent increments add up.
+/// Increments a value. This happens in the database so that concurrent increments add up.
 fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     on_backend!(db, conn => diesel::insert_into(meta::table)
         .values((meta::key.eq(key), meta::value.eq(1_i64)))
@@ -76,10 +76,11 @@ fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Announces a catalogue change. Each change has a later time than the one before it, or clients that
-/// send `If-Modified-Since` would miss it. `now` may be old: the caller may have waited for a lock.
+/// Announces a catalogue change. Its time is later than that of any previous change, because
+/// clients that send `If-Modified-Since` would miss it otherwise. `now` may be out of date if the
+/// caller had to wait for a lock.
 pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
-    // This also makes other changes wait until the transaction ends.
+    // This also blocks other catalogue changes until the transaction ends.
     bump(db, CATALOGUE_VERSION)?;
     let last = get(db, CATALOGUE_CHANGED_AT)?;
     set(db, CATALOGUE_CHANGED_AT, last.map_or(now, |last| now.max(last.saturating_add(1))))
@@ -112,10 +113,10 @@ pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     Ok(migrations.select(version).order(version.desc()).first(db).optional()?)
 }
 
-/// Makes this the only transaction that can change accounts, the catalogue or opt-outs.
+/// Locks out all other transactions that change accounts, the catalogue or opt-outs.
 ///
-/// Packed lists are read, modified and written back, so concurrent loads would lose updates. SQLite
-/// has only one writer and doesn't need the lock.
+/// Packed lists are read, modified and written back, so concurrent loads would overwrite each
+/// other's updates. SQLite has only one writer and doesn't need the lock.
 pub fn lock_accounts(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         diesel::sql_query("SELECT pg_advisory_xact_lock(7203591)").execute(conn)?;

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use super::schema::webhook;
 
-/// A webhook. We need its secret to sign every message, so it's stored in plain text.
+/// A webhook. Its secret is stored in plain text because it's needed to sign every message.
 #[derive(Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = webhook)]
 pub struct Webhook {
@@ -14,7 +14,7 @@ pub struct Webhook {
     pub url: String,
     /// Signing key.
     pub secret: String,
-    /// Disabled webhooks aren't called.
+    /// Disabled webhooks don't receive messages.
     pub enabled: bool,
     /// Creation time in Unix seconds.
     pub created_at: i64,
