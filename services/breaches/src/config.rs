@@ -99,12 +99,12 @@ impl Settings {
         Self { catalogue_poll_ms: 20, maintenance: Switch::Off, ..shell::defaults() }
     }
 
-    /// The key header that error messages mention.
+    /// Returns the key header to mention in error messages.
     pub fn key_header(&self) -> &str {
         self.api_key_headers.first().map_or("breach-api-key", String::as_str)
     }
 
-    /// The folder for temporary files.
+    /// Returns the folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.load_tmp.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -127,7 +127,7 @@ pub struct MailSettings {
 }
 
 impl MailSettings {
-    /// The From address of outgoing email. `public_url` is the service's own URL.
+    /// Returns the From address of outgoing emails. `public_url` is the service's own URL.
     pub fn sender(&self, public_url: &str) -> String {
         let host =
             url::Url::parse(public_url).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -135,7 +135,7 @@ impl MailSettings {
         self.mail_from.clone().unwrap_or_else(default)
     }
 
-    /// The folder that email is written to if there is no mail server.
+    /// Returns the folder to which emails are written if there is no mail server.
     pub fn folder(&self, data_dir: &Path) -> PathBuf {
         self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
     }

@@ -9,7 +9,7 @@ use shell::{Credentials, ErrorFormat, Fault, RequestInfo};
 
 use crate::wire::{ErrorBody, MessageBody};
 
-/// How long clients should wait before retrying when the database is down, in seconds.
+/// Number of seconds that clients should wait before retrying if the database is down.
 const RETRY_AFTER: u64 = 5;
 
 /// An API error. Its display text becomes the message in the response body.
@@ -26,16 +26,16 @@ pub enum Error {
         "The body must be a JSON object with an array of 1 to 1000 prefixes of exactly 6 hexadecimal characters."
     )]
     Prefixes,
-    /// More prefixes than a full quota covers. Contains the limit.
+    /// The request has more prefixes than a full quota covers. Contains the limit.
     #[error("The subscription covers at most {0} prefixes in one request.")]
     TooManyPrefixes(u32),
     /// Invalid body of a bulk check.
     #[error("The body must be a JSON object with an array \"emails\" of 1 to 1000 strings.")]
     Emails,
-    /// More addresses than a full quota covers. Contains the limit.
+    /// The request has more addresses than a full quota covers. Contains the limit.
     #[error("The subscription covers at most {0} addresses in one request.")]
     TooManyEmails(u32),
-    /// The bulk check body is too large. Contains the limit in KiB.
+    /// The body of a bulk check is too large. Contains the limit in KiB.
     #[error("The body must not be larger than {0} KiB.")]
     BodyTooLarge(usize),
     /// A boolean query parameter is neither `true` nor `false`. Contains its name.
@@ -49,17 +49,17 @@ pub enum Error {
     /// Invalid domain in the path.
     #[error("The domain name is not valid.")]
     Domain,
-    /// No API key. Contains the name of the key header.
+    /// The API key is missing. Contains the name of the key header.
     #[error("Access denied due to missing {0}.")]
     KeyMissing(String),
     /// Malformed API key. Contains the name of the key header.
     #[error("Access denied due to improperly formed {0}.")]
     KeyMalformed(String),
-    /// The key is unknown, revoked or expired, or it's a test key and the request went beyond the
-    /// test accounts. Contains the name of the key header.
+    /// The key is unknown, revoked or expired, or a test key was used for something other than test
+    /// accounts. Contains the name of the key header.
     #[error("Access denied due to invalid {0}.")]
     KeyInvalid(String),
-    /// No user agent.
+    /// The user agent is missing.
     #[error("Access denied due to missing user-agent.")]
     UserAgent,
     /// The plan doesn't include the operation.
@@ -81,7 +81,7 @@ pub enum Error {
         /// The plan's limit.
         max: i32,
     },
-    /// More large domains than the plan covers.
+    /// The subscriber has more large domains than the plan covers.
     #[error("Access denied, the subscription allows {max} breached domains and {used} are in use.")]
     TooManyDomains {
         /// The plan's limit.
@@ -95,19 +95,19 @@ pub enum Error {
     /// A browser sent a CORS preflight for a keyed operation.
     #[error("Access denied, cross-origin requests are not accepted for this resource.")]
     CrossOrigin,
-    /// Nothing found. Sent with an empty body.
+    /// Nothing was found. Sent with an empty body.
     #[error("not found")]
     NotFound,
-    /// The path exists, but not for this method. Contains the allowed methods.
+    /// The path exists but doesn't support this method. Contains the allowed methods.
     #[error("Method not allowed.")]
     MethodNotAllowed(String),
-    /// Rate limit exceeded. Contains the seconds to wait.
+    /// The rate limit was exceeded. Contains the number of seconds to wait.
     #[error("Rate limit is exceeded. Try again in {0} seconds.")]
     TooMany(u64),
     /// The operator has blocked this client.
     #[error("Request blocked.")]
     Blocked,
-    /// The query isn't valid UTF-8 or the request isn't valid HTTP.
+    /// The query isn't valid UTF-8, or the request isn't valid HTTP.
     #[error("The request could not be read.")]
     Unreadable,
     /// Rejected by the HTTP parser with this status.
@@ -121,7 +121,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// Why a domain wasn't verified. The display text becomes the message in the body.
+/// The reason a domain wasn't verified. The display text becomes the message in the body.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerificationError {
     /// The domain is invalid or can't be verified.
@@ -203,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Converts an authentication error. `header` is the key header to mention in the message.
+    /// Converts an authentication error. The message mentions `header` as the key header.
     pub fn from_auth(error: AuthError, header: &str) -> Self {
         let header = || header.to_owned();
         match error {
@@ -217,7 +217,7 @@ impl Error {
         }
     }
 
-    /// The response body. [`Error::NotFound`] is sent without it.
+    /// Returns the response body. [`Error::NotFound`] is sent without one.
     pub fn body(&self) -> ErrorBody {
         let message = match self {
             Self::Internal(_) => "The service failed.".to_owned(),
@@ -265,7 +265,7 @@ impl From<DatabaseError> for Error {
     }
 }
 
-/// Formats errors raised outside the handlers like our own.
+/// Formats errors raised outside the handlers in the same way as our own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ErrorBodies;
 

@@ -1,8 +1,8 @@
 //! The breach lookup service. It finds the data breaches that contain an address or a domain.
 //!
-//! The checks in `policy` and `app::admission` hit the database once per request. The catalogue,
+//! The checks in `policy` and `app::admission` query the database once per request. The catalogue,
 //! opt-outs and block list are cached in memory (`state::Snapshot`) and reloaded when their version
-//! numbers in the database change. Loads and other long-running work live in `jobs`. Operators use
+//! numbers in the database change. Loads and other long-running work are in `jobs`. Operators use
 //! subcommands of the same binary ([`Cli`]).
 
 mod app;

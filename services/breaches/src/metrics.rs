@@ -1,4 +1,4 @@
-//! Service metrics, in addition to the shell's. The cluster metrics are in
+//! Metrics of this service, in addition to the shell's. Cluster metrics are in
 //! `jobs/maintenance/cluster_watch.rs`.
 
 use std::sync::LazyLock;
@@ -57,11 +57,11 @@ static OPT_OUTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     counters("breaches_opt_outs_total", "Opt-outs on the pages by kind", &["kind"])
 });
 
-/// Label values for a job's `state`. The first three are unfinished.
+/// Values of the `state` label of jobs. The first three are unfinished states.
 const JOB_STATES: [&str; 5] = ["running", "interrupted", "failed", "done", "cancelled"];
-/// Label values for the `outcome` of a domain proof.
+/// Values of the `outcome` label of domain proofs.
 const PROOF_OUTCOMES: [&str; 2] = ["verified", "refused"];
-/// Label values for the `outcome` of a sign-in.
+/// Values of the `outcome` label of sign-ins.
 const SIGN_IN_OUTCOMES: [&str; 2] = ["signed_in", "refused"];
 
 fn gauges(name: &str, help: &str, label: &str) -> IntGaugeVec {
@@ -72,7 +72,7 @@ fn counters(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
     register(IntCounterVec::new(Opts::new(name, help), labels))
 }
 
-/// Starts all counters at 0. Without this, an alert on an increase would miss the first event.
+/// Initializes all counters to 0. Otherwise, an alert on an increase would miss the first event.
 pub fn show() {
     for channel in Channel::ALL {
         FAILED.with_label_values(&[channel.label()]);
@@ -90,7 +90,7 @@ pub fn show() {
     }
 }
 
-/// Counts a message we gave up on.
+/// Counts a message that was abandoned.
 pub fn count_failed_message(channel: Channel) {
     FAILED.with_label_values(&[channel.label()]).inc();
 }
@@ -109,7 +109,7 @@ pub fn count_opt_out(choice: OptOut) {
     OPT_OUTS.with_label_values(&[choice.word()]).inc();
 }
 
-/// Publishes the catalogue version in use and how many of its breaches are active, inactive and retired.
+/// Publishes the catalogue version in use and the numbers of active, inactive and retired breaches.
 pub fn describe_catalogue(version: i64, [active, inactive, retired]: [i64; 3]) {
     CATALOGUE_VERSION.set(version);
     for (state, breaches) in [("active", active), ("inactive", inactive), ("retired", retired)] {
@@ -124,7 +124,8 @@ pub fn describe_accounts(accounts: i64, runs: i64, run_bytes: i64) {
     RUN_BYTES.set(run_bytes);
 }
 
-/// Publishes the number of jobs in each state and how long ago the oldest unfinished one started.
+/// Publishes the number of jobs in each state and how long ago the oldest unfinished one was
+/// started.
 pub fn describe_jobs(mut figures: impl FnMut(&str) -> (i64, i64)) {
     for (place, state) in JOB_STATES.into_iter().enumerate() {
         let (jobs, oldest) = figures(state);

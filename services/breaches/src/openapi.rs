@@ -1,4 +1,4 @@
-//! Everything in the OpenAPI document except the operations: info, tags, security, shared errors and headers.
+//! The OpenAPI document apart from the operations: info, tags, security, shared errors and headers.
 
 use std::collections::BTreeMap;
 
@@ -49,10 +49,11 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// Extension in which operations list their failures. We strip it from the published document.
+/// Extension in which operations list the failures they can return. It isn't part of the published
+/// document.
 const DECLARED: &str = "x-failures";
 
-/// The operations that can fail this way.
+/// The operations for which a failure is documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Every,
@@ -81,7 +82,7 @@ impl Row {
     }
 }
 
-/// All API failures. Strings and numbers in their messages are samples. The domain verification
+/// Returns all API failures. Strings and numbers in their messages are samples. Domain verification
 /// operations document their own failures.
 fn failures() -> Vec<Row> {
     let key = || "breach-api-key".to_owned();
@@ -187,7 +188,7 @@ fn failures() -> Vec<Row> {
     ]
 }
 
-/// Strips `x-failures` from an operation and returns its contents.
+/// Removes `x-failures` from an operation and returns its contents.
 fn take_declared(operation: &mut Operation) -> Vec<String> {
     let Some(extensions) = &mut operation.extensions else { return Vec::new() };
     let names = extensions.remove(DECLARED);
@@ -197,7 +198,8 @@ fn take_declared(operation: &mut Operation) -> Vec<String> {
     names.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default()
 }
 
-/// Headers sent by more than one operation: component name, description and example.
+/// Returns the headers sent by more than one operation, each with its component name, description
+/// and example.
 fn headers() -> [(&'static str, &'static str, Value); 8] {
     [
         (
@@ -227,7 +229,7 @@ fn headers() -> [(&'static str, &'static str, Value); 8] {
     ]
 }
 
-/// Header components for a response.
+/// Returns the names of the header components for a response.
 fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
     let mut names = match keyed {
         true => vec!["cache-control.private"],
@@ -240,21 +242,22 @@ fn headers_of(keyed: bool, status: &str) -> Vec<&'static str> {
         "200" => names.push("link"),
         "405" => names.push("allow"),
         "429" => names.push("retry-after"),
-        // Keyless operations return 503 only to blocked clients, and without `retry-after`.
+        // Keyless operations return 503 only to blocked clients, without `retry-after`.
         "503" if keyed => names.push("retry-after"),
         _ => {}
     }
     names
 }
 
-/// Adds the errors to every operation and the headers to every response. Existing descriptions are kept.
+/// Adds the errors to every operation and the headers to every response, keeping existing
+/// descriptions.
 pub fn complete(document: &mut OpenApi) {
     describe(document.components.get_or_insert_default());
     for item in document.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.post];
         for operation in operations.into_iter().flatten() {
             let keyed = operation.security.is_some();
-            // Oversized bodies get 400 unless the operation lists 413.
+            // Oversized bodies result in 400 unless the operation lists 413.
             operation.responses.responses.remove("413");
             add_failures(operation, keyed);
             add_headers(operation, keyed);

@@ -1,4 +1,4 @@
-//! Access rules that don't need the database: blocked clients, user agents, key headers, and the
+//! Access rules that don't require the database: blocked clients, user agents, key headers, and the
 //! cost of keyless requests.
 
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// The callers that a path is open to.
+/// The callers who may access a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Anyone, from any origin.
@@ -30,7 +30,7 @@ pub enum Access {
 
 /// The headers that may carry an API key, and the cost of keyless requests.
 ///
-/// The cost of keyed requests is worked out once the key has been looked up; see `app::charge`.
+/// The cost of a keyed request is determined after the key has been looked up; see `app::charge`.
 #[derive(Clone, Debug)]
 pub struct KeyPolicy {
     headers: Vec<String>,
@@ -48,10 +48,12 @@ impl KeyPolicy {
 }
 
 impl Policy for KeyPolicy {
-    /// Picks the first key header with a non-empty value. Only the first line of a repeated header counts.
+    /// Picks the first key header with a non-empty value. If a header is repeated, only its first
+    /// line counts.
     fn credential(&self, request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
         let values = self.headers.iter().filter_map(|name| request.headers().get(name.as_str()));
-        // Non-ASCII values become "?", which is then rejected like any other malformed key.
+        // Values with non-ASCII characters become "?", which is then rejected like any other
+        // malformed key.
         let mut texts = values.map(|value| value.to_str().unwrap_or("?").trim());
         Ok(texts.find(|text| !text.is_empty()).map(Credential::from))
     }
@@ -60,13 +62,14 @@ impl Policy for KeyPolicy {
         Some(self.keyless.clone())
     }
 
-    /// Requests with a rejected key are free because the spec doesn't limit them.
+    /// Requests with a rejected key are free, since the spec doesn't limit them.
     fn refused(&self, _request: &HttpRequest) -> Charge {
         Rate::UNLIMITED.into()
     }
 }
 
-/// Checks for a CORS preflight: `OPTIONS` with an `access-control-request-method` header.
+/// Returns whether this is a CORS preflight, i.e. `OPTIONS` with an `access-control-request-method`
+/// header.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }

@@ -1,4 +1,4 @@
-//! All routes in documentation order, each with the callers that may use it.
+//! All routes, in the order of the documentation, each with the callers who may use it.
 
 use std::sync::LazyLock;
 
@@ -15,20 +15,20 @@ use crate::model::plan::Operation;
 use crate::pages::SITE;
 use crate::policy::Access::{self, Keyed, Keyless};
 
-/// Turns an error into an error page if the request was for a page, or came from a browser and
-/// didn't match any route.
+/// Turns an error into an error page if a page was requested, or if the request came from a browser
+/// and didn't match any route.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     pages::explain(response)
 }
 
-/// How paths are normalized. An empty parameter becomes a space, which every operation rejects.
+/// Rules for normalizing paths. An empty parameter becomes a space, which every operation rejects.
 pub const PATHS: PathRules = PathRules {
     ignore_case: true,
     trailing_slash: TrailingSlash::OneDropped,
     empty_parameter: Some("%20"),
 };
 
-/// Registers the operations. The router tries them in order, so the busiest come first.
+/// Registers the operations. The router tries them in order, so the busiest ones come first.
 pub fn register(routes: &mut Routes<'_>) {
     use Operation::*;
     routes.add(accounts::breached_account).attach(Keyed(BreachedAccount));
@@ -117,7 +117,7 @@ pub fn is_one_click(method: &Method, path: &str) -> bool {
     method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
 }
 
-/// Looks up who may call a path.
+/// Looks up which callers may access a path.
 pub fn access(path: &str) -> Access {
     match OPERATIONS.find(path) {
         Some(operation) => operation.attached().copied().unwrap_or(Access::Page),
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(redact("/account/domains/b.example"), "/account/domains/{domain}");
     }
 
-    /// Generates path segments for range requests in any order, including repeated and encoded ones.
+    /// Generates path segments for range requests in any form, including repeated and encoded ones.
     fn segment() -> impl Strategy<Value = String> {
         prop_oneof![
             Just("range".to_owned()),

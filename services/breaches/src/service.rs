@@ -1,4 +1,4 @@
-//! Plugs the service into the shell: middleware, CORS, and the caching and attribution headers.
+//! Connects the service to the shell, and sets up CORS and the caching and attribution headers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +27,14 @@ static KEYLESS: CorsRule = CorsRule {
     preflight: 204,
 };
 
-/// Pages vary by cookie.
+/// Pages depend on the cookie.
 static COOKIES: [HeaderName; 1] = [header::COOKIE];
 
 /// The service and its state.
 #[derive(Clone)]
 pub struct Breaches {
     state: State,
-    /// Headers that may carry an API key.
+    /// The headers that may carry an API key.
     key_headers: Arc<[HeaderName]>,
 }
 
@@ -45,10 +45,10 @@ impl Breaches {
         Self { state, key_headers }
     }
 
-    /// Checks 2 to 4, plus preflights for keyed operations.
+    /// Performs checks 2 to 4 and rejects preflights for keyed operations.
     ///
-    /// Paths we don't know are rejected before they reach the router, which would decode and serve
-    /// some of them.
+    /// Unknown paths are rejected before they reach the router, which would decode and serve some
+    /// of them.
     fn check(&self, request: &ServiceRequest, access: Access) -> Result<(), Error> {
         let (method, headers) = (request.method(), request.headers());
         let (snapshot, now) = (self.state.snapshot(), self.state.clock().unix());
@@ -81,7 +81,7 @@ impl shell::Service for Breaches {
         openapi::document()
     }
 
-    /// Must be empty: every status we return is in the error table.
+    /// Must be empty, since every status we return is in the error table.
     fn shared_statuses() -> &'static [StatusCode] {
         &[]
     }
@@ -130,7 +130,7 @@ impl shell::Service for Breaches {
             decorate(&request, access, response.status().is_success(), response.headers_mut());
             return Box::pin(async { Ok(ServiceResponse::new(request, response)) });
         }
-        // Read by the CORS middleware and by keyed handlers.
+        // The CORS middleware and keyed handlers read this.
         request.extensions_mut().insert(access);
         Box::pin(async move {
             let (request, mut response) = routes::explain(next.call(request).await?).into_parts();
@@ -167,7 +167,7 @@ impl shell::Service for Breaches {
     }
 }
 
-/// Keeps the snapshot up to date. A persistent failure is logged only once.
+/// Keeps the snapshot up to date. If reloading keeps failing, this is logged only once.
 async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;

@@ -1,4 +1,4 @@
-//! State shared by the handlers, use cases and server: connection pools, clock, gate, and the
+//! State shared by handlers, use cases and the server: connection pools, clock, gate, and the
 //! in-memory snapshot.
 
 use std::collections::HashSet;
@@ -41,14 +41,14 @@ struct Inner {
     deny_list: DenyList,
     form_key: FormKey,
     snapshot: ArcSwap<Snapshot>,
-    /// Describes any data that is currently unreachable.
+    /// Description of data that is currently unreachable.
     missing: ArcSwap<Option<String>>,
     /// Held while a new snapshot is read and stored.
     reloading: Mutex<()>,
 }
 
-/// The in-memory catalogue, opt-outs and block list, all read at the same point in time. We never
-/// modify a snapshot; it is replaced as a whole when the database changes.
+/// In-memory copy of the catalogue, opt-outs and block list, all read at the same point in time.
+/// Snapshots are immutable; if the database changes, a new one takes their place.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The catalogue and its pre-rendered responses.
@@ -60,7 +60,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads whatever has changed since `previous`.
+    /// Reads everything that has changed since `previous`.
     ///
     /// # Errors
     /// Returns an error if a query fails.
@@ -69,7 +69,8 @@ impl Snapshot {
         settings: &Settings,
         previous: Option<&Self>,
     ) -> Result<Self, DatabaseError> {
-        // Read this first. If something changes while we load, the next reload will notice.
+        // Read the versions first, so that the next reload notices any change made while we're
+        // loading.
         let versions = versions::current(db)?;
         let answers = match previous {
             Some(old) if old.versions.catalogue == versions.catalogue => Arc::clone(&old.answers),
@@ -92,8 +93,8 @@ impl Snapshot {
         Arc::ptr_eq(&self.answers, &other.answers) && Arc::ptr_eq(&self.opt_outs, &other.opt_outs)
     }
 
-    /// Checks whether the owner of an account had all their data removed. The account shouldn't
-    /// have a row in that case.
+    /// Checks whether the owner of an account had all their data removed. In that case, the account
+    /// shouldn't have a row at all.
     ///
     /// # Errors
     /// Returns an error if the query fails.
@@ -103,7 +104,7 @@ impl Snapshot {
     }
 }
 
-/// Reads the block list, skipping entries that don't parse as networks (with a warning).
+/// Reads the block list. Entries that don't parse as networks are skipped with a warning.
 fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     let (mut list, mut invalid) = (BlockList::default(), HashSet::new());
     for row in blocks::all(db)? {
@@ -122,7 +123,7 @@ fn block_list(db: &mut Db) -> Result<BlockList, DatabaseError> {
     Ok(list)
 }
 
-/// Reads the configured deny list, or falls back to the built-in one.
+/// Reads the deny list specified in the settings, or returns the built-in one.
 ///
 /// # Errors
 /// Fails if the file can't be read. The error includes its path.
@@ -134,7 +135,7 @@ pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
 }
 
 /// Reads the form token key, which is shared by all replicas and created on first start. If the
-/// database is read-only, falls back to a key that only this process knows.
+/// database is read-only, returns a key known only to this process.
 fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
     if let Some(known) = pools.read_blocking(server_keys::forms)? {
         return Ok(FormKey::new(known));
@@ -185,17 +186,17 @@ impl State {
         })
     }
 
-    /// The database connection pools.
+    /// Returns the database connection pools.
     pub fn pools(&self) -> &Pools {
         &self.inner.pools
     }
 
-    /// How the account tables are laid out.
+    /// Returns the layout of the account tables.
     pub fn layout(&self) -> Layout {
         self.inner.layout
     }
 
-    /// The reader for short queries during a request.
+    /// Returns the reader for short queries during a request.
     pub fn reader(&self) -> &WorkerReader<ReaderCache> {
         &self.inner.reader
     }
@@ -204,47 +205,47 @@ impl State {
         &self.inner.clock
     }
 
-    /// The gate that checks keys and charges requests.
+    /// Returns the gate that checks keys and charges requests.
     pub fn gate(&self) -> &Gate {
         &self.inner.gate
     }
 
-    /// Rate limits for the web pages.
+    /// Returns the rate limits for the web pages.
     pub fn quotas(&self) -> &Quotas {
         &self.inner.quotas
     }
 
-    /// The key that signs form tokens.
+    /// Returns the key that signs form tokens.
     pub fn form_key(&self) -> &FormKey {
         &self.inner.form_key
     }
 
-    /// The settings of this service.
+    /// Returns the settings of this service.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// Clients for mail servers, name servers and websites.
+    /// Returns the clients for mail servers, name servers and websites.
     pub fn external(&self) -> &External {
         &self.inner.external
     }
 
-    /// Domains that can't be verified.
+    /// Returns the domains that can't be verified.
     pub fn deny_list(&self) -> &DenyList {
         &self.inner.deny_list
     }
 
-    /// Account filters, shared by all read connections.
+    /// Returns the account filters, which all read connections share.
     pub fn account_filters(&self) -> &AccountFilters {
         self.inner.reader.shared()
     }
 
-    /// The current snapshot.
+    /// Returns the current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot.load_full()
     }
 
-    /// Describes any unreachable data for the operator, or `None` if everything is reachable.
+    /// Describes any unreachable data to the operator. `None` if everything is reachable.
     pub fn missing(&self) -> Option<String> {
         self.inner.missing.load().as_ref().clone()
     }
@@ -254,13 +255,13 @@ impl State {
         self.inner.missing.store(Arc::new(missing));
     }
 
-    /// Catalogue version of the current snapshot.
+    /// Returns the catalogue version of the current snapshot.
     pub fn snapshot_version(&self) -> i64 {
         self.inner.snapshot.load().answers.catalogue.version
     }
 
-    /// Loads a new snapshot if the database has changed. Concurrent calls are serialized so that an
-    /// older snapshot can't overwrite a newer one.
+    /// Loads a new snapshot if the database has changed. Concurrent calls run one at a time so that
+    /// an older snapshot can't replace a newer one.
     ///
     /// # Errors
     /// Returns an error if a query fails. The old snapshot stays in place.

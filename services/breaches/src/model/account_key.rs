@@ -3,7 +3,7 @@
 use domain::Sha1Digest;
 
 /// The first 8 bytes of an address's SHA-1 with the top bit flipped. Databases don't have unsigned
-/// 64-bit columns, and flipping that bit makes signed order match hash order.
+/// 64-bit columns, and with that bit flipped, signed integers sort in the same order as the hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountKey(pub i64);
 
@@ -42,7 +42,7 @@ impl EmailPrefix {
         u32::from_str_radix(text, 16).ok().map(Self)
     }
 
-    /// The lowest and highest keys with this prefix.
+    /// Returns the lowest and highest keys with this prefix.
     pub fn keys(self) -> (AccountKey, AccountKey) {
         let low = u64::from(self.0) << 40;
         let key = |value: u64| AccountKey((value ^ TOP).cast_signed());

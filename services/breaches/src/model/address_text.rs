@@ -1,8 +1,9 @@
 //! Splits addresses into a local part and an email domain for storage, and puts them back together.
 //!
-//! Account rows hold only the local part; each domain is stored once, as A-labels. But an address's
-//! digest covers the domain *as written*. For internationalized domains we therefore append the
-//! original spelling to the local part, after a control character that can't occur in local parts.
+//! Account rows hold only the local part; each domain is stored once, as A-labels. However, an
+//! address's digest covers the domain *as written*. For internationalized domains, we therefore
+//! append the original spelling to the local part, separated by a control character that can't
+//! occur in local parts.
 
 use std::borrow::Cow;
 
@@ -10,7 +11,7 @@ use domain::{EmailAddress, Sha1Digest};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// The local part as stored in an account row.
+/// Returns the local part as stored in an account row.
 pub fn stored_local(address: &EmailAddress) -> Cow<'_, str> {
     let written = &address.as_str()[address.local().len() + 1..];
     if written == address.domain() {
@@ -30,7 +31,7 @@ pub fn full_text(stored: &str, domain: &str) -> String {
     parts(stored, domain).concat()
 }
 
-/// Digest of the normalized address.
+/// Computes the digest of the normalized address.
 pub fn digest(stored: &str, domain: &str) -> Sha1Digest {
     Sha1Digest::of_joined(&parts(stored, domain))
 }

@@ -61,24 +61,25 @@ pub struct Breach {
 }
 
 impl Breach {
-    /// Whether searches by address or hash prefix return this breach.
+    /// Returns whether searches by address or hash prefix include this breach.
     pub fn shown_for_address(&self) -> bool {
         self.shown_for_domain() && !self.flags.sensitive
     }
 
-    /// Whether a domain's controllers can see this breach in their searches. Stealer log entries
-    /// follow the same rule.
+    /// Returns whether searches of a domain by its controllers include this breach. The same rule
+    /// applies to stealer log entries.
     pub fn shown_for_domain(&self) -> bool {
         self.active && !self.flags.retired
     }
 
-    /// Whether a domain's controllers can see this breach even if the domain is too large for their plan.
+    /// Returns whether these searches include this breach even if the domain is too large for the
+    /// plan.
     pub fn shown_without_subscription(&self) -> bool {
         self.shown_for_domain() && self.flags.subscription_free
     }
 
-    /// Activates the breach. Unless `keep_dates` is set, also resets its dates to the current
-    /// minute so that polling clients pick it up.
+    /// Activates the breach. Unless `keep_dates` is set, its dates are reset to the current minute
+    /// so that polling clients notice it.
     pub fn activate(&mut self, keep_dates: bool, now: i64) {
         self.active = true;
         if !keep_dates {
@@ -87,7 +88,7 @@ impl Breach {
         }
     }
 
-    /// Whether the breach is listed in the catalogue.
+    /// Returns whether the breach is listed in the catalogue.
     pub fn listed(&self) -> bool {
         self.active
     }

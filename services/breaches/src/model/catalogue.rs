@@ -45,12 +45,12 @@ impl Catalogue {
         states
     }
 
-    /// All breaches by title, including inactive ones.
+    /// Returns all breaches, including inactive ones, sorted by title.
     pub fn all(&self) -> &[Breach] {
         &self.breaches
     }
 
-    /// Index of a breach in [`Catalogue::all`].
+    /// Returns the index of a breach in [`Catalogue::all`].
     pub fn index(&self, id: u16) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
@@ -60,18 +60,19 @@ impl Catalogue {
         self.breaches.get(self.index(id)?)
     }
 
-    /// Index of a listed breach by name, ignoring case.
+    /// Returns the index of a listed breach, given its name in any case.
     pub fn listed_index(&self, name: &str) -> Option<usize> {
         let index = *self.by_name.get(&name.to_lowercase())?;
         self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
-    /// Looks up a breach by name, ignoring case. It may be in any state.
+    /// Looks up a breach by name, ignoring case, whatever its state.
     pub fn by_name(&self, name: &str) -> Option<&Breach> {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
 
-    /// Index of the listed breach added most recently. Ties go to the first by name.
+    /// Returns the index of the most recently added listed breach. If several were added at the
+    /// same time, the first by name wins.
     pub fn latest(&self) -> Option<usize> {
         let listed = self.breaches.iter().enumerate().filter(|(_, breach)| breach.listed());
         listed
@@ -79,12 +80,12 @@ impl Catalogue {
             .map(|(index, _)| index)
     }
 
-    /// Known data classes in case-insensitive order.
+    /// Returns all known data classes in case-insensitive order.
     pub fn data_classes(&self) -> &[String] {
         &self.data_classes
     }
 
-    /// Indexes of an account's breaches that pass `shown`, in response order.
+    /// Returns the indexes of those of an account's breaches that pass `shown`, in response order.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))
@@ -94,7 +95,7 @@ impl Catalogue {
         indexes
     }
 
-    /// Names of an account's breaches that pass `shown`, in byte order.
+    /// Returns the names of those of an account's breaches that pass `shown`, in byte order.
     pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = id_list::ids(list)
             .filter_map(|id| self.by_id(id))

@@ -6,9 +6,9 @@ use super::catalogue::Catalogue;
 /// Number of breached addresses at a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// All of them.
+    /// Including those found only in spam lists.
     pub all: i64,
-    /// Those that aren't just in spam lists.
+    /// Excluding those found only in spam lists.
     pub no_spam: i64,
 }
 
@@ -24,7 +24,7 @@ impl Counted {
 /// Domains up to this size are free and don't count toward the limit on large domains.
 pub const FREE_SIZE: i64 = 10;
 
-/// Input for the decision. Addresses found only in spam lists are never counted.
+/// Facts on which the decision is based. Addresses found only in spam lists are never counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     /// Number of breached addresses now.
@@ -33,13 +33,13 @@ pub struct Situation {
     pub locked_in: Option<i64>,
     /// Largest domain size the plan covers.
     pub max_size: i64,
-    /// Number of the subscriber's verified domains that have more than [`FREE_SIZE`] addresses.
+    /// Number of the subscriber's verified domains with more than [`FREE_SIZE`] addresses.
     pub larger_domains: i64,
-    /// How many such domains the plan covers.
+    /// Maximum number of such domains the plan covers.
     pub max_domains: i64,
 }
 
-/// The part of a domain that the subscriber may search.
+/// The breaches of a domain that the subscriber may search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All breaches.
@@ -50,8 +50,8 @@ pub enum Access {
     TooManyDomains,
 }
 
-/// Decides what may be searched. Thanks to the locked-in count, a domain can grow during a
-/// subscription period without outgrowing the plan.
+/// Decides which breaches may be searched. Because of the locked-in count, a domain can grow during
+/// a subscription period without outgrowing the plan.
 pub fn decide(situation: Situation) -> Access {
     let effective = situation.locked_in.map_or(situation.now, |locked| locked.min(situation.now));
     if effective <= FREE_SIZE {

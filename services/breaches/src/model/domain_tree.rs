@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::iter::successors;
 
-/// The facts about a subscriber's domain that matter for inheritance.
+/// Facts about a subscriber's domain that determine inheritance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// Domain control id.
     pub id: i64,
-    /// Control of this very domain was proven.
+    /// Control was proven for this domain itself.
     pub proved: bool,
     /// The subscriber removed the domain, so neither it nor its subdomains may be inherited.
     pub detached: bool,
@@ -34,8 +34,8 @@ impl DomainTree {
         self.0.remove(name);
     }
 
-    /// Id of the closest verified parent. `None` if there isn't one, or if the subscriber removed
-    /// this domain or one in between.
+    /// Returns the id of the closest verified parent, or `None` if there isn't one or if the
+    /// subscriber removed this domain or one in between.
     pub fn root_of(&self, name: &str) -> Option<i64> {
         if self.0.get(name).is_some_and(|own| own.detached) {
             return None;

@@ -105,8 +105,8 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
     Ok(breach)
 }
 
-/// Keeps what an existing breach has for members that its new entry lacks or has as null. Only a
-/// missing `Attribution` or `DisclosureUrl` means that there is none.
+/// Copies values from an existing breach for members that are missing or null in its new entry.
+/// `Attribution` and `DisclosureUrl` aren't copied: if one is missing, the breach has none.
 pub fn keep_missing(value: &Value, old: &Breach, new: &mut Breach) {
     let is_missing = |member: &str| value.get(member).is_none_or(Value::is_null);
     for (member, old, new) in [
@@ -175,15 +175,15 @@ pub fn check_texts(breach: &Breach) -> Result<(), EntryError> {
     Ok(())
 }
 
-/// Matches characters that don't belong in a line of text: control characters, bidi overrides, line
-/// separators and noncharacters that XML forbids.
+/// Returns `true` for characters that don't belong in a single line of text: control characters,
+/// bidi overrides, line separators and noncharacters that XML forbids.
 pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Lists members of an entry that we don't know.
+/// Lists members of an entry that this version doesn't know.
 pub fn unknown_members(value: &Value) -> Vec<&str> {
     let members = value.as_object().into_iter().flat_map(Map::keys);
     members.map(String::as_str).filter(|key| !KNOWN.contains(key)).collect()

@@ -13,8 +13,8 @@ impl FormKey {
         Self(bytes)
     }
 
-    /// CSRF token for a visitor's secret. It's an HMAC, so no one else can forge it, and it doesn't
-    /// reveal the secret.
+    /// Returns the CSRF token for a visitor's secret. This is an HMAC, so it can't be forged and
+    /// doesn't reveal the secret.
     pub fn token(&self, secret: &str) -> String {
         // Can't fail: HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };

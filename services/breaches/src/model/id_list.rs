@@ -1,4 +1,4 @@
-//! Packed breach ids of an account: two bytes each, little-endian, ascending.
+//! Packed lists of an account's breach ids: two bytes each, little-endian, in ascending order.
 
 /// Unpacks a list.
 pub fn ids(list: &[u8]) -> impl Iterator<Item = u16> + '_ {

@@ -1,16 +1,17 @@
-//! Date formats used by the API and by loads.
+//! Date and time formats used by the API and by loads.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{SignedDuration, Timestamp};
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// Unix seconds to UTC. We use civil times because `jiff` timestamps don't cover all of 9999-12-31.
+/// Converts Unix seconds to UTC. This uses civil times because `jiff` timestamps end before the end
+/// of the day 9999-12-31.
 fn civil(seconds: i64) -> DateTime {
     EPOCH.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(EPOCH)
 }
 
-/// UTC to Unix seconds.
+/// Converts UTC to Unix seconds.
 fn unix(time: DateTime) -> i64 {
     time.duration_since(EPOCH).as_secs()
 }
@@ -64,7 +65,8 @@ pub fn parse(text: &str) -> Option<i64> {
     Some(unix(civil))
 }
 
-/// Checks that the offset, if any, is less than a day as required by RFC 3339. `jiff` allows up to 25 hours.
+/// Checks that the offset, if any, is less than a day, as required by RFC 3339. `jiff` allows up to
+/// 25 hours.
 fn has_valid_offset(text: &str) -> bool {
     let time = text.get(11..).unwrap_or_default();
     let Some((_, offset)) = time.split_once(['+', '-']) else { return true };
@@ -72,8 +74,8 @@ fn has_valid_offset(text: &str) -> bool {
     hours.is_some_and(|hours| hours < 24)
 }
 
-/// Parses the end of a period. A date without a time means the end of that day in UTC, i.e. the
-/// first second of the next day. API keys work the same way.
+/// Parses the end of a period. A date without a time includes that day in UTC, so this returns the
+/// first second of the next day. The expiry of API keys works the same way.
 pub fn parse_until(text: &str) -> Option<i64> {
     if let Some(seconds) = parse(text) {
         return Some(seconds);
@@ -90,13 +92,13 @@ pub fn parse_since(text: &str) -> Option<i64> {
     parse(text).or_else(|| date().map(|date| unix(date.at(0, 0, 0, 0))))
 }
 
-/// Year and month (1 to 12).
+/// Returns the year and month (1 to 12).
 pub fn year_and_month(seconds: i64) -> (i16, i8) {
     let date = civil(seconds).date();
     (date.year(), date.month())
 }
 
-/// First second of a month, or 0 if the month is out of range.
+/// Returns the first second of a month, or 0 if the month is out of range.
 pub fn start_of_month(year: i64, month: i64) -> i64 {
     let date = i16::try_from(year).ok().zip(i8::try_from(month).ok());
     let date = date.and_then(|(year, month)| Date::new(year, month, 1).ok());

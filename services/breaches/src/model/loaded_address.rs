@@ -1,5 +1,5 @@
-//! Validates the addresses in a load. In leaked lists the address is often followed by a secret,
-//! and we must reject a line if it's unclear where the secret starts.
+//! Validates the addresses in a load. In leaked lists, an address is often followed by a secret. If
+//! it's unclear where the secret starts, the line must be rejected.
 
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
@@ -9,17 +9,16 @@ use regex::Regex;
 
 use super::website::{is_possible, is_top_level};
 
-/// In Chinese lists, this separates an address from a name or secret. No email provider we know of
-/// allows it in local parts.
+/// Separates an address from a name or secret in Chinese lists. No email provider we know of allows
+/// it in local parts.
 const LONG_DASH: &str = "----";
 
-/// Parses an address more strictly than a search would, to make sure we store only addresses.
+/// Parses an address more strictly than a search would, so that nothing but addresses gets stored.
 ///
 /// # Errors
-/// See [`EmailError`]. We also return `Domain` for characters or a `--` that can't be in a host
-/// name, and for a domain that looks like a host name with a secret stuck to it. `Local` also
-/// covers separators and a second `@`, a sign that the address is followed by a secret with an `@`
-/// in it.
+/// See [`EmailError`]. `Domain` also covers characters or a `--` that can't be in a host name, and
+/// domains that look like a host name with a secret attached. `Local` also covers separators and a
+/// second `@`, a sign that the address is followed by a secret that contains an `@`.
 pub fn parse(text: &str) -> Result<EmailAddress, EmailError> {
     let address = EmailAddress::parse(text)?;
     let local = address.local();
@@ -38,8 +37,8 @@ pub fn is_domain(text: &str) -> bool {
     text.is_ascii() && host_end(text) == text.len() && has_possible_end(text)
 }
 
-/// Length of the prefix that could be a domain, as written. It stops at the first character that
-/// can't be in a host name, or at a `--` outside an A-label.
+/// Returns the length of the prefix that could be a domain as written. It ends before the first
+/// character that can't be in a host name, or before a `--` outside an A-label.
 ///
 /// Leaked domains may contain `_`, be all digits, or use any script.
 pub fn host_end(text: &str) -> usize {
@@ -84,7 +83,7 @@ pub fn is_word(character: char) -> bool {
 }
 
 /// Checks whether a domain (as A-labels) has a plausible ending: an IP address, a top-level domain,
-/// or other letters unless they come after a top-level domain, as in `163.com.secret`.
+/// or other letters unless they follow a top-level domain, as in `163.com.secret`.
 fn has_possible_end(domain: &str) -> bool {
     let Some((rest, last)) = domain.rsplit_once('.') else { return false };
     if last.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -99,7 +98,7 @@ fn has_possible_end(domain: &str) -> bool {
     }
 }
 
-/// Extracts the address from something an older version stored as an address. Returns `None` if
+/// Extracts the address from a string that an older version stored as an address. Returns `None` if
 /// there isn't one.
 pub fn within(text: &str) -> Option<EmailAddress> {
     let at = text.find('@')?;

@@ -57,8 +57,9 @@ pub fn is_allowed(html: &str) -> bool {
     tags(html) == tags(&allowed(html))
 }
 
-/// Counts tags by name and attribute names using a naive parser. If the input tricks this parser,
-/// either it differs from its sanitized form or sanitizing it loses nothing that matters.
+/// Counts tags by name and attribute names with a naive parser. If some input confuses this parser,
+/// either its counts differ from those of the sanitized form, or sanitizing removes nothing that
+/// matters.
 fn tags(html: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for rest in html.split('<').skip(1) {
@@ -70,7 +71,7 @@ fn tags(html: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// Tag name followed by its sorted attribute names.
+/// Returns a tag's name followed by its sorted attribute names.
 fn tag(text: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '>' | '/' | '=');
     let (name, mut rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));

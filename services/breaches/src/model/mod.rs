@@ -1,4 +1,4 @@
-//! Domain logic of breach lookup: who sees which breaches, account keys, counts.
+//! Domain logic of breach lookup: visibility of breaches, account keys and counts.
 #![warn(missing_docs)]
 
 pub(crate) mod account_key;

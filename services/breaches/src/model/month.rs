@@ -12,33 +12,33 @@ impl Month {
         Self(number)
     }
 
-    /// The number stored in the database.
+    /// Returns the number stored in the database.
     pub fn number(self) -> i64 {
         self.0
     }
 
-    /// The month that contains a Unix time.
+    /// Returns the month that contains a Unix time.
     pub fn of(seconds: i64) -> Self {
         let (year, month) = instant::year_and_month(seconds);
         Self(i64::from(year) * 12 + i64::from(month) - 1)
     }
 
-    /// The last full month before a Unix time.
+    /// Returns the last full month before a Unix time.
     pub fn last_before(seconds: i64) -> Self {
         Self::of(seconds).previous()
     }
 
-    /// The previous month.
+    /// Returns the previous month.
     pub fn previous(self) -> Self {
         Self(self.0 - 1)
     }
 
-    /// The next month.
+    /// Returns the next month.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }
 
-    /// First second of the month.
+    /// Returns the first second of the month.
     pub fn start(self) -> i64 {
         let (year, month) = (self.0.div_euclid(12), self.0.rem_euclid(12) + 1);
         instant::start_of_month(year, month)

@@ -41,8 +41,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// The verified domain that this is about, or `None` if it's about the subscriber's own
-    /// address.
+    /// Returns the verified domain that this notice is about, or `None` if it's about the
+    /// subscriber's own address.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::Breach { .. } | Self::Paste { .. } => None,
@@ -52,7 +52,7 @@ impl Notice {
         }
     }
 
-    /// The breach that this is about, if any.
+    /// Returns the name of the breach that this notice is about, if any.
     pub fn breach(&self) -> Option<&str> {
         match self {
             Self::Breach { breach } | Self::Domain { breach, .. } => Some(breach),
@@ -69,7 +69,7 @@ pub const REPORT_KEY: &str = "report";
 pub struct DomainReport {
     /// Domain name.
     pub domain: String,
-    /// Start of the reported months.
+    /// First second of the reported months.
     pub since: i64,
     /// End of the reported months, exclusive.
     pub until: i64,
@@ -77,7 +77,7 @@ pub struct DomainReport {
     pub exposed: i64,
     /// Number of those that had never been breached before.
     pub first: i64,
-    /// How many of those are in more than one breach.
+    /// Number of exposed addresses that are in more than one breach.
     pub repeated: i64,
     /// Whether breaches that need a subscription were left out.
     pub limited: bool,
@@ -87,7 +87,7 @@ pub struct DomainReport {
     pub breaches: Vec<BreachCount>,
 }
 
-/// A breach and how many addresses at the domain it affects.
+/// A breach and the number of addresses at the domain that are in it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BreachCount {
     /// Breach name.
@@ -107,7 +107,7 @@ pub struct FoundPaste {
     pub addresses: i64,
 }
 
-/// The recipient of a message.
+/// Where a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient {
     /// Subscriber id.
@@ -117,12 +117,12 @@ pub struct Recipient {
 }
 
 impl Recipient {
-    /// A subscriber, notified by email.
+    /// Sends to a subscriber by email.
     pub fn mail(subscriber: i64) -> Self {
         Self { subscriber, webhook: None }
     }
 
-    /// One of a subscriber's webhooks.
+    /// Sends to one of a subscriber's webhooks.
     pub fn webhook(subscriber: i64, webhook: i64) -> Self {
         Self { subscriber, webhook: Some(webhook) }
     }

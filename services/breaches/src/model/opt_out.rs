@@ -1,4 +1,4 @@
-//! Opt-outs, for people who don't want their address to be shown.
+//! Opt-outs of people who don't want their address to be shown.
 
 use domain::Sha1Digest;
 
@@ -19,7 +19,7 @@ impl OptOut {
     /// Every choice.
     pub const ALL: [Self; 3] = [Self::Public, Self::Breaches, Self::Delete];
 
-    /// Name in metrics and forms.
+    /// Returns the name used in metrics and forms.
     pub fn word(self) -> &'static str {
         match self {
             Self::Public => "public",
@@ -28,7 +28,7 @@ impl OptOut {
         }
     }
 
-    /// Code in the database. `Delete` doesn't leave a row.
+    /// Returns the code used in the database. `Delete` doesn't leave a row behind.
     pub fn kind(self) -> i16 {
         match self {
             Self::Public => 1,
@@ -48,7 +48,7 @@ impl OptOut {
     }
 }
 
-/// Digests of opted-out addresses, at 21 bytes of memory each.
+/// Digests of opted-out addresses. Each takes 21 bytes of memory.
 #[derive(Debug, Default)]
 pub struct OptOutSet {
     sorted: Vec<([u8; 20], u8)>,
@@ -75,7 +75,7 @@ impl OptOutSet {
         self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
     }
 
-    /// Number of digests.
+    /// Returns the number of digests.
     pub fn len(&self) -> usize {
         self.sorted.len()
     }

@@ -1,4 +1,4 @@
-//! Finds meta tags in the head of an HTML page like a browser would.
+//! Finds meta tags in the head of an HTML page the way a browser would.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,19 +9,19 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// How many bytes to feed the tokenizer at once.
+/// Number of bytes to feed to the tokenizer at once.
 const PIECE: usize = 1_024;
 
-/// Limit on the number of bytes that could start an attribute, counted across pieces until a token
-/// is completed. The tokenizer compares every attribute of a tag with all those before it, which
-/// takes quadratic time for a huge tag. No legitimate tag comes close.
+/// Maximum number of bytes that could start an attribute, counted across pieces until a token is
+/// completed. The tokenizer compares every attribute of a tag with all previous ones, so the time
+/// for a huge tag is quadratic. No legitimate tag comes close to this limit.
 const MAX_SEPARATORS: usize = 16_384;
 
 /// Returns the `content` of every `meta` tag with this name (ignoring case) in the head of a page.
 ///
-/// Only start tags that HTML5 puts in the head count. We ignore tags inside comments, scripts,
-/// styles, `noscript`, `template`, titles and attribute values. Everything after the first text or
-/// element of the body is ignored as well, since it might have been written by visitors.
+/// Only start tags that HTML5 puts in the head count. Tags inside comments, scripts, styles,
+/// `noscript`, `template`, titles and attribute values are ignored, and so is everything after the
+/// first text or element of the body, since it may have been written by visitors.
 pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());
@@ -46,9 +46,9 @@ struct Head {
     /// Name of the meta tags we're looking for.
     name: String,
     contents: RefCell<Vec<String>>,
-    /// Number of open templates. Their content isn't part of the page.
+    /// Number of open templates, whose content isn't part of the page.
     templates: Cell<usize>,
-    /// Set while the tokenizer is in a text-only element.
+    /// Set while the tokenizer is in an element that can only contain text.
     in_text: Cell<bool>,
     ended: Cell<bool>,
     saw_token: Cell<bool>,

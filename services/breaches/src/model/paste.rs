@@ -20,12 +20,12 @@ pub fn is_source(text: &str) -> bool {
     (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Recognizes sources that mark opted-out records, which we never return.
+/// Returns `true` for sources that mark opted-out records, which are never returned.
 pub fn is_opt_out_mark(source: &str) -> bool {
     matches!(source, "PermanentOptOut" | "OptOut")
 }
 
-/// Sorts by date, newest first and unknown last, then by source and id.
+/// Sorts by date (newest first, unknown dates last), then by source and id.
 pub fn sort(pastes: &mut [Paste]) {
     pastes.sort_by(|a, b| (b.date, &a.source, &a.id).cmp(&(a.date, &b.source, &b.id)));
 }

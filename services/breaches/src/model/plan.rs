@@ -1,13 +1,13 @@
 //! Plans and the operations they include.
 
-/// Plan family, which decides most of the included operations.
+/// Plan family, which determines most of the included operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Searches by address and domain, and for pastes.
     Core,
     /// Everything.
     Pro,
-    /// Lots of searches by address, but no domains.
+    /// Searches by address at high rates, but no domains.
     HighRpm,
     /// Built-in plan for test keys.
     Test,
@@ -19,7 +19,7 @@ impl Family {
     /// Every family.
     pub const ALL: [Self; 5] = [Self::Core, Self::Pro, Self::HighRpm, Self::Test, Self::Free];
 
-    /// Name in the database and on the command line.
+    /// Returns the name used in the database and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
@@ -43,9 +43,9 @@ pub enum Operation {
     BreachedAccount,
     /// Breaches of many addresses at verified domains.
     BreachedAccounts,
-    /// Breaches of all addresses with a hash prefix.
+    /// Breaches of all addresses whose hash has a given prefix.
     BreachedAccountRange,
-    /// Breaches of all addresses that match one of several hash prefixes.
+    /// Breaches of all addresses whose hash has one of several prefixes.
     BreachedAccountRanges,
     /// Issues the token that proves control of a domain by DNS.
     GenerateDnsToken,
@@ -71,21 +71,21 @@ pub enum Operation {
     SubscriptionStatus,
 }
 
-/// Quotas that operations are charged to.
+/// Quotas to which operations are charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.
     Search,
     /// Stealer log searches by domain.
     StealerDomain,
-    /// Searches per domain and catalogue version.
+    /// Domain searches, counted per domain and catalogue version.
     DomainSearch,
     /// Managing the subscription and its domains.
     Management,
 }
 
 impl Operation {
-    /// The quota this operation is charged to.
+    /// Returns the quota this operation is charged to.
     pub fn bucket(self) -> Bucket {
         match self {
             Self::BreachedAccount
@@ -106,12 +106,14 @@ impl Operation {
         }
     }
 
-    /// Whether test keys can call this operation. Proving control of a domain takes a real subscriber.
+    /// Returns whether test keys can call this operation. Only a real subscriber can prove control
+    /// of a domain.
     pub fn has_test_keys(self) -> bool {
         !matches!(self, Self::GenerateDnsToken | Self::VerifyDnsToken | Self::SendEmail)
     }
 
-    /// Operations that accept only the all-zero test key, so that a mistyped key is reported as invalid.
+    /// Returns whether the only test key this operation accepts is the all-zero one, so that a
+    /// mistyped key is reported as invalid.
     pub fn needs_zero_test_key(self) -> bool {
         matches!(self, Self::SubscribedDomains | Self::SubscriptionStatus)
     }
@@ -127,7 +129,7 @@ pub struct Plan {
     pub code: String,
     /// Display name.
     pub name: String,
-    /// Searches per minute. Doubles as the burst size.
+    /// Searches per minute. Also the burst size.
     pub per_minute: i32,
     /// Everything except the rate.
     pub features: Features,
@@ -138,11 +140,11 @@ pub struct Plan {
 pub struct Features {
     /// Plan family.
     pub family: Family,
-    /// Price of a range request in searches. Defaults to `KANON_COST`.
+    /// Cost of a range request in searches. Defaults to `KANON_COST`.
     pub kanon_cost: Option<i32>,
-    /// Largest domain that can be searched.
+    /// Size of the largest domain that can be searched.
     pub max_domain_size: i32,
-    /// Maximum number of domains with more than ten addresses.
+    /// Maximum number of domains with more than ten breached addresses.
     pub max_domains: i32,
     /// Includes stealer log searches.
     pub stealer_logs: bool,
@@ -185,7 +187,7 @@ impl Features {
     }
 }
 
-/// Plans for a new database, in price list order.
+/// Returns the plans for a new database, in the order of the price list.
 pub fn seed() -> Vec<Plan> {
     let mut plans = Vec::new();
     let core =
@@ -250,7 +252,7 @@ fn plan(
     }
 }
 
-/// The plan that test keys use.
+/// Returns the plan for test keys.
 pub fn test() -> Plan {
     let mut plan = plan(Family::Test, "test", "Test", 0, 60, UNLIMITED, 1);
     plan.code = "test".into();
@@ -262,7 +264,7 @@ pub fn test() -> Plan {
     plan
 }
 
-/// The plan for people without a subscription.
+/// Returns the plan for people without a subscription.
 pub fn free() -> Plan {
     let mut plan = plan(Family::Free, "free", "Free", 0, 1, 10, 1);
     plan.code = "free".into();

@@ -1,10 +1,10 @@
-//! Reports on new exposures at a domain: which breaches are new, and what gets counted.
+//! Reports on new exposures at a domain. Defines which breaches are new and what is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breach::Breach;
 
-/// A breach is new if it was added during this period.
+/// The period in which a breach must have been added to count as new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// First second.
@@ -31,14 +31,14 @@ pub struct Exposures {
     pub first: i64,
     /// Number of those that are in more than one breach, new or old.
     pub repeated: i64,
-    /// Pairs of address and new breach.
+    /// Pairs of an address and a new breach.
     pub links: i64,
     by_breach: BTreeMap<u16, i64>,
     by_class: BTreeMap<String, i64>,
 }
 
 impl Exposures {
-    /// Counts an address, given its new breaches and how many breaches it has in total.
+    /// Counts an address, given its new breaches and the total number of its breaches.
     pub fn add(&mut self, new: &[&Breach], all: usize) {
         self.breached += 1;
         if new.is_empty() {
@@ -61,13 +61,13 @@ impl Exposures {
         }
     }
 
-    /// Ids of the new breaches with the number of addresses affected by each.
+    /// Returns the ids of the new breaches along with the number of addresses affected by each.
     pub fn breaches(&self) -> impl Iterator<Item = (u16, i64)> + '_ {
         self.by_breach.iter().map(|(id, count)| (*id, *count))
     }
 
-    /// Data classes in the new breaches with the number of addresses affected by each, largest
-    /// first.
+    /// Returns the data classes in the new breaches along with the number of addresses affected by
+    /// each, in descending order.
     pub fn classes(&self) -> Vec<(&str, i64)> {
         let mut classes: Vec<(&str, i64)> =
             self.by_class.iter().map(|(class, count)| (class.as_str(), *count)).collect();

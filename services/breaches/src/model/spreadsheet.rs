@@ -1,8 +1,9 @@
-//! Text for files that end up in a spreadsheet.
+//! Protects files that may be opened in a spreadsheet.
 
 use std::borrow::Cow;
 
-/// Keeps spreadsheets from running a cell as a formula. Leaked addresses may start with any character.
+/// Keeps spreadsheets from running a cell as a formula, since a leaked address may start with any
+/// character.
 pub fn inert(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => Cow::Owned(format!("'{text}")),

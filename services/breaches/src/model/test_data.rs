@@ -47,7 +47,7 @@ pub const ACCOUNTS: [TestAccount; 16] = [
     account("unverified-breach", &["Inkwell"]),
 ];
 
-/// The paste that contains test accounts.
+/// Returns the paste that contains test accounts.
 pub fn paste() -> Paste {
     Paste {
         source: "Pastebin".into(),
@@ -58,12 +58,12 @@ pub fn paste() -> Paste {
     }
 }
 
-/// The website where one of the test accounts was captured.
+/// Returns the website where one of the test accounts was captured.
 pub fn website(test_domain: &str) -> String {
     format!("shop.{test_domain}")
 }
 
-/// The fictional breaches. They get their ids later.
+/// Returns the fictional breaches. Their ids are assigned later.
 pub fn fixtures() -> Vec<Breach> {
     let verified = Flags { verified: true, ..Flags::default() };
     vec![

@@ -28,7 +28,7 @@ impl VerificationMethod {
     pub const ATTEMPTED: [Self; 5] =
         [Self::Dns, Self::Email, Self::File, Self::MetaTag, Self::Parent];
 
-    /// Name in the database and metrics.
+    /// Returns the name used in the database and metrics.
     pub fn word(self) -> &'static str {
         match self {
             Self::Dns => "dns",
@@ -41,7 +41,7 @@ impl VerificationMethod {
     }
 }
 
-/// Local part of an address that only a domain's owner can read.
+/// Local part of an address that only the domain's owner can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmailAlias(&'static str);
 
@@ -55,16 +55,16 @@ impl EmailAlias {
         Self::ALL.into_iter().find(|alias| alias.0.eq_ignore_ascii_case(text.trim()))
     }
 
-    /// The local part.
+    /// Returns the local part.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 }
 
-/// Outcome of looking for a proof.
+/// Outcome of a search for a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// Found it.
+    /// Found the proof.
     Proof,
     /// Found nothing.
     Absent,
@@ -81,8 +81,8 @@ impl Evidence {
     }
 }
 
-/// The proof a domain owner publishes. It consists of the operator's prefix and a code unique to
-/// the subscriber and domain.
+/// The proof that a domain's owner publishes. It consists of the operator's prefix and a code that
+/// is unique to the subscriber and domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// The `VERIFY_PREFIX` setting.
@@ -92,28 +92,28 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// TXT record content.
+    /// Returns the content of the TXT record.
     pub fn txt_record(&self) -> String {
         format!("{}-verify=dweb_{}", self.prefix, self.code)
     }
 
-    /// Path of the file.
+    /// Returns the path of the file.
     pub fn file_path(&self) -> String {
         format!("/{}-verification.txt", self.prefix)
     }
 
-    /// File content.
+    /// Returns the content of the file.
     pub fn file_content(&self) -> String {
         format!("{}-verify={}", self.prefix, self.code)
     }
 
-    /// Meta tag for the `head` of the home page.
+    /// Returns the meta tag for the `head` of the home page.
     pub fn meta_tag(&self) -> String {
         format!("<meta name=\"{}-verification\" content=\"{}\">", self.prefix, self.code)
     }
 
-    /// Looks for the proof in TXT records, ignoring quotes and whitespace around each one.
-    /// Multi-string records must be joined already.
+    /// Looks for the proof in TXT records, ignoring quotes and whitespace around each one. The
+    /// strings of a record must already have been joined.
     pub fn in_txt(&self, records: &[String]) -> Evidence {
         let (name, expected) = (format!("{}-verify=", self.prefix), self.txt_record());
         let bare = records.iter().map(|record| record.trim().trim_matches('"').trim());
@@ -156,7 +156,7 @@ impl DenyList {
         Self(names.collect())
     }
 
-    /// The built-in list.
+    /// Returns the built-in list.
     pub fn built_in() -> Self {
         Self::parse(include_str!("../../data/verify_deny.txt"))
     }

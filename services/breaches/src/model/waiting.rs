@@ -13,7 +13,7 @@ impl Channel {
     /// Every channel.
     pub const ALL: [Self; 2] = [Self::Mail, Self::Webhook];
 
-    /// Label in metrics.
+    /// Returns the label used in metrics.
     pub fn label(self) -> &'static str {
         match self {
             Self::Mail => "mail",
@@ -29,6 +29,6 @@ pub struct Waiting {
     pub messages: i64,
     /// Age of the oldest message in seconds.
     pub oldest: i64,
-    /// Delay of the most overdue attempt, in seconds.
+    /// How many seconds the most overdue attempt is late.
     pub overdue: i64,
 }

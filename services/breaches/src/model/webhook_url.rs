@@ -1,7 +1,7 @@
 //! Validates webhook URLs entered by users.
 
-/// Rejects control characters. URL parsers silently drop tabs and newlines, so we would call a
-/// different URL from the one we display.
+/// Returns `false` for control characters. URL parsers silently drop tabs and newlines, so the URL
+/// we call would differ from the one we display.
 pub fn is_plain(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }

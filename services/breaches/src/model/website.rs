@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use domain::DomainName;
 
-/// Top-level domains, plus made-up ones that private networks use.
+/// Top-level domains, plus unofficial ones used in private networks.
 static TOP_LEVEL: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let lines = include_str!("../../data/top_level_domains.txt").lines();
     lines.filter(|line| !line.starts_with('#')).collect()
@@ -16,13 +16,13 @@ pub fn is_top_level(label: &str) -> bool {
     TOP_LEVEL.contains(label)
 }
 
-/// Returns `true` if this could be the domain of a website. Requiring a top-level domain at the end
-/// rules out most passwords with a dot in them.
+/// Returns `true` if this could be the domain of a website. The top-level domain at the end rules
+/// out most passwords that contain a dot.
 pub fn is_possible(domain: &str) -> bool {
     domain.rsplit('.').next().is_some_and(is_top_level)
 }
 
-/// Returns whether a name could belong to an Android app: it starts with a top-level domain, like
+/// Returns whether a name could belong to an Android app. These start with a top-level domain, e.g.
 /// `com.example.shop`.
 pub fn is_app(name: &str) -> bool {
     name.split_once('.').is_some_and(|(first, _)| is_top_level(first))
@@ -31,15 +31,15 @@ pub fn is_app(name: &str) -> bool {
 /// Scheme of Android apps in stealer logs.
 const APP: &str = "android://";
 
-/// Returns the host of a URL or a bare host in lower case, without a leading `www.` and without a
-/// port. The host of `android://HASH@com.example.shop/` is the name of the app.
+/// Returns the host of a URL or a bare host in lower case, without a leading `www.` or a port. The
+/// host of `android://HASH@com.example.shop/` is the name of the app.
 ///
-/// Returns `None` for IP addresses and anything else that isn't a website's domain. That includes
-/// email addresses: the fields of such a row may be in the wrong order.
+/// Returns `None` for IP addresses and anything else that isn't a website's domain. This includes
+/// email addresses, because the fields of such a row may be in the wrong order.
 pub fn host(text: &str) -> Option<DomainName> {
     let text = text.trim();
     let is_android = text.get(..APP.len()).is_some_and(|start| start.eq_ignore_ascii_case(APP));
-    // Any `://` after the path or query begins is part of another URL.
+    // A `://` after the start of the path or query belongs to another URL.
     let url = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#', '\\']));
     let rest = url.map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;

@@ -73,7 +73,7 @@ pub fn join_two(db: &mut Db, memory_mb: usize) -> Result<bool, DatabaseError> {
 /// Moves the next range of accounts from runs to the table. Call this in a write transaction.
 ///
 /// Returns `None` if the runs are small enough, otherwise the number of accounts moved. This is at
-/// least a tenth of a full batch so that callers can tell they're making progress.
+/// least a tenth of a full batch, so callers always make progress.
 pub fn move_some(db: &mut Db) -> Result<Option<i64>, DatabaseError> {
     let Some(found) = weights(db)? else { return Ok(None) };
     if found.runs <= MAX_IN_RUNS.min(found.table.saturating_mul(MAX_TIMES_TABLE)) {

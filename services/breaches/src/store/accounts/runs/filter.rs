@@ -13,7 +13,7 @@ const COMPARED: u32 = 16;
 /// Average number of keys per bucket (log2).
 const BUCKET: u32 = 4;
 
-/// Where a filter would store the keys of a range.
+/// The position of a range of keys in a filter.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Bucket and compared bits of the lowest key.
