@@ -1,4 +1,4 @@
-//! Context of a job.
+//! The context in which a job runs.
 
 use database::{Db, Pools, Retries, WriterQueue};
 use domain::SharedClock;

@@ -2,10 +2,10 @@
 
 use super::load::missing_column::MissingColumn;
 
-/// Why a job stopped early.
+/// The reason a job stopped early.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Forbidden by a rule. Contains a message for the operator.
+    /// A rule doesn't allow this. Contains a message for the operator.
     #[error("{0}")]
     Rejected(String),
     /// Cancelled by the operator.
@@ -17,7 +17,7 @@ pub enum JobError {
     /// A file couldn't be read or written.
     #[error("{what}: {error}")]
     File {
-        /// The file and what we were trying to do.
+        /// The file and what was being done with it.
         what: String,
         error: std::io::Error,
     },
@@ -26,8 +26,8 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Error message to store with the job. It contains no cells, columns or tables of the input
-    /// file.
+    /// Returns the error message to store with the job. It doesn't contain any cells, columns or
+    /// tables of the input file.
     pub fn for_record(&self) -> String {
         if let Self::File { what, error } = self
             && let Some(missing) = error.get_ref().and_then(|cause| cause.downcast_ref())

@@ -1,4 +1,4 @@
-//! Shows that a job is alive, by updating its row and progress.
+//! Heartbeats, which show that a job is alive and update its progress.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -15,10 +15,10 @@ use crate::store::load_connections;
 /// Time between heartbeats.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Background thread that records a job's counts until dropped.
+/// Background thread that records a job's counts until it's dropped.
 ///
-/// It uses its own connection so that the job never has to wait for locks because of a heartbeat.
-/// If the database is busy, a heartbeat is skipped.
+/// It has its own connection so that the job never waits for a lock because of a heartbeat. If the
+/// database is busy, a heartbeat is skipped.
 pub struct Heartbeat {
     counts: Arc<Mutex<Counts>>,
     stop: Option<Sender<()>>,

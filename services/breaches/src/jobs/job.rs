@@ -19,7 +19,7 @@ use crate::store::jobs;
 /// Share of `LOAD_MEMORY_MB` to use for sorting. The rest is for domain ids and the database.
 const SORTING: (u64, u64) = (7, 10);
 
-/// How much memory to use for sorting.
+/// Returns how much memory to use for sorting.
 pub fn sorting_budget(context: &JobContext) -> ByteSize {
     ByteSize((context.settings.load_memory_mb as u64 * (1 << 20)) / SORTING.1 * SORTING.0)
 }
@@ -39,44 +39,44 @@ pub fn sorting_error(context: &JobContext) -> impl FnOnce(io::Error) -> JobError
 pub struct Running {
     /// Job id.
     pub id: i64,
-    /// Last key or line that an earlier run committed.
+    /// Last key or line committed by an earlier run.
     pub after: Option<i64>,
 }
 
-/// A job's options as they're stored.
+/// A job's options as stored in the database.
 #[derive(Debug)]
 pub struct Params {
     own: String,
-    /// The same options, except that `no_notify` is flipped. `None` if the job doesn't have that
-    /// option.
+    /// The same options with `no_notify` flipped. `None` for jobs without that option.
     other: Option<String>,
     /// The job to resume, if requested.
     resumed: Option<i64>,
 }
 
 impl Params {
-    /// For jobs that can't suppress notices.
+    /// Creates the options of a job that can't suppress notices.
     pub fn only(text: &str) -> Self {
         Self { own: text.to_owned(), other: None, resumed: None }
     }
 
-    /// For loads. `other` has the same options, except that `no_notify` is flipped.
+    /// Creates the options of a load. `other` has the same options with `no_notify` flipped.
     pub fn of_load<O: Serialize>(options: &O, other: &O) -> Result<Self, DatabaseError> {
         let text = |options| serde_json::to_string(options).map_err(DatabaseError::broken);
         Ok(Self { own: text(options)?, other: Some(text(other)?), resumed: None })
     }
 
-    /// Resumes this job, if given, rather than looking for one.
+    /// Requests that `job` be resumed, if given. Otherwise, an unfinished job with these options is
+    /// looked for.
     #[must_use]
     pub fn resuming(self, job: Option<i64>) -> Self {
         Self { resumed: job, ..self }
     }
 }
 
-/// Starts a job or resumes an unfinished one with the same input and options. Fails if an
-/// unfinished job has the same options except `no_notify` and has already committed batches.
+/// Starts a job, or resumes an unfinished one with the same input and options. Fails if an
+/// unfinished job differs only in `no_notify` and has already committed batches.
 ///
-/// If a job was requested by id, its input must be unchanged, and we never start a new one.
+/// If a particular job was requested, its input must be unchanged, and a new job is never started.
 pub fn begin(
     context: &JobContext,
     kind: &str,
@@ -134,8 +134,8 @@ fn begun_otherwise(job: i64) -> JobError {
     ))
 }
 
-/// Stops this run of a job unless its checkpoint has moved. Call this in the transaction that tried
-/// to move it.
+/// Stops this run of a job if its checkpoint couldn't be moved. Call this in the transaction that
+/// tried to do so.
 ///
 /// # Errors
 /// [`JobError::Cancelled`], or [`JobError::DoneElsewhere`] if another process finished the job.
@@ -149,7 +149,8 @@ pub fn expect_open(db: &mut Db, id: i64, moved: bool) -> Result<(), JobError> {
     }
 }
 
-/// Number of links added by a load. If another process finished the job, this counts the links of both.
+/// Returns the number of links added by a load. If another process has finished the job, this
+/// includes the links added by that process.
 pub fn added_by_any(
     context: &JobContext,
     id: i64,
@@ -164,7 +165,8 @@ pub fn added_by_any(
     }
 }
 
-/// Runs a job's body with a heartbeat and records if it fails. Cancelled jobs stay cancelled.
+/// Runs `body` with a heartbeat, and marks the job as failed if it returns an error. Cancelled jobs
+/// stay cancelled.
 pub fn noted<T>(
     context: &JobContext,
     id: i64,
@@ -199,11 +201,11 @@ pub fn sorted(
 }
 
 const MIB: u64 = 1 << 20;
-/// Starts the fingerprint of an input that can be read only once.
+/// Prefix of the fingerprint of an input that can be read only once.
 const STREAM: &str = "stream ";
 
-/// Fingerprint of a file, computed from its size, its modification time, and digests of its first
-/// and last MiB.
+/// Computes the fingerprint of a file from its size, its modification time, and digests of its
+/// first and last MiB.
 fn file_fingerprint(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let about = file.metadata()?;
@@ -220,8 +222,9 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
     Ok(Sha1Digest::of(bytes))
 }
 
-/// Combined fingerprint of several files. Streams such as standard input can't be read again, so
-/// their fingerprint must never match another run's. It's random, because two containers may start
+/// Computes the combined fingerprint of several files. Streams such as standard input can't be read
+/// again, so their fingerprint must never match that of another run. It's random because two
+/// containers may start in the same second, and their processes often have the same id.
 /// in the same second, and their processes often have the same id.
 ///
 /// # Errors

@@ -107,7 +107,7 @@ pub struct FoundPaste {
     pub addresses: i64,
 }
 
-/// Where a message is sent.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipient {
     /// Subscriber id.

@@ -32,13 +32,13 @@ pub struct AccountsOptions {
     pub manifest: Option<PathBuf>,
     /// File format.
     pub format: Format,
-    /// Separates cells or ends an address.
+    /// Separates cells, or ends an address in a combo list.
     pub delimiter: Option<String>,
     /// File encoding.
     pub encoding: TextEncoding,
     /// Skip the sanity check of the first rows.
     pub unchecked: bool,
-    /// Leave the published count alone.
+    /// Don't change the published count.
     pub keep_count: bool,
     /// Activate the breach when the load is done.
     pub activate: bool,
@@ -76,7 +76,7 @@ impl AccountsOptions {
     }
 }
 
-/// Addresses per SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
+/// Number of addresses per SQLite transaction for each MiB of `LOAD_MEMORY_MB`.
 const PER_MIB: usize = 4_096;
 
 /// Loads addresses from files and links them to their breaches.

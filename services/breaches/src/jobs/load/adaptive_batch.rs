@@ -1,4 +1,4 @@
-//! Adapts the transaction size of a load so that other writers don't have to wait long.
+//! Adapts the transaction size of a load so that other writers don't have to wait too long.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,17 +7,17 @@ use database::{Backend, WRITERS_GAP};
 
 use crate::jobs::context::JobContext;
 
-/// Records per transaction: the minimum on SQLite, and always used on PostgreSQL.
+/// Number of records per transaction: the minimum on SQLite, and a fixed number on PostgreSQL.
 const MIN_RECORDS: usize = 5_000;
-/// The batch size is capped at what this much memory (in MiB) would allow. SQLite only.
+/// Load memory beyond this many MiB doesn't make batches any larger. SQLite only.
 const MAX_MIB: usize = 256;
-/// Records per transaction with staged rows: the number per MiB of load memory, and the maximum.
+/// Number of records per transaction with staged rows, per MiB of load memory and at most.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
-/// The first transaction is smaller than the maximum by this factor.
+/// Ratio of the maximum size to the size of the first transaction.
 const FIRST: usize = 8;
-/// Target duration of a SQLite transaction. Other writers have to wait for it to end, but give up
-/// after 5 s.
+/// Target duration of a SQLite transaction. Other writers have to wait until it ends, and they give
+/// up after 5 s.
 const TARGET: Duration = Duration::from_secs(2);
 
 /// Size of the next transaction, based on how long the last one took.
@@ -29,9 +29,9 @@ pub struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// On SQLite, allows up to `per_mib` records per MiB of load memory. If transactions are
-    /// expected to be `quick`, starts at the maximum. On PostgreSQL, which has concurrent writers,
-    /// transactions are always small.
+    /// On SQLite, a transaction can have up to `per_mib` records per MiB of load memory. If
+    /// transactions are expected to be `quick`, the first one already has the maximum size. On
+    /// PostgreSQL, which supports concurrent writers, transactions are always small.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: MIN_RECORDS, least: MIN_RECORDS, most: MIN_RECORDS },
@@ -42,9 +42,10 @@ impl AdaptiveBatch {
         }
     }
 
-    /// For a distributed database, where the fixed cost of a transaction equals that of about
-    /// 20,000 records. Transactions don't get smaller than the first one: on a slow cluster, the fixed
-    /// cost alone may exceed the target, and ever smaller transactions would only add to it.
+    /// For distributed databases, where the fixed cost of a transaction equals the cost of about
+    /// 20,000 records. Transactions don't get smaller than the first one. On a slow cluster, the
+    /// fixed cost alone may exceed the target, and making transactions even smaller would only add
+    /// to it.
     pub fn staged(context: &JobContext) -> Self {
         Self::staged_up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
     }
@@ -59,12 +60,13 @@ impl AdaptiveBatch {
         Self { size: (most / FIRST).max(MIN_RECORDS), least: MIN_RECORDS, most }
     }
 
-    /// Number of records in the next transaction.
+    /// Returns the number of records in the next transaction.
     pub fn records(&self) -> usize {
         self.size
     }
 
-    /// Runs a transaction, adjusts the size to its duration, and pauses to let other writers in.
+    /// Runs a transaction, adjusts the size based on its duration, and pauses to let other writers
+    /// in.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         transaction()?;

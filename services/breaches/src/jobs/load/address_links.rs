@@ -5,7 +5,7 @@
 pub struct AddressLinks<'a> {
     /// Account key.
     pub k: i64,
-    /// The address in its sorting form.
+    /// The address as it's sorted; see `sorted_text`.
     pub address: &'a str,
     /// Packed breach ids.
     pub breaches: &'a [u8],

@@ -21,7 +21,7 @@ pub enum Format {
     Lines,
     /// An address at the start of each line. Everything after the first separator is ignored.
     Combo,
-    /// A CSV column, by name or number (from 1). If not given, we look for well-known names.
+    /// A CSV column, by name or by number (from 1). If it isn't given, well-known names are tried.
     Csv(Option<String>),
     /// A field of JSON documents, one document per line. May be a path or a name.
     Jsonl(Option<String>),
@@ -29,13 +29,13 @@ pub enum Format {
     Json(Option<String>),
     /// A column of INSERT and COPY statements, as `column` or `table.column`.
     Sql(Option<String>),
-    /// Anywhere in the text.
+    /// Addresses anywhere in text.
     Text,
 }
 
-/// Reads a file. The delimiter separates CSV cells (comma by default). In combo lists it ends the
-/// address; the default there is any of `: ; , |`, whitespace, or any character that can't be in a
-/// host name.
+/// Reads a file. `delimiter` separates CSV cells; the default is a comma. In combo lists, it ends
+/// the address; by default, that's any of `: ; , |`, whitespace, or any character that can't be in
+/// a host name.
 ///
 /// # Errors
 /// Returns I/O errors. Also fails if the column contains secrets.
@@ -78,7 +78,7 @@ fn read_lines(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Strips a pair of quotes. No address ends in one.
+/// Strips a pair of quotes. No address ends in a quote.
 fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
@@ -106,8 +106,8 @@ fn read_csv(
     })
 }
 
-/// Reads the address at the start of each line. The rest of the line is usually a secret, so we
-/// neither decode nor copy it.
+/// Reads the address at the start of each line. The rest of the line is usually a secret, so it's
+/// neither decoded nor copied.
 fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
@@ -135,8 +135,8 @@ fn read_combo(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> i
     Ok(())
 }
 
-/// Strips whitespace, quotes and brackets before an address. An apostrophe is a quote only if
-/// another one follows the address, because it may be part of a name.
+/// Strips whitespace, quotes and brackets before an address. Since an apostrophe may be part of a
+/// name, it counts as a quote only if there's another one after the address.
 fn without_opening(line: &[u8]) -> &[u8] {
     let is_opening = |byte: &u8| byte.is_ascii_whitespace() || b"\"([{<".contains(byte);
     let start = line.iter().position(|byte| !is_opening(byte)).unwrap_or(line.len());
@@ -147,7 +147,7 @@ fn without_opening(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Finds the end of the address at the start of a line, which is the first separator, or the first
+/// Finds the end of the address at the start of a line. That's the first separator, or the first
 /// character after the `@` that can't be in a host name. Returns `None` if the address takes up the
 /// whole line.
 fn address_end(line: &[u8]) -> Option<usize> {

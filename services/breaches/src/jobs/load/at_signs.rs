@@ -1,6 +1,7 @@
-//! Finds `@` signs in text, plain or escaped (JSON, URL, SQL, HTML).
+//! Finds `@` signs in text. They may be plain or escaped (JSON, URL, SQL, HTML).
 
-/// Finds the start and end of every plain or escaped `@` in a range of a piece.
+/// Finds every `@` between `start` and `end`, plain or escaped. Returns where each one starts and
+/// ends.
 pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     let text = &piece[start..end];
     let plain =
@@ -16,7 +17,8 @@ pub fn signs(piece: &[u8], start: usize, end: usize) -> impl Iterator<Item = (us
     })
 }
 
-/// Length of the escaped `@` that a string starts with, if any. The escape may itself be escaped.
+/// Returns the length of the escaped `@` at the start of `text`, if any. The escape may itself be
+/// escaped.
 fn escaped_sign(text: &[u8]) -> Option<usize> {
     const LONGEST_ESCAPE: usize = 16;
     let text = &text[..text.len().min(LONGEST_ESCAPE)];

@@ -8,7 +8,7 @@ use super::missing_column::MissingColumn;
 use super::skip_reason::SkipReason;
 use crate::model::{loaded_address, website};
 
-/// A column, and whether the file has a header.
+/// The column to read, and whether the file has a header.
 pub struct Column {
     /// Column index, starting at 0.
     pub place: usize,
@@ -16,8 +16,8 @@ pub struct Column {
     pub header: bool,
 }
 
-/// Finds a column, either the operator's choice or the first one with a name from `names`. Failing
-/// that, picks the first data cell recognized by `looks`.
+/// Finds a column: either the one chosen by the operator, or the first one whose title is in
+/// `names`. Failing that, picks the first one whose cell in the first row is recognized by `looks`.
 pub fn find_column(
     first: &Record,
     wanted: Option<&str>,
@@ -52,7 +52,8 @@ pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
 }
 
-/// Recognizes the titles of columns with secrets. We never read those, even if the operator asks for it.
+/// Returns `true` if the title suggests that the column contains secrets. Such columns are never
+/// read, even if the operator asks for one.
 pub fn is_secret(title: &str) -> bool {
     const WHOLE: [&str; 9] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd", "clave"];
     const PARTS: [&str; 28] = [
@@ -102,19 +103,19 @@ pub fn refuse_secrets(first: &Record, place: usize) -> Result<(), MissingColumn>
     if is_secret(&title) { Err(MissingColumn::secret(first.iter(), place)) } else { Ok(()) }
 }
 
-/// Limits the number of cells in a row if a column of secrets may precede the column that we read.
-/// An unquoted delimiter within a secret moves the rest of the secret into the next column.
+/// Limits the number of cells in a row if the column to read may be preceded by a column of
+/// secrets. An unquoted delimiter in a secret moves the rest of the secret into the next column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Width {
-    /// Number of columns, and number of columns up to and including the one that we read. `None` if
+    /// Number of columns, and number of columns up to and including the one to read. `None` if
     /// there is no limit.
     limit: Option<(usize, usize)>,
-    /// Whether rows end in a delimiter, unlike the header. The first row decides.
+    /// Whether rows end in a delimiter although the header doesn't. Decided by the first row.
     ends_in_delimiter: Cell<Option<bool>>,
 }
 
 impl Width {
-    /// Returns the limit for the rows below a header, given that we read the column at `place`.
+    /// Returns the limit for the rows below a header when the column at `place` is read.
     pub fn of(header: &Record, place: usize) -> Self {
         let has_secrets = |title: &[u8]| is_secret(&String::from_utf8_lossy(title));
         let is_limited = header.iter().take(place).any(has_secrets);
@@ -122,8 +123,8 @@ impl Width {
         Self { limit, ..Self::default() }
     }
 
-    /// Returns the limit for a file without a header, given its first row and the columns that we
-    /// read. Any other column before them may have secrets.
+    /// Returns the limit for a file without a header, given its first row and the columns to read.
+    /// Any other column before them may contain secrets.
     pub fn without_header(first: &Record, read: &[usize]) -> Self {
         let columns = read.iter().max().map_or(0, |place| place + 1);
         let is_limited = (0..columns).any(|place| !read.contains(&place));
@@ -131,10 +132,10 @@ impl Width {
         Self { limit, ..Self::default() }
     }
 
-    /// Returns `false` if the cells of a row may be shifted.
+    /// Returns `false` if the cells of a row may have been shifted.
     ///
-    /// Cells after the column that we read may have been split at unquoted commas, as in
-    /// `Main Street 1, Springfield`. Such a comma is followed by a space.
+    /// Cells after the column to read may have been split at unquoted commas, as in `Main Street 1,
+    /// Springfield`. These commas are followed by a space.
     pub fn fits(&self, row: &Record) -> bool {
         let Some((columns, read)) = self.limit else { return true };
         let mut cells = row.iter().count();
@@ -169,7 +170,7 @@ pub const ADDRESS_TITLES: [&str; 14] = [
     "username_value",
 ];
 
-/// Finds the address column. In lists of logins, its title may be `username`.
+/// Finds the address column. In a list of logins, its title may be `username`.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
     let mut column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
         .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
@@ -178,7 +179,7 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
     } else if wanted.is_none()
         && let Some(place) = first.iter().position(is_likely_address)
     {
-        // The cell before it may be a password with an @.
+        // The cell before it may be a password that contains an `@`.
         column.place = place;
     }
     Ok(column)
@@ -190,11 +191,12 @@ fn is_likely_address(cell: &[u8]) -> bool {
     address.is_some_and(|address| website::is_possible(address.domain()))
 }
 
-/// Receives each record with its line number and the columns we found, or the reason it was skipped.
+/// Receives each record with its line number and the columns that were found, or the reason it was
+/// skipped.
 type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
 
-/// Reads the records of a CSV file. `find` picks the columns given the first record, and decides
-/// whether that record is a header.
+/// Reads the records of a CSV file. `find` is given the first record, picks the columns, and
+/// decides whether this record is a header.
 pub fn each_row<C>(
     input: impl BufRead,
     delimiter: Option<&str>,

@@ -1,8 +1,8 @@
 //! Reads CSV records (RFC 4180) in bounded memory.
 //!
 //! Most CSV parsers keep reading until a quote is closed, so a single stray quote can turn the rest
-//! of the file into one giant cell. Here, a record has to end within [`MAX_LINE`] bytes. If it
-//! doesn't, we skip its first line and resume after that.
+//! of the file into one giant cell. Here, a record must end within [`MAX_LINE`] bytes. Otherwise,
+//! its first line is skipped, and reading resumes with the next one.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -12,11 +12,11 @@ use batch::{BoundedLines, Line};
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// Cells of a record, without the quotes.
+/// The cells of a record, without their quotes.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     text: Vec<u8>,
-    /// End of each cell.
+    /// Where each cell ends.
     ends: Vec<usize>,
 }
 
@@ -40,8 +40,8 @@ impl Record {
         self.ends.clear();
     }
 
-    /// Adds a line, which starts a new cell, or continues a quoted one if `inside` is set. Only
-    /// quotes at the start of a cell are special.
+    /// Adds a line, which starts a new cell, or continues a quoted one if `inside` is set. Quotes
+    /// have a special meaning only at the start of a cell.
     fn add(&mut self, line: &[u8], delimiter: &[u8], mut inside: bool) -> End {
         let (mut rest, mut has_tail) = (line, false);
         loop {
@@ -87,10 +87,10 @@ impl Record {
 enum End {
     /// The record is complete.
     Whole,
-    /// The record is complete, but there's text after a closing quote. We can't rely on its quotes
-    /// to delimit cells.
+    /// The record is complete, but there's text after a closing quote, so its quotes may not
+    /// delimit cells.
     Tail,
-    /// We're still inside a quoted cell.
+    /// A quoted cell is still open.
     Open,
 }
 
@@ -101,7 +101,7 @@ fn find(delimiter: &[u8], text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Delimiter declared by the first line of a file for Excel, as in `sep=;`.
+/// Returns the delimiter declared by the first line of a file for Excel, as in `sep=;`.
 fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     let line = line.trim_ascii();
     let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
@@ -115,23 +115,23 @@ fn named_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Reads records. Rows can have different lengths. Blank lines are skipped.
+/// Reads records, which can have different lengths. Blank lines are skipped.
 pub struct Records<R> {
     lines: BoundedLines<R>,
     delimiter: Vec<u8>,
     /// Whether the operator chose the delimiter.
     is_fixed: bool,
-    /// Lookahead for finding the end of a quote. Overlong lines are `None`.
+    /// Lines read ahead to find the end of a quote. Overlong lines are `None`.
     ahead: VecDeque<Option<Vec<u8>>>,
     /// Size of `ahead` in bytes.
     size: usize,
-    /// Number of lines in `ahead` that are known not to close the quote. This saves us from
-    /// scanning them twice.
+    /// Number of lines in `ahead` known not to close the quote, so they don't have to be scanned
+    /// again.
     open: usize,
     /// Current line number.
     number: u64,
     record: Record,
-    /// Scratch buffer for lines we only scan.
+    /// Scratch buffer for lines that are only scanned.
     spare: Record,
 }
 
@@ -152,8 +152,8 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Reads the next record. Also returns the number of its first line. Malformed records are
-    /// passed to `skip`. Returns `None` at the end.
+    /// Reads the next record, and returns the number of its first line as well. Malformed records
+    /// are passed to `skip`. Returns `None` at the end.
     pub fn next_record(
         &mut self,
         mut skip: impl FnMut(u64, SkipReason) -> io::Result<()>,
@@ -201,10 +201,10 @@ impl<R: BufRead> Records<R> {
         Ok(Some(first))
     }
 
-    /// Looks ahead for the end of the quote left open by the first line (`first` bytes). If it's
-    /// found, the closing line is the last one in `ahead` and we return true. A quote followed by
-    /// text must be the start of a cell in some other record. In that case our quote was never
-    /// closed.
+    /// Looks ahead for the end of the quote left open by the first line, which has `first` bytes.
+    /// If it's found, the closing line is the last one in `ahead`, and this returns `true`. A quote
+    /// followed by text must be at the start of a cell in another record, so in that case our quote
+    /// is never closed.
     fn find_end(&mut self, first: usize) -> io::Result<bool> {
         loop {
             if self.open == self.ahead.len() {
@@ -268,7 +268,7 @@ impl First {
     }
 }
 
-/// Number of bytes that a line in `ahead` adds to a record.
+/// Returns the number of bytes that a line in `ahead` adds to a record.
 fn size(line: Option<&[u8]>) -> usize {
     line.map_or(0, <[u8]>::len) + 1
 }
@@ -413,7 +413,8 @@ mod tests {
         }
     }
 
-    /// The records according to the `csv` crate, set up to treat a carriage return like any other character.
+    /// Returns the records according to the `csv` crate, which is set up to treat a carriage return
+    /// like any other character.
     fn judged(text: &[u8]) -> Found {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)

@@ -20,13 +20,13 @@ pub enum TextEncoding {
     Utf16Be,
 }
 
-/// How many bytes to read and convert at once.
+/// Number of bytes to read and convert at once.
 const CHUNK: usize = 64 * 1024;
 
-/// Reads an input as UTF-8. Detects gzip and Zstandard by their magic bytes.
+/// Reads an input as UTF-8. Gzip and Zstandard are detected by their magic bytes.
 ///
 /// # Errors
-/// Returns I/O errors. If the input isn't text, the error says what it is.
+/// Returns I/O errors. If the input isn't text, the error names its type.
 pub fn text(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box<dyn Read>> {
     with_line_feeds(decoded(input, encoding)?)
 }
@@ -60,7 +60,7 @@ fn decoded(input: impl Read + 'static, encoding: TextEncoding) -> io::Result<Box
     Ok(Box::new(Transcoder::new(plain, from)))
 }
 
-/// Peeks at the first bytes of an input. Also returns a reader for the whole input.
+/// Peeks at the first bytes of an input. Returns these bytes and a reader for the whole input.
 fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     let mut start = Vec::with_capacity(batch::ARCHIVE_START);
     input.by_ref().take(batch::ARCHIVE_START as u64).read_to_end(&mut start)?;
@@ -68,7 +68,7 @@ fn start_of(mut input: Box<dyn Read>) -> io::Result<(Vec<u8>, Box<dyn Read>)> {
     Ok((start, Box::new(whole)))
 }
 
-/// Rejects UTF-16 encoded ASCII without a byte order mark.
+/// Rejects ASCII text encoded as UTF-16 without a byte order mark.
 ///
 /// # Errors
 /// Fails with a message for the operator.
@@ -83,8 +83,9 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
     )))
 }
 
-/// Makes lines end in line feeds if they end in carriage returns only, as on old Macs. Such a list
-/// would otherwise be a single line, and everything after its first address could be the secret.
+/// Converts line endings that are only carriage returns, as on old Macs, to line feeds. Otherwise,
+/// such a list would be a single line, in which everything after the first address could be the
+/// secret.
 fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     let (mut start, mut length, mut has_feed) = (vec![0; CHUNK], 0, false);
     while length < start.len() && !has_feed {
@@ -99,7 +100,7 @@ fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
         length += read;
     }
     start.truncate(length);
-    // The feed after a return at the end may not have been read yet.
+    // The line feed after a carriage return at the end may not have been read yet.
     let before_last = &start[..length.saturating_sub(1)];
     let has_returns = !has_feed && before_last.contains(&b'\r');
     let whole = Cursor::new(start).chain(text);
@@ -124,13 +125,13 @@ impl<R: Read> Read for LineFeeds<R> {
     }
 }
 
-/// Converts text to UTF-8. Invalid sequences become a byte that isn't valid UTF-8. This way we'll
-/// skip the line instead of storing it with a replacement character.
+/// Converts text to UTF-8. An invalid sequence becomes a byte that isn't valid UTF-8, so the line
+/// will be skipped instead of being stored with a replacement character.
 struct Transcoder<R> {
     input: R,
     decoder: Decoder,
     raw: Vec<u8>,
-    /// The part of `raw` that still needs decoding.
+    /// Range of `raw` that still has to be decoded.
     left: std::ops::Range<usize>,
     text: Vec<u8>,
     given: usize,

@@ -1,4 +1,4 @@
-//! Domain id cache for loads.
+//! Cache of domain ids for loads.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ const MAX_DOMAINS: usize = 400_000;
 pub struct DomainIds {
     known: HashMap<String, i32, RandomState>,
     most: usize,
-    /// Value of the [`versions::REMOVED_DOMAINS`] counter when we read the ids.
+    /// Value of the counter [`versions::REMOVED_DOMAINS`] when the ids were read.
     removed: Option<i64>,
 }
 
@@ -26,7 +26,7 @@ impl Default for DomainIds {
 }
 
 impl DomainIds {
-    /// Returns the ids of domains in the order of `names`, adding new domains to the database.
+    /// Returns the ids of domains, in the order of `names`. New domains are added to the database.
     pub fn of<'a>(
         &mut self,
         db: &mut Db,

@@ -39,7 +39,7 @@ pub struct Forecast {
     pub known: i64,
     /// Links that already exist.
     pub linked: i64,
-    /// Links omitted because the owner had all their data removed.
+    /// Links left out because the owner had all their data removed.
     pub opted_out: i64,
     /// Number of skipped rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
@@ -48,7 +48,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Fills in the row counts. The links still need to be counted.
+    /// Fills in the row counts. The links still have to be counted.
     fn of(tally: &Tally) -> Self {
         Self {
             read: tally.counts.read,
@@ -160,7 +160,7 @@ pub fn forecast_pastes(
     Ok(found)
 }
 
-/// Identifies a paste by its source and id. The source consists of letters, so this is unambiguous.
+/// Identifies a paste by source and id. The source consists of letters, so this is unambiguous.
 fn place_of(paste: &Paste) -> String {
     format!("{} {}", paste.source, paste.id)
 }
@@ -184,8 +184,8 @@ impl Stored {
     }
 }
 
-/// Counts links from sorted addresses to websites or pastes. If `drop_self` is set, ignores
-/// addresses whose only website is their own domain.
+/// Counts links from sorted addresses to websites or pastes. If `drop_self` is set, addresses whose
+/// only website is their own domain are ignored.
 fn count_links(
     context: &JobContext,
     mut sorted: Sorted,
@@ -198,7 +198,7 @@ fn count_links(
     excluded.refresh(&mut db)?;
     let read_error = || JobError::file("a temporary file");
     let (mut current, mut stored) = (String::new(), Stored::Nothing);
-    // Set while the address's own domain is the only website we've seen for it.
+    // Set as long as the only website found for the address is its own domain.
     let mut own: Option<String> = None;
     while let Some((k, text)) = sorted.next_record().map_err(read_error())? {
         let text = std::str::from_utf8(text).map_err(database::DatabaseError::broken)?;

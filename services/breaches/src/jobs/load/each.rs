@@ -4,10 +4,10 @@ use std::io;
 
 use super::skip_reason::SkipReason;
 
-/// Receives a line number, and either the text found there or the reason the line was skipped.
+/// Receives a line number, along with the text found there or the reason the line was skipped.
 pub type Each<'e> = &'e mut dyn FnMut(u64, Result<&str, SkipReason>) -> io::Result<()>;
 
-/// Lines and what a reader found there.
+/// Line numbers, each with the text found there or the reason the line was skipped.
 #[cfg(test)]
 pub type Found = Vec<(u64, Result<String, SkipReason>)>;
 
@@ -22,7 +22,7 @@ pub fn collect(read: impl FnOnce(Each<'_>) -> io::Result<()>) -> io::Result<Foun
     Ok(found)
 }
 
-/// An address that was found on a line.
+/// Returns what a reader passes on for an address that it found on a line.
 #[cfg(test)]
 pub fn address(line: u64, text: &str) -> (u64, Result<String, SkipReason>) {
     (line, Ok(text.to_owned()))

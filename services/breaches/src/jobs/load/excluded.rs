@@ -1,4 +1,4 @@
-//! Addresses that mustn't be stored again.
+//! Addresses that must not be stored again.
 
 use database::{DatabaseError, Db};
 
@@ -7,7 +7,7 @@ use crate::model::{AccountKey, OptOut, OptOutSet, address_text};
 use crate::store::opt_outs::OptOuts;
 use crate::store::{jobs, versions};
 
-/// Opt-outs and removals that a load has to respect. Reloaded whenever they change.
+/// Opt-outs and removals that apply to a load. Reloaded whenever they change.
 pub struct Excluded {
     opt_outs: OptOuts,
     /// Addresses that were removed since the load began.
@@ -18,14 +18,15 @@ pub struct Excluded {
 }
 
 impl Excluded {
-    /// Creates an empty set that will keep up to `max` opt-outs in memory. A dry run has no job.
+    /// Creates an empty set that will keep up to `max` opt-outs in memory. `job` is `None` for a
+    /// dry run.
     pub fn new(max: i64, job: Option<i64>) -> Self {
         let (opt_outs, removed) = (OptOuts::default(), OptOutSet::default());
         Self { opt_outs, removed, version: -1, max, job }
     }
 
-    /// Reloads the set if opt-outs have changed, which includes removals. Call this in the
-    /// transaction of a batch, when nothing else can change them.
+    /// Reloads the set if opt-outs, which include removals, have changed. Call this in the
+    /// transaction of a batch, in which nothing else can change them.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = versions::current(db)?.opt_out;
         if version != self.version {
@@ -38,7 +39,7 @@ impl Excluded {
         Ok(())
     }
 
-    /// True if this address must not be stored again.
+    /// Returns `true` if this address must not be stored again.
     pub fn contains(&self, db: &mut Db, k: i64, text: &str) -> Result<bool, DatabaseError> {
         let key = AccountKey(k);
         if !self.opt_outs.may_contain(key) && !self.removed.may_contain(key) {

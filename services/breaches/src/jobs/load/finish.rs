@@ -14,13 +14,13 @@ use crate::store::{admin_events, breaches, jobs, versions};
 pub struct Ending {
     /// Command name for the audit log.
     pub command: &'static str,
-    /// Leave the published count alone.
+    /// Don't change the published count.
     pub keep_count: bool,
     /// Activate the breach.
     pub activate: bool,
 }
 
-/// Finishes a load's job: publishes the counts of its breaches, and activates them if requested.
+/// Finishes a load's job. Publishes the counts of its breaches and activates them if requested.
 /// Returns the number of links that the job added.
 ///
 /// # Errors
@@ -43,7 +43,8 @@ pub fn finish(
             changed |= reconcile(db, breach, ending, now)?;
             admin_events::add(db, now, ending.command, &breach.name, &format!("job {job}"))?;
         }
-        // Domain searches are charged per catalogue version, and new accounts are a reason to search again.
+        // Domain searches are charged per catalogue version, and new accounts are a reason to
+        // search again.
         if changed {
             versions::bump_catalogue(db, now)?;
         }

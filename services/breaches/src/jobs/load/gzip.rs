@@ -1,11 +1,11 @@
-//! Decompresses gzip files, which can have several members.
+//! Decompresses gzip files, which may have several members.
 
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// Reads the members of a gzip file in order. Unlike flate2's reader, this one has a separate error
-/// for trailing garbage.
+/// Reads the members of a gzip file one after another. Unlike flate2's reader, this one returns a
+/// distinct error for trailing garbage.
 pub struct GzipMembers<R> {
     /// Current member. `None` at the end or after an error.
     member: Option<GzDecoder<R>>,

@@ -15,9 +15,10 @@ use crate::store::{admin_events, breaches, versions};
 pub struct ImportOptions {
     /// Deactivate breaches that aren't in the file.
     pub deactivate_missing: bool,
-    /// The operator has agreed to deactivate them, and to retire breaches that have links.
+    /// The operator has agreed to deactivating these breaches and to retiring breaches that have
+    /// links.
     pub confirmed: bool,
-    /// Just report the changes: make them, then roll them back.
+    /// Only report the changes. They're made but then rolled back.
     pub dry_run: bool,
 }
 
@@ -28,7 +29,8 @@ pub struct ImportReport {
     pub added: Vec<String>,
     /// Changed breaches and the attributes that differ.
     pub changed: Vec<(String, Vec<&'static str>)>,
-    /// Breaches with links that the file retires, and their links, which a purge removes.
+    /// Breaches with links that the file retires, each with the number of links that a purge will
+    /// remove.
     pub retired: Vec<(String, i64)>,
     /// Number of unchanged breaches.
     pub unchanged: usize,
@@ -38,14 +40,14 @@ pub struct ImportReport {
     pub unknown_members: Vec<String>,
 }
 
-/// Maximum size of a catalogue in bytes, since we read all of it into memory. 65,535 breaches take
-/// about 80 MB.
+/// Maximum size of a catalogue in bytes. All of it is read into memory. 65,535 breaches take about
+/// 80 MB.
 const MAX_BYTES: u64 = 96 << 20;
 
 /// Reads a JSON array, or one JSON object per line.
 ///
 /// # Errors
-/// Fails if the input is blank, since that's what a failed command or download leaves behind.
+/// Fails if the input is blank, as it is after a failed command or download.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
@@ -74,7 +76,8 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
         .collect())
 }
 
-/// Imports entries in the current transaction. A single invalid entry makes the whole import fail.
+/// Imports entries in the current transaction. A single invalid entry causes the whole import to
+/// fail.
 pub fn import_catalogue(
     db: &mut Db,
     entries: &[Value],
@@ -127,7 +130,7 @@ fn import_all(
     Ok(report)
 }
 
-/// Fails if the operator has to confirm the changes.
+/// Fails if the changes require the operator's confirmation.
 fn expect_no_loss(report: &ImportReport) -> Result<(), JobError> {
     let (retired, missing) = (report.retired.len(), report.deactivated.len());
     if retired > 0 {
@@ -162,7 +165,7 @@ fn take(
     let old = breaches::by_name(db, &entry.name)?;
     if let Some(old) = &old {
         entry::keep_missing(value, old, &mut entry);
-        // The links have been removed, so a breach can't be un-retired.
+        // The links may have been removed, so retiring a breach can't be undone.
         entry.flags.retired |= old.flags.retired;
     }
     let conflict = |error: database::DatabaseError| match error {
@@ -199,8 +202,8 @@ fn take(
     Ok(())
 }
 
-/// Lists the attributes that differ. An older `ModifiedDate` isn't a difference, since ours may
-/// come from an earlier import of the very same entry.
+/// Lists the attributes that differ. An older `ModifiedDate` doesn't count as a difference, since
+/// ours may come from an earlier import of the very same entry.
 fn differences(old: &Breach, new: &Breach) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut compare = |name, differs: bool| {

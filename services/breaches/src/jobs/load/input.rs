@@ -1,4 +1,4 @@
-//! Reads a load's input and reports progress.
+//! Reads a load's input and reports the progress.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -17,7 +17,7 @@ use crate::store::jobs::Counts;
 /// Maximum length of a line with an address, in bytes.
 pub const MAX_LINE: usize = 64 * 1024;
 
-/// Standard input on the command line.
+/// How standard input is specified on the command line.
 const STDIN: &str = "-";
 
 /// Opens a file, or standard input for `-`.
@@ -29,7 +29,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Makes a path absolute in case the job is resumed from another folder. `-` stays as is.
+/// Makes a path absolute, in case the job is resumed from another folder. `-` is left unchanged.
 ///
 /// # Errors
 /// Fails if the current folder can't be determined.
@@ -40,7 +40,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, JobError> {
     std::path::absolute(path).map_err(JobError::file(path.display().to_string()))
 }
 
-/// Records whether a string contains anything but whitespace.
+/// Records whether a text contains anything but whitespace.
 struct BlankCheck {
     text: Box<dyn Read>,
     has_lines: Rc<Cell<bool>>,
@@ -56,7 +56,7 @@ impl Read for BlankCheck {
     }
 }
 
-/// Reports reading progress on standard error and, if it's a job, in its row.
+/// Reports the progress of reading on standard error and, for a job, also in its row.
 pub struct JobInput<'c> {
     heartbeat: Option<&'c Heartbeat>,
     bytes: ByteCounter,
@@ -82,8 +82,8 @@ impl<'c> JobInput<'c> {
         let input = Input::at(path).map_err(named())?;
         let (length, stamp) = (input.length(), input.stamp().map_err(named())?);
         let bytes = ByteCounter::default();
-        // A file that grows faster than we read it must not keep us busy forever. That includes one
-        // that is still empty.
+        // If a file grows faster than we can read it, this must not take forever. That also applies
+        // to a file that is still empty.
         let file: Box<dyn Read> = match length {
             Some(length) => Box::new(BoundedReader::new(open(path)?, path, length)),
             None => open(path)?,
@@ -117,9 +117,7 @@ impl<'c> JobInput<'c> {
     /// Finishes reading.
     ///
     /// # Errors
-    /// Fails if the file was written to while we were reading it, because we may have missed the
-    /// end. Also fails if the input is blank, since that's what a failed command or download leaves
-    /// behind.
+    /// Fails if the file was written to while it was being read, since its end may be missing. Also fails if the input is blank, as it is after a failed command or download.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();

@@ -12,20 +12,20 @@ use super::each::Each;
 use super::input::MAX_LINE;
 use super::skip_reason::SkipReason;
 
-/// Maximum size of a string in bytes. The parser keeps it in memory.
+/// Maximum size of a string, which the parser keeps in memory, in bytes.
 const MAX_TEXT: u64 = 16 << 20;
-/// Maximum size of a skipped field. For those, the parser only tracks nesting depth.
+/// Maximum size of a skipped field in bytes. The parser only tracks the nesting depth of these.
 const MAX_SKIPPED: u64 = 1 << 30;
 
 /// Lowercase names of address fields.
 const NAMES: [&str; 7] =
     ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
 
-/// The field to read, either a path such as `user.email` or any field with a well-known name.
+/// The field to read: either a path such as `user.email`, or any field with a well-known name.
 #[derive(Clone, Copy)]
 enum Wanted<'p> {
     Named,
-    /// The rest of the path. Arrays along the way are searched item by item.
+    /// The remaining path. Arrays along the way are searched item by item.
     Path(&'p str),
 }
 
@@ -53,7 +53,7 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
         let mut parser = serde_json::Deserializer::from_slice(bytes);
         let room = Room::new(MAX_TEXT, MAX_SKIPPED);
         let walk = Walk { wanted, is_value: false, room: &room, keep: &mut keep };
-        // If any part of the line is invalid, don't use the rest.
+        // If any part of a line is invalid, none of it is used.
         if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
             each(number, Err(SkipReason::Json))?;
             continue;
@@ -68,10 +68,11 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
     Ok(())
 }
 
-/// Reads whole JSON documents. We number the addresses, since there are no meaningful line numbers.
+/// Reads whole JSON documents. There are no meaningful line numbers, so addresses are numbered
+/// instead.
 ///
 /// # Errors
-/// Returns I/O errors. If this isn't JSON, the error says where.
+/// Returns I/O errors. If the input isn't JSON, the error includes the position.
 pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     read_within(input, column, &Room::new(MAX_TEXT, MAX_SKIPPED), each)
 }
@@ -90,7 +91,7 @@ fn read_within(
         each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
     };
     let mut parser = serde_json::Deserializer::from_reader(Bounded { input, room });
-    // `end` fails as long as there is another document.
+    // `end` keeps failing as long as there's another document.
     while parser.end().is_err() {
         let walk = Walk { wanted, is_value: false, room, keep: &mut keep };
         if let Err(error) = walk.deserialize(&mut parser) {
@@ -112,7 +113,7 @@ fn read_within(
     Ok(())
 }
 
-/// Number of bytes that may be read before the next value starts.
+/// Number of bytes that may still be read before the next value starts.
 struct Room {
     left: Cell<u64>,
     text: u64,
@@ -133,7 +134,7 @@ impl Room {
     }
 }
 
-/// Fails if a value is too large.
+/// A reader that fails if a value is too large.
 struct Bounded<'r, R> {
     input: R,
     room: &'r Room,
@@ -149,7 +150,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Visits the wanted fields and passes their values on, with `None` for anything that isn't a
+/// Visits the wanted fields and passes on their values, or `None` for any value that isn't a
 /// string.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
@@ -218,7 +219,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         while let Some(name) = fields.next_key::<String>()? {
             room.begin_skipped();
             let (wanted, is_value) = match wanted {
-                // In a field of secrets, even something that looks like an address may be a secret.
+                // In a field of secrets, a value that looks like an address may still be a secret.
                 Wanted::Named if csv_columns::is_secret(&name) => {
                     fields.next_value::<IgnoredAny>()?;
                     room.begin_value();

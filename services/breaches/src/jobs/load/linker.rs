@@ -16,20 +16,21 @@ use crate::model::{Breach, id_list};
 use crate::store::accounts::{AccountWriter, Linked, NewAccount, Placement};
 use crate::store::breaches;
 
-/// Number of addresses to prepare at once, which fits in the CPU cache.
+/// Number of addresses to prepare at once. These fit in the CPU cache.
 const PIECE: usize = 8_192;
 
 /// Links sorted addresses batch by batch.
 pub struct Linker {
     breaches: Vec<Breach>,
-    /// Ids of `breaches`.
+    /// The ids of `breaches`.
     ids: Vec<u16>,
     domains: DomainIds,
     excluded: Excluded,
     placement: Placement,
-    /// Number of links per breach, as long as we know that only this load has added any.
+    /// Number of links per breach, as long as this load is known to be the only one that has added
+    /// any.
     own_links: Option<BTreeMap<u16, i64>>,
-    /// If notices are suppressed, records links as already known.
+    /// Records links as already known. Set if notices are suppressed.
     suppress_notices: Option<SuppressedNotices>,
 }
 
@@ -53,12 +54,12 @@ impl Linker {
         Self { suppress_notices: wanted.then(SuppressedNotices::default), ..self }
     }
 
-    /// Sets where to write the accounts.
+    /// Specifies where accounts are written.
     pub fn placed(self, placement: Placement) -> Self {
         Self { placement, ..self }
     }
 
-    /// Links addresses, which must be sorted and unique. Returns the number of new links.
+    /// Links addresses, which must be sorted and unique, and returns the number of new links.
     pub fn link(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
@@ -98,7 +99,7 @@ impl Linker {
         Ok(false)
     }
 
-    /// Prepares the accounts of addresses that we're allowed to store, in the same order.
+    /// Prepares accounts for those addresses that may be stored, in the same order.
     pub fn prepare<'a>(
         &mut self,
         db: &mut Db,
@@ -120,7 +121,7 @@ impl Linker {
         Ok(new)
     }
 
-    /// Splits a record into address and breach id.
+    /// Splits a record into its address and breach id.
     fn named<'a>(&self, record: &Record<'a>) -> Option<Named<'a>> {
         let (address, place) = sorted_text::parts(record.text);
         let id = *self.ids.get(place.parse::<usize>().ok()?)?;
@@ -145,7 +146,7 @@ impl Apply for Linker {
             return self.link(db, &links);
         }
         let named: Vec<Named<'_>> = batch.iter().filter_map(|record| self.named(record)).collect();
-        // Nearly all lists are just two bytes long, so they share a buffer.
+        // Nearly all lists are only two bytes long, so they share a buffer.
         let (mut lists, mut ends) = (Vec::with_capacity(2 * named.len()), Vec::new());
         let groups = || named.chunk_by(|a, b| a.address == b.address);
         for group in groups() {

@@ -1,12 +1,12 @@
-//! The error for CSV files and SQL dumps that don't have the right column.
+//! The error for CSV files and SQL dumps that lack the required column.
 
 use std::fmt;
 use std::io;
 
-/// The file doesn't have the column we're looking for.
+/// The file doesn't have the required column.
 #[derive(Debug)]
 pub struct MissingColumn {
-    /// Error message. It contains nothing from the file.
+    /// Error message, without anything from the file.
     what: String,
     /// Details and advice for the operator, appended to the message.
     more: String,
@@ -18,7 +18,7 @@ impl MissingColumn {
         Self::of_csv(first, format!("the CSV file does not have a column {wanted}"), "")
     }
 
-    /// There is no column that we recognize as the website column.
+    /// None of the columns is recognized as the website column.
     pub fn of_websites<'c>(first: impl Iterator<Item = &'c [u8]>) -> Self {
         let hint = ". --website-column names the website column; a file without a header needs it \
                     unless one column contains URLs with ://. Lines such as \
@@ -39,7 +39,7 @@ impl MissingColumn {
         Self::of_csv(first, what, "")
     }
 
-    /// No table of a dump has the column. The list of tables is shown to the operator.
+    /// None of the tables in a dump has the column. The operator is shown the list of tables.
     pub fn of_tables(tables: &[String], wanted: &str) -> Self {
         let what = format!("no INSERT or COPY statement has a column {wanted}");
         let tables = tables.join(", ");
@@ -48,7 +48,8 @@ impl MissingColumn {
         Self { what, more }
     }
 
-    /// Shows only the number of cells in the first row. Without a header, the cells may be secrets.
+    /// Shows only the number of cells in the first row, since they may be secrets if there is no
+    /// header.
     fn of_csv<'c>(first: impl Iterator<Item = &'c [u8]>, what: String, hint: &str) -> Self {
         let columns = first.count();
         // A single column suggests that the delimiter is wrong.
@@ -66,7 +67,7 @@ impl MissingColumn {
         Self { what, more }
     }
 
-    /// Message to store with the job, without anything from the file.
+    /// Returns the message to store with the job, without anything from the file.
     pub fn without_names(&self) -> String {
         self.what.clone()
     }

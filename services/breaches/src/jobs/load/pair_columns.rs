@@ -47,7 +47,7 @@ pub struct Wanted<'a> {
 pub struct PairColumns {
     email: usize,
     website: usize,
-    /// Number of cells required in each row. Set if we had to infer the website column from its
+    /// Number of cells that each row must have. Set if the website column was inferred from its
     /// cells.
     cells: Option<usize>,
     /// Limit on the number of cells in each row.
@@ -55,8 +55,8 @@ pub struct PairColumns {
 }
 
 impl PairColumns {
-    /// Finds the columns by header or the operator's choice. Also returns whether the first row is
-    /// a header. Returns `None` if there is no header and the operator didn't choose a website
+    /// Finds the columns by the header or the operator's choice. Also returns whether the first row
+    /// is a header. Returns `None` if there is no header and the operator didn't choose a website
     /// column.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl PairColumns {
         let website = match (found, wanted.website) {
             (Some(column), _) => column.place,
             (None, Some(title)) => return Err(MissingColumn::of(first.iter(), title)),
-            // Don't try to guess if the header doesn't help. The column could contain passwords.
+            // Don't guess if the header doesn't help, because the column could contain passwords.
             (None, None) if header => return Err(MissingColumn::of_websites(first.iter())),
             (None, None) => return Ok(None),
         };
@@ -86,8 +86,8 @@ impl PairColumns {
 
     /// Infers the columns of a file without a header from its first rows.
     ///
-    /// At least half of the rows must have a URL in the website column. No other column may have
-    /// more than half as many, because passwords can look like URLs.
+    /// At least half of the rows must have a URL in the website column. Because passwords can look
+    /// like URLs, no other column may have more than half as many.
     ///
     /// # Errors
     /// Fails if there is no website column or more than one candidate.
@@ -116,13 +116,14 @@ impl PairColumns {
         let Some((most, website)) = urls.pop().filter(|(most, _)| most * 2 >= rows.len()) else {
             return Err(MissingColumn::of_websites(first.iter()));
         };
-        // With just two columns, we can't distinguish websites from passwords that look like URLs.
+        // With only two columns, websites can't be distinguished from passwords that look like
+        // URLs.
         if cells == 2 {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Websites may come without a scheme. Then the only URLs might be in the password column,
-        // which usually comes after the addresses.
+        // Websites may not have a scheme. In that case, the only URLs might be in the password
+        // column, which usually comes after the addresses.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
         let bare = website > email && (0..email).chain(website + 1..cells).any(hosts);
         if rival || bare {
@@ -142,7 +143,7 @@ impl PairColumns {
             return Err(SkipReason::Column);
         }
         let Some(cells) = self.cells else { return Ok((email, website)) };
-        // A delimiter in a password pushes its rest into the next column.
+        // A delimiter in a password moves the rest of the password into the next column.
         if row.iter().count() != cells {
             return Err(SkipReason::Column);
         }
@@ -153,7 +154,7 @@ impl PairColumns {
     }
 }
 
-/// Most common number of cells per row.
+/// Returns the most common number of cells per row.
 fn usual_width(rows: &[Record]) -> usize {
     let mut widths: BTreeMap<usize, usize> = BTreeMap::new();
     for row in rows {

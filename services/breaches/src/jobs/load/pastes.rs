@@ -33,12 +33,12 @@ use crate::store::{
     account_links, admin_events, jobs, mail_domains, pastes, untold_pastes, versions,
 };
 
-/// Maximum number of pastes per transaction. Their combined size is also limited to the maximum
-/// length of a line.
+/// Maximum number of pastes per transaction. Their combined size is also limited, to the maximum
+/// length of a single line.
 const BATCH: usize = 200;
-/// Likewise for distributed databases, where transactions have a high fixed cost.
+/// The same for distributed databases, where each transaction has a high fixed cost.
 const STAGED_BATCH: usize = 4_000;
-/// Maximum length of a line in MiB. It's reduced to a quarter of `LOAD_MEMORY_MB` if that is lower.
+/// Maximum length of a line in MiB. Reduced to a quarter of `LOAD_MEMORY_MB` if that is less.
 const MAX_LINE_MIB: usize = 16;
 
 /// Maximum length of a paste id in bytes.
@@ -65,7 +65,7 @@ struct Row {
     emails: Emails,
 }
 
-/// A paste's addresses, sorted and deduplicated, and how many were invalid.
+/// A paste's addresses, sorted and deduplicated, and the number of invalid ones.
 #[derive(Default)]
 struct Emails {
     addresses: Vec<EmailAddress>,
@@ -73,8 +73,8 @@ struct Emails {
 }
 
 impl<'de> Deserialize<'de> for Emails {
-    /// Parses addresses one at a time. If we kept the original strings around, a large paste would
-    /// take twice as much memory.
+    /// Parses addresses one at a time. Keeping the original strings around would double the memory
+    /// needed for a large paste.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Texts)
     }
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for Texts {
     }
 }
 
-/// A line of the file: a paste with its addresses.
+/// A line of the file, i.e. a paste with its addresses.
 pub struct Entry {
     line: i64,
     /// Length of the line in bytes.
@@ -113,7 +113,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The addresses, sorted and deduplicated.
+    /// Returns the addresses, sorted and deduplicated.
     pub(super) fn addresses(&self) -> &[EmailAddress] {
         &self.emails.addresses
     }
@@ -160,7 +160,8 @@ pub(super) fn load(
     job::noted(context, running.id, |heartbeat| run(context, options, &running, heartbeat))
 }
 
-/// Maximum length of a line, and of all lines in a batch taken together.
+/// Returns the maximum length of a line, which also limits the total length of the lines in a
+/// batch.
 pub(super) fn longest(context: &JobContext) -> usize {
     ((context.settings.load_memory_mb << 20) / 4).clamp(MAX_LINE, MAX_LINE_MIB << 20)
 }
@@ -221,8 +222,8 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         None => None,
         Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
     };
-    // PostgreSQL can't store NUL and can't index a long id. A line break in an id would add lines to
-    // mails.
+    // PostgreSQL can't store NUL or index long ids. A line break in an id would add lines to
+    // emails.
     let has_nul = row.title.as_deref().is_some_and(|title| title.contains('\0'));
     let is_id = (1..=MAX_ID).contains(&row.id.len()) && !row.id.contains(entry::is_unprintable);
     if !rules::is_source(&row.source) || !is_id || has_nul {
@@ -239,7 +240,7 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
-/// Writes a batch. Returns `false` if another process has already loaded the same input completely.
+/// Writes a batch. Returns `false` if another process has already finished loading the same input.
 fn commit(
     context: &JobContext,
     id: i64,
@@ -273,7 +274,7 @@ fn commit(
     }
 }
 
-/// New links in a batch.
+/// The new links in a batch.
 struct News {
     /// Whether to post notices about them.
     notifies: bool,
@@ -282,8 +283,8 @@ struct News {
 }
 
 impl News {
-    /// Counts a new link for the notices at the end. If notices are suppressed, records it as
-    /// already announced.
+    /// Counts a new link for the notices at the end of the load. If notices are suppressed, the
+    /// link is recorded as already announced.
     fn add(
         &mut self,
         db: &mut Db,
@@ -379,7 +380,8 @@ fn finish(
     tally: Tally,
 ) -> Result<Outcome, JobError> {
     let (counts, skips, now) = (tally.counts, tally.skips(), context.clock.unix());
-    // Done in its own transaction so that the counts are saved even if another process has finished the job.
+    // This is a separate transaction so that the counts are saved even if another process has
+    // finished the job.
     context.write(|db| Ok(jobs::set_input(db, id, counts, &skips)?))?;
     let added = context.write(|db| {
         versions::lock_accounts(db)?;

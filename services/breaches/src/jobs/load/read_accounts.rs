@@ -22,7 +22,7 @@ use crate::model::loaded_address;
 pub struct Reading<'a> {
     /// File format.
     pub format: &'a Format,
-    /// Separates cells or ends an address.
+    /// Separates cells, or ends an address in a combo list.
     pub delimiter: Option<&'a str>,
     /// File encoding.
     pub encoding: TextEncoding,

@@ -12,44 +12,45 @@ use crate::jobs::error::JobError;
 use crate::model::website;
 use crate::store::jobs::Counts;
 
-/// How many rows to check.
+/// Number of rows to check.
 const FIRST: i64 = 10_000;
-/// With fewer rows than this, we don't look at percentages.
+/// With fewer rows than this, percentages aren't considered.
 const MIN_ROWS: i64 = 100;
-/// Stop the load if more than 1 in `ODD_SHARE` addresses (and at least [`MIN_ODD`]) have a strange
-/// domain. Real leaks contain few of those.
+/// Stop the load if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have a strange
+/// domain. Genuine leaks contain few of these.
 const ODD_SHARE: i64 = 20;
 const MIN_ODD: i64 = 10;
 
 /// Memory per sorted record in bytes, not counting its text.
 const ENTRY: usize = 32;
 
-/// Checks a load's first rows, and that no file is rejected entirely. Once these rows have been
-/// checked, the check starts over at the next file, because its content may be different. If the
-/// first rows end within a later file, the check also starts over for the rest of that file.
+/// Checks the first rows of a load, and that no file is rejected entirely.
+///
+/// Once the first rows have been checked, the check starts over with the next file, since its
+/// content may be different. If the first rows end partway through a later file, the check also
+/// starts over for the rest of that file.
 pub struct SanityCheck {
     unchecked: bool,
-    /// The sorter's memory.
+    /// The sorter's memory budget.
     budget: ByteSize,
     judged: bool,
-    /// Counts of the rows before those that we check.
+    /// Counts as of the first row being checked.
     before: Counts,
-    /// The start of the checked rows, for error messages. Empty at the start of the load.
+    /// Where the checked rows start, for error messages. Empty at the start of the load.
     start: String,
-    /// `start` for the rest of the current file, if the checked rows began in an earlier file.
+    /// Value of `start` for the rest of the current file. Set if the checked rows began in an
+    /// earlier file.
     rest: Option<String>,
-    /// Number of further bytes of addresses that we may look at before we have to decide. This
-    /// avoids writing any of them to a temporary file.
+    /// How many more bytes of addresses may be accepted before a decision is due. This ensures that
+    /// none of them have been written to a temporary file by then.
     room: usize,
     /// Addresses whose domain isn't a host name.
     odd: i64,
-    /// Addresses whose domain doesn't end in a top-level domain. This happens if the line ends in a
-    /// secret.
+    /// Addresses whose domain doesn't end in a top-level domain, as when lines end in a secret.
     without_top: i64,
-    /// Addresses with a symbol in front of the `@` that is rare there. This happens if the line
-    /// starts with a secret.
+    /// Addresses with a symbol that is rare before the `@`, as when lines start with a secret.
     odd_locals: i64,
-    /// Hashes of the domains. True for those seen just once.
+    /// Hashes of the domains, with `true` for those seen only once.
     domains: HashMap<u64, bool>,
     /// Number of domains seen exactly once.
     once: i64,
@@ -67,7 +68,7 @@ const OF_PASTES: &str = "Each line must be a JSON object with the fields Source 
 
 impl SanityCheck {
     /// Creates a check. It does nothing if the operator passed `--unchecked`. `budget` is the
-    /// sorter's memory.
+    /// sorter's memory budget.
     pub fn new(unchecked: bool, budget: ByteSize) -> Self {
         Self {
             unchecked,
@@ -91,12 +92,12 @@ impl SanityCheck {
         Self { advice: OF_PAIRS, ..Self::new(unchecked, budget) }
     }
 
-    /// Creates a check for pastes, which only rejects files without any valid line.
+    /// Creates a check for pastes, which only rejects files without a single valid line.
     pub fn of_pastes() -> Self {
         Self { judged: true, advice: OF_PASTES, ..Self::new(false, ByteSize(0)) }
     }
 
-    /// Notes that a file begins.
+    /// Records that the next rows are from another file.
     pub fn begin_file(&mut self, path: &Path, tally: &Tally) {
         let start = format!(" from {}", path.display());
         if self.judged {
@@ -113,7 +114,7 @@ impl SanityCheck {
         }
     }
 
-    /// Looks at an accepted address.
+    /// Takes an accepted address into account.
     pub fn see(&mut self, address: &EmailAddress) {
         if self.judged {
             return;
@@ -138,7 +139,7 @@ impl SanityCheck {
         }
     }
 
-    /// Checks the load once we've seen enough rows.
+    /// Checks the load once enough rows have been seen.
     ///
     /// # Errors
     /// Fails with advice for the operator.
@@ -153,8 +154,7 @@ impl SanityCheck {
         Ok(())
     }
 
-    /// Checks a file once all of it has been read. `before` has the counts at the time it was
-    /// started.
+    /// Checks a file after all of it has been read. `before` are the counts at its start.
     ///
     /// # Errors
     /// Fails with advice for the operator if every row of the file was rejected.
@@ -172,8 +172,8 @@ impl SanityCheck {
         Err(self.refusal(&format!("{path}: {rows} rejected ({reasons})")))
     }
 
-    /// Checks the last rows if there were too few for [`Self::judge`]. If earlier rows were fine,
-    /// just a few rows don't stop the load.
+    /// Checks the last rows if there were too few for [`Self::judge`]. If earlier rows were fine, a
+    /// handful of rows can't stop the load.
     ///
     /// # Errors
     /// Fails with advice for the operator.
@@ -182,7 +182,7 @@ impl SanityCheck {
         if self.judged || is_rest { Ok(()) } else { self.decide(tally) }
     }
 
-    /// Returns the counts of the rows that we check.
+    /// Returns the counts of the rows being checked.
     fn counts(&self, tally: &Tally) -> Counts {
         let (all, before) = (tally.counts, self.before);
         Counts {
@@ -239,7 +239,7 @@ fn is_share(odd: i64, accepted: i64) -> bool {
     odd >= MIN_ODD && odd * ODD_SHARE > accepted
 }
 
-/// Returns `true` if a local part contains a symbol that is rare in real ones and may separate a
+/// Returns `true` if a local part contains a symbol that is rare in genuine ones and may separate a
 /// secret from an address, as in `secret=name`.
 fn has_odd_symbol(local: &str) -> bool {
     local.bytes().skip(1).any(|byte| byte.is_ascii_punctuation() && !b".-_+'".contains(&byte))

@@ -3,7 +3,7 @@
 use batch::LineError;
 use serde::Serialize as _;
 
-/// Why a row was skipped.
+/// The reason a row was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkipReason {
@@ -11,21 +11,21 @@ pub enum SkipReason {
     Address,
     /// The line is too long.
     TooLong,
-    /// The closing quote is missing, or too far away.
+    /// The closing quote is missing or too far away.
     UnclosedQuote,
     /// There is text after a closing quote.
     TextAfterQuote,
     /// Invalid UTF-8.
     Encoding,
-    /// The row doesn't have the column, or its cells may be shifted.
+    /// The row doesn't have the column, or its cells may have been shifted.
     Column,
     /// The rows of a SQL statement aren't literal values.
     Statement,
     /// Not a website's domain.
     Website,
-    /// The address is part of a longer word, so we can't be sure where it starts.
+    /// The address is part of a longer word, so it's unclear where it starts.
     Fragment,
-    /// Not the JSON we expect.
+    /// JSON that isn't in the expected format.
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! The string by which addresses are sorted, with an optional suffix.
+//! The text by which addresses are sorted, with an optional suffix.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use domain::EmailAddress;
 
 use crate::model::address_text;
 
-/// Comes between an address and its suffix. Addresses can't contain line breaks.
+/// Separates an address from its suffix. Addresses can't contain line breaks.
 const SEPARATOR: char = '\n';
 
-/// The local part as stored, `@`, and the domain as A-labels.
+/// Returns the local part as stored, `@`, and the domain as A-labels.
 pub fn of(address: &EmailAddress) -> Cow<'_, str> {
     match address_text::stored_local(address) {
         Cow::Borrowed(_) => Cow::Borrowed(address.as_str()),
@@ -33,7 +33,7 @@ pub fn parts(text: &str) -> (&str, &str) {
     }
 }
 
-/// Splits an address into its local part (as stored) and domain.
+/// Splits an address into its local part as stored and its domain.
 pub fn split(address: &str) -> (&str, &str) {
     address.rsplit_once('@').unwrap_or((address, ""))
 }

@@ -22,7 +22,7 @@ pub struct Sorting<'a> {
     tally: &'a mut Tally,
     check: SanityCheck,
     sorter: Sorter,
-    /// Whether the sorter couldn't write its file.
+    /// Whether the sorter failed to write its temporary file.
     no_room: bool,
     /// The counts before the current file.
     before: Counts,
@@ -34,12 +34,12 @@ impl<'a> Sorting<'a> {
         Self { context, tally, check, sorter, no_room: false, before }
     }
 
-    /// Notes that a file begins.
+    /// Records that the next rows are from another file.
     pub fn begin_file(&mut self, path: &Path) {
         self.check.begin_file(path, self.tally);
     }
 
-    /// Accepts a row. `text` is what gets sorted.
+    /// Accepts a row. It's sorted by the key of `address`, with `text` attached.
     pub fn accept(&mut self, address: &EmailAddress, text: &str) -> io::Result<()> {
         let key = AccountKey::of(&address.sha1());
         self.sorter.push(key.0, text.as_bytes()).inspect_err(|_| self.no_room = true)?;
@@ -52,13 +52,13 @@ impl<'a> Sorting<'a> {
         self.tally.skip(line, reason);
     }
 
-    /// Reports the progress after a row, and judges the rows so far.
+    /// Reports the progress after a row, and stops the load if the rows so far look wrong.
     pub fn end_row(&mut self, input: &mut JobInput<'_>) -> io::Result<()> {
         input.report_sometimes(self.tally.counts);
         self.check.judge(self.tally).map_err(io::Error::other)
     }
 
-    /// Ends a file. `read` is the outcome of reading it.
+    /// Ends a file. `read` is the result of reading it.
     pub fn end_file(
         &mut self,
         read: io::Result<()>,
@@ -75,7 +75,7 @@ impl<'a> Sorting<'a> {
         Ok(())
     }
 
-    /// Judges all rows and returns them in order.
+    /// Checks the remaining rows and returns all of them in order.
     pub fn finish(mut self) -> Result<Sorted, JobError> {
         self.check.judge_whole(self.tally)?;
         self.sorter.finish().map_err(job::sorting_error(self.context))

@@ -24,7 +24,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// For the files of a single breach.
+    /// The files of a single breach.
     ///
     /// # Errors
     /// Fails if the breach doesn't exist or is retired.
@@ -34,8 +34,8 @@ impl Sources {
     }
 
     /// Reads a manifest. Each line has a breach name and a file, separated by whitespace or a
-    /// comma. Paths are relative to the manifest's folder. Empty lines and those starting with `#`
-    /// are ignored.
+    /// comma. Paths are relative to the folder of the manifest. Empty lines and lines that start
+    /// with `#` are ignored.
     ///
     /// # Errors
     /// Fails at the first invalid line and reports its number.
@@ -61,7 +61,7 @@ impl Sources {
                 return Err(wrong("a breach and a file are required".to_owned()));
             };
             if breaches::by_name(db, name)?.is_none() {
-                // The file could be a list with secrets, so don't show any of it.
+                // Don't show any of the line, because the file could be a list with secrets.
                 return Err(wrong("there is no such breach".to_owned()));
             }
             let found = open_breach(db, name).map_err(|error| match error {
@@ -84,13 +84,14 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Paths of all files.
+    /// Returns the paths of all files.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files.iter().map(|(path, _)| path.clone()).collect()
     }
 }
 
-/// Looks up a breach to load into. It must not be retired, as the purge wouldn't remove the new links.
+/// Looks up a breach to load into. It must not be retired, because its new links might never be
+/// purged.
 pub fn open_breach(db: &mut Db, name: &str) -> Result<Breach, JobError> {
     let found = breaches::by_name(db, name)?
         .ok_or_else(|| JobError::Rejected(format!("there is no breach {name}")))?;

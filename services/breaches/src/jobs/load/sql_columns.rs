@@ -1,9 +1,10 @@
-//! Remembers the columns of the tables in a SQL dump, within a memory limit.
+//! Stores the columns of the tables in a SQL dump, within a memory limit.
 
 use std::collections::HashMap;
 use std::io;
 
-/// Memory limits in bytes for the columns of one table, and of all tables. Real dumps need far less.
+/// Maximum memory in bytes for the columns of one table, and for those of all tables. Real dumps
+/// need far less.
 const MAX_TABLE: usize = 1 << 20;
 const MAX_TABLES: usize = 64 << 20;
 
@@ -56,7 +57,7 @@ impl Tables {
         Ok(())
     }
 
-    /// A table's columns. Empty if we don't know the table.
+    /// Returns a table's columns. Empty if the table is unknown.
     pub fn columns(&self, name: &str) -> Vec<String> {
         self.columns.get(name).cloned().unwrap_or_default()
     }

@@ -9,8 +9,8 @@ use super::sql_reader::{Dump, fits, incomplete};
 use super::sql_tokens::{MAX_VALUE, Token};
 
 impl<R: BufRead> Dump<R> {
-    /// Reads the rows of an INSERT statement. If they aren't literal values, counts the statement as
-    /// a skipped row.
+    /// Reads the rows of an INSERT statement. If these aren't literal values, the statement counts
+    /// as a skipped row.
     pub(super) fn insert(&mut self, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (table, columns, is_listed, mut next) = self.table_and_columns()?;
@@ -22,7 +22,7 @@ impl<R: BufRead> Dump<R> {
         }
         let place = self.place(&table, &columns)?;
         let fits = |values: usize| fits(values, &columns, is_listed);
-        // The rows come after VALUES and stop at the next word.
+        // The rows come after VALUES and end at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
             match &next {
@@ -46,7 +46,7 @@ impl<R: BufRead> Dump<R> {
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
     }
 
-    /// Reads the row of `INSERT INTO table SET column = value, ...`.
+    /// Reads the row in `INSERT INTO table SET column = value, ...`.
     fn assignments(&mut self, table: &str, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut columns, mut values) = (Columns::default(), Vec::new());
@@ -84,8 +84,8 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Reads a row's values up to the closing parenthesis. Skips the row unless it has one value
-    /// per column: a missing quote or an extra comma may have shifted the values.
+    /// Reads a row's values up to the closing parenthesis. A missing quote or an extra comma may
+    /// shift the values, so the row is skipped unless it has exactly one value per column.
     fn row(
         &mut self,
         place: usize,
@@ -94,7 +94,7 @@ impl<R: BufRead> Dump<R> {
     ) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
-        // The last token of the wanted value. There can be several, as in `_utf8 'x'`.
+        // The last token of the wanted value. A value can have several, as in `_utf8 'x'`.
         let mut value = None;
         loop {
             match self.tokens.next()? {
@@ -125,7 +125,7 @@ fn is_end(word: &str) -> bool {
     ["on", "as", "returning", "go"].contains(&word)
 }
 
-/// Passes on the last token of a row's value.
+/// Passes on a row's value, given its last token.
 fn pass(value: Option<Token>, line: u64, each: Each<'_>) -> io::Result<()> {
     match value {
         Some(Token::Text(text)) if text.len() >= MAX_VALUE => each(line, Err(SkipReason::TooLong)),

@@ -1,4 +1,4 @@
-//! Reads a column from SQL dumps, i.e. from rows in INSERT statements and in COPY statements as
+//! Reads a column from SQL dumps. The rows are in INSERT statements, or in COPY statements as
 //! written by pg_dump.
 
 use std::io::{self, BufRead};
@@ -14,12 +14,11 @@ use super::sql_tokens::{Token, Tokens};
 /// Maximum number of tables to list in an error.
 const LISTED: usize = 20;
 
-/// Reads the values of a column, specified as `column` or `table.column`. By default, reads the
-/// first column with a well-known name in each table.
+/// Reads the values of a column, specified as `column` or `table.column`. The default is the first
+/// column with a well-known name in each table.
 ///
 /// # Errors
-/// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is
-/// truncated, the error says where.
+/// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is truncated, the error includes the position.
 pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut dump = Dump {
         tokens: Tokens::new(input),
@@ -65,7 +64,7 @@ impl<R: BufRead> Dump<R> {
                 "create" => self.create()?,
                 "set" => self.set()?,
                 "go" => {}
-                // Only SQLite dumps contain PRAGMA.
+                // Only SQLite dumps contain PRAGMA statements.
                 "pragma" => {
                     self.tokens.set_escapes(false);
                     self.tokens.skip_statement()?;
@@ -128,7 +127,8 @@ impl<R: BufRead> Dump<R> {
         Ok((name, next))
     }
 
-    /// Reads a table and its columns. Also returns whether these were listed, and the next token.
+    /// Reads a table's name and columns. Also returns whether the columns were listed, and the next
+    /// token.
     pub(super) fn table_and_columns(
         &mut self,
     ) -> io::Result<(String, Vec<String>, bool, Option<Token>)> {
@@ -155,7 +155,8 @@ impl<R: BufRead> Dump<R> {
         }
     }
 
-    /// Reads the columns of a CREATE TABLE statement. Every definition starts with the column's name.
+    /// Reads the columns of a CREATE TABLE statement. Each definition starts with the column's
+    /// name.
     fn create(&mut self) -> io::Result<()> {
         let (name, next) = self.table()?;
         if !matches!(next, Some(Token::Symbol(b'('))) {
@@ -195,7 +196,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Index of the wanted column, or `None` if the table doesn't have it.
+    /// Returns the index of the wanted column, or `None` if the table doesn't have it.
     pub(super) fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
         let place = match &self.wanted {
             Some(wanted) => {
@@ -251,7 +252,7 @@ impl<R: BufRead> Dump<R> {
                 each(line, Err(SkipReason::TooLong))?;
                 continue;
             }
-            // A tab that isn't escaped may have shifted the values.
+            // An unescaped tab may have shifted the values.
             let values = memchr::memchr_iter(b'\t', &row).count() + 1;
             if !fits(values, &columns, is_listed) {
                 each(line, Err(SkipReason::Column))?;
@@ -268,8 +269,8 @@ impl<R: BufRead> Dump<R> {
     }
 }
 
-/// Returns `false` if a row's values may be shifted. Rows without a list of columns may omit the
-/// last ones.
+/// Returns `false` if a row's values may have been shifted. If the statement doesn't list the
+/// columns, a row may omit the last ones.
 pub(super) fn fits(values: usize, columns: &[String], is_listed: bool) -> bool {
     if is_listed { values == columns.len() } else { values <= columns.len() }
 }

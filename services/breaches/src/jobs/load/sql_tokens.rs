@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read as _};
 
 use super::input::MAX_LINE;
 
-/// Maximum length of a value or name in bytes. Anything longer is truncated.
+/// Maximum length of a value or name in bytes. Longer ones are truncated.
 pub const MAX_VALUE: usize = 1_024;
 
 /// A SQL token.
@@ -34,9 +34,9 @@ pub struct Tokens<R> {
     input: R,
     /// Current line number, from 1.
     pub line: u64,
-    /// Whether backslash is an escape character in strings, like in MySQL.
+    /// Whether a backslash is an escape character in strings, as in MySQL.
     escapes: bool,
-    /// Whether we're sure about `escapes`, thanks to a string or a dialect-specific construct.
+    /// Whether `escapes` is certain, thanks to a string or a dialect-specific construct.
     is_known: bool,
     /// Lookahead in reverse order.
     ahead: Vec<u8>,
@@ -58,7 +58,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Call this when a dialect-specific construct reveals whether backslash is an escape character.
+    /// Records whether a backslash is an escape character, as revealed by a dialect-specific
+    /// construct.
     pub fn set_escapes(&mut self, escapes: bool) {
         (self.escapes, self.is_known) = (escapes, true);
     }
@@ -88,7 +89,7 @@ impl<R: BufRead> Tokens<R> {
                 b'\'' => return Ok(Some(Token::Text(self.quoted(byte, self.escapes)?))),
                 b'"' => return Ok(Some(Token::Name(self.quoted(byte, self.escapes)?))),
                 b'`' => {
-                    // Only MySQL and its relatives quote names like this.
+                    // Only MySQL and related databases quote names like this.
                     self.is_known = true;
                     return Ok(Some(Token::Name(self.quoted(byte, false)?)));
                 }
@@ -105,8 +106,8 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Reads the rest of a word. It may be the prefix of a string: `E'...'` (PostgreSQL, with
-    /// escapes) or `N'...'` (SQL Server, without).
+    /// Reads the rest of a word, which may be the prefix of a string: `E'...'` in PostgreSQL (with
+    /// escapes) or `N'...'` in SQL Server (without).
     fn word(&mut self, first: u8) -> io::Result<Token> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()?.filter(|byte| is_word(*byte)) {
@@ -116,7 +117,7 @@ impl<R: BufRead> Tokens<R> {
         let word = String::from_utf8_lossy(&word).to_lowercase();
         match (word.as_str(), self.peek()?) {
             ("e", Some(b'\'')) => {
-                // PostgreSQL doesn't have escapes in any other strings.
+                // No other strings in PostgreSQL have escapes.
                 self.set_escapes(false);
                 self.take()?;
                 return Ok(Token::Text(self.quoted(b'\'', true)?));
@@ -127,14 +128,14 @@ impl<R: BufRead> Tokens<R> {
         Ok(Token::Word(word))
     }
 
-    /// Reads a string or name after the opening quote. Quotes inside are doubled, or escaped with a
-    /// backslash if the dialect allows that.
+    /// Reads a string or name after its opening quote. Quotes inside it are doubled, or escaped
+    /// with a backslash if the dialect supports that.
     fn quoted(&mut self, quote: u8, mut escapes: bool) -> io::Result<String> {
         let (line, mut text) = (self.line, Vec::new());
         loop {
             match self.take()?.ok_or_else(|| unclosed("string or name", line))? {
                 b'\\' if escapes && !self.is_known && self.peek()? == Some(quote) => {
-                    // First place where the dialects differ.
+                    // This is the first construct on which the dialects differ.
                     let decided = self.backslash_escapes(quote)?;
                     self.set_escapes(decided);
                     escapes = decided;
@@ -164,7 +165,7 @@ impl<R: BufRead> Tokens<R> {
         let missing = LOOKAHEAD.saturating_sub(next.len());
         (&mut self.input).take(missing as u64).read_to_end(&mut next)?;
         self.ahead = next.iter().rev().copied().collect();
-        // Choose standard SQL only if it's a better fit.
+        // Choose standard SQL only if it fits better.
         let escaped = faults(next.get(1..).unwrap_or_default(), quote, true);
         Ok(escaped <= faults(&next, quote, false))
     }
@@ -194,7 +195,8 @@ impl<R: BufRead> Tokens<R> {
         Ok(())
     }
 
-    /// Skips a comment. This includes MySQL's conditional statements such as `/*!40000 ALTER ... */`.
+    /// Skips a comment. These include MySQL's conditional statements such as `/*!40000 ALTER ...
+    /// */`.
     fn comment(&mut self) -> io::Result<()> {
         let line = self.line;
         self.take()?;
@@ -208,9 +210,9 @@ impl<R: BufRead> Tokens<R> {
         }
     }
 
-    /// Skips the rest of a statement. Some scripts don't terminate their statements, so a line that
-    /// starts with INSERT counts as a new one. It's fine for the input to stop here, unless there's
-    /// an open parenthesis.
+    /// Skips the rest of a statement. Since some scripts don't terminate their statements, a line
+    /// that starts with INSERT also begins a new one. The input may end here, unless a parenthesis
+    /// is still open.
     pub fn skip_statement(&mut self) -> io::Result<()> {
         let (mut depth, mut line) = (0_u32, self.line);
         loop {
@@ -240,8 +242,8 @@ impl<R: BufRead> Tokens<R> {
     }
 
     /// Reads a line without its line break. Returns `false` if the line break is missing. Rows
-    /// longer than `MAX_LINE` are truncated to one byte more than that, so callers can still see
-    /// that they were too long.
+    /// longer than `MAX_LINE` are truncated to one byte more than that, so callers can still
+    /// recognize that they were too long.
     pub fn row(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
         row.clear();
         let mut is_whole = false;
@@ -282,7 +284,8 @@ impl<R: BufRead> Tokens<R> {
 /// Number of bytes to look at when guessing the dialect.
 const LOOKAHEAD: usize = 16 * 1024;
 
-/// Counts strings that start or stop where a value can't. We're inside a string to begin with.
+/// Counts strings that start or end where a value can't, assuming that `bytes` start inside a
+/// string.
 fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
     let (mut count, mut is_inside, mut before) = (0, true, b' ');
     let mut rest = bytes.iter().copied().peekable();
@@ -298,10 +301,10 @@ fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
             (true, _) => {}
             (false, _) if byte.is_ascii_whitespace() => {}
             (false, _) => {
-                // Check what comes after a string.
+                // Check which character comes after a string.
                 count += usize::from(before == quote && !matches!(byte, b',' | b')' | b';' | b':'));
                 is_inside = byte == quote;
-                // Check what comes before a string.
+                // Check which character comes before a string.
                 let fits = matches!(before, b'(' | b',' | b'=') || is_word(before);
                 count += usize::from(is_inside && !fits);
                 before = byte;

@@ -33,10 +33,11 @@ use crate::store::accounts::StagedRow;
 use crate::store::stealer_logs::{self, NewPair};
 use crate::store::{account_links, accounts};
 
-/// Pairs per SQLite transaction for each MiB of `LOAD_MEMORY_MB`. A pair takes as long as several accounts.
+/// Number of pairs per SQLite transaction for each MiB of `LOAD_MEMORY_MB`. A pair takes as long as
+/// several accounts.
 const PER_MIB: usize = 512;
 
-/// Number of rows and bytes to sample when inferring unnamed columns.
+/// Number of rows and bytes to sample when columns have to be inferred.
 const SAMPLE_ROWS: usize = 1_000;
 const SAMPLE_BYTES: usize = 1 << 20;
 
@@ -71,7 +72,7 @@ pub struct StealerLogsOptions {
     pub unchecked: bool,
     /// Drop addresses whose only website in the file is their own email domain.
     pub drop_self: bool,
-    /// Leave the published count alone.
+    /// Don't change the published count.
     pub keep_count: bool,
     /// Activate the breach when the load is done.
     pub activate: bool,
@@ -178,7 +179,7 @@ fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipRea
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads lines of URL, login and secret, or else one JSON object per line or CSV, depending on the
+/// Reads lines of URL, login and secret, or else CSV or one JSON object per line, depending on the
 /// first character that isn't whitespace.
 pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1 << 20, input);
@@ -191,8 +192,8 @@ pub fn read(input: impl Read, options: &StealerLogsOptions, each: Each<'_>) -> i
     if is_json { read_json(input, each) } else { read_csv(input, options, each) }
 }
 
-/// Reads up to the first character that isn't whitespace. Works even if a pipe delivers just one
-/// byte at a time.
+/// Reads up to the first character that isn't whitespace. This also works with a pipe that delivers
+/// one byte at a time.
 fn start(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     for byte in input.bytes().take(MAX_LINE) {
@@ -220,8 +221,8 @@ fn read_json(input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads CSV. Columns may be specified by the header or the operator. If not, we infer them from
-/// the first rows.
+/// Reads CSV. The columns are determined by the header or the operator, otherwise they're inferred
+/// from the first rows.
 fn read_csv(input: impl BufRead, options: &StealerLogsOptions, each: Each<'_>) -> io::Result<()> {
     let mut records = Records::new(input, options.delimiter.as_deref());
     let wanted = Wanted {
@@ -258,7 +259,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Adds a row. Returns `true` once there are enough.
+    /// Adds a row. Returns `true` once there are enough rows.
     fn add(&mut self, line: u64, row: &Row) -> bool {
         self.lines.push(line);
         self.rows.push(row.clone());
@@ -285,8 +286,8 @@ struct PairLinker {
 }
 
 impl PairLinker {
-    /// Prepares the pairs for all addresses that we're allowed to store. Addresses keep their
-    /// order, and pairs stay with their address.
+    /// Prepares the pairs of all addresses that may be stored. Addresses keep their order, and
+    /// pairs stay with their address.
     fn staged_rows<'a>(
         &mut self,
         db: &mut Db,
@@ -325,7 +326,7 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        // Do this first. Citus wants reference tables to be changed before any others.
+        // This comes first because Citus requires reference tables to be changed before any others.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         self.linker.link(db, &links)?;
         if self.linker.is_staged() {
@@ -335,7 +336,7 @@ impl Apply for PairLinker {
         }
         let mut new = Vec::with_capacity(pairs.len());
         for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Drop the pairs of excluded addresses, which don't have a row.
+            // Drop the pairs of excluded addresses, since these don't have a row.
             let rows = accounts::in_table(db, account_links::sorted_key(address))?;
             if let Some(row) = account_links::pick_sorted(rows, address) {
                 let breach_id = i32::from(self.breach);
@@ -370,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Reads a file and returns its pairs, each with a blank between address and website.
+    /// Reads a file and returns its pairs, each with a space between address and website.
     fn pairs(input: impl Read) -> Vec<(u64, Result<String, SkipReason>)> {
         pairs_with(input, &StealerLogsOptions::default())
     }

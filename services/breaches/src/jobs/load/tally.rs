@@ -21,7 +21,7 @@ pub struct Outcome {
     pub skipped: i64,
     /// Links added.
     pub added: i64,
-    /// False if notices were suppressed.
+    /// `false` if notices were suppressed.
     pub notices: bool,
     /// Number of skipped rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
@@ -30,21 +30,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// For a finished job.
+    /// Creates the outcome of a finished job.
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
         let Counts { read, accepted, skipped } = tally.counts;
         let Tally { reasons, first: skips, .. } = tally;
         Self { job, read, accepted, skipped, added, notices: true, reasons, skips }
     }
 
-    /// If `wanted` is set, marks notices as suppressed.
+    /// Marks notices as suppressed if `wanted` is set.
     #[must_use]
     pub fn without_notices(self, wanted: bool) -> Self {
         Self { notices: !wanted, ..self }
     }
 }
 
-/// Counts rows and records why some were skipped. Never contains their contents.
+/// Counts rows and records why some of them were skipped, but not their contents.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Rows read, accepted and skipped.
@@ -70,17 +70,17 @@ impl Tally {
         }
     }
 
-    /// Number of skipped rows per reason.
+    /// Returns the number of skipped rows per reason.
     pub fn reasons(&self) -> &BTreeMap<SkipReason, i64> {
         &self.reasons
     }
 
-    /// Line numbers and reasons of the first skipped rows.
+    /// Returns the line numbers and reasons of the first skipped rows.
     pub fn first_skips(&self) -> &[(u64, SkipReason)] {
         &self.first
     }
 
-    /// The recorded skips as JSON.
+    /// Returns the recorded skips as JSON.
     pub fn skips(&self) -> String {
         serde_json::to_string(&self.first).unwrap_or_else(|_| "[]".to_owned())
     }

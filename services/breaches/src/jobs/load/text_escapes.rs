@@ -1,4 +1,4 @@
-//! Decodes escapes next to addresses in text: of JSON, URLs, SQL, HTML and emails.
+//! Decodes escapes near addresses in text, as used in JSON, URLs, SQL, HTML and emails.
 
 use crate::model::loaded_address::is_word;
 
@@ -19,7 +19,7 @@ pub fn part(c: char) -> Part {
     if is_part { Part::Char(c) } else { Part::Boundary }
 }
 
-/// Decodes the escape that a string starts with, if any.
+/// Decodes the escape at the start of `text`, if any.
 pub fn unescape(text: &[u8]) -> Option<(Part, usize)> {
     match text {
         [b'%', ..] => Some(percent(text)),
@@ -29,8 +29,8 @@ pub fn unescape(text: &[u8]) -> Option<(Part, usize)> {
     }
 }
 
-/// Decodes the two digits after a `=` in quoted-printable text. Also returns their length, which is 0
-/// if they could be the start of a local part, as in `?mail=22ada@corp.example`.
+/// Decodes the two digits after a `=` in quoted-printable text. Also returns their length, which is
+/// 0 if they could be the start of a local part, as in `?mail=22ada@corp.example`.
 pub fn quoted_printable(text: &[u8]) -> (Part, usize) {
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
     let Some(digits) = text.get(..2).filter(|digits| digits.iter().all(is_digit)) else {
@@ -39,7 +39,7 @@ pub fn quoted_printable(text: &[u8]) -> (Part, usize) {
     let letters = digits.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     let is_before_lowercase = text.get(2).is_some_and(u8::is_ascii_lowercase);
     match hex(digits) {
-        // Line ends and , : ; < = [
+        // Line endings and , : ; < = [
         Some(0x0A | 0x0D | 0x2C | 0x3A..=0x3D | 0x5B) => (Part::Boundary, 2),
         // A plus sign, and parts of non-ASCII characters.
         Some(0x2B) => (Part::Unclear, 2),
@@ -56,7 +56,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
         .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// Decodes `%XX`, or several of them in the case of a non-ASCII character.
+/// Decodes `%XX`, or a sequence of them if the character isn't ASCII.
 fn percent(text: &[u8]) -> (Part, usize) {
     let mut bytes = Vec::new();
     while let Some([b'%', digits @ ..]) = text.get(bytes.len() * 3..bytes.len() * 3 + 3)
@@ -71,7 +71,7 @@ fn percent(text: &[u8]) -> (Part, usize) {
     }
 }
 
-/// Decodes `\uXXXX` and other escapes used by JSON and SQL.
+/// Decodes `\uXXXX` and other escapes in JSON and SQL.
 fn backslash(text: &[u8]) -> (Part, usize) {
     let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
     match &text[slashes..] {
@@ -90,7 +90,7 @@ fn backslash(text: &[u8]) -> (Part, usize) {
     }
 }
 
-/// Decodes the HTML entity that a string starts with, if any.
+/// Decodes the HTML entity at the start of `text`, if any.
 fn entity(text: &[u8]) -> Option<(Part, usize)> {
     let end = text.iter().take(12).position(|byte| *byte == b';')?;
     let part = match &text[1..end] {
@@ -108,7 +108,8 @@ fn entity(text: &[u8]) -> Option<(Part, usize)> {
     Some((part, end + 1))
 }
 
-/// Decodes the first character. Also returns its length. Returns `None` if it's not valid UTF-8.
+/// Decodes the first character and returns its length as well. Returns `None` if it isn't valid
+/// UTF-8.
 pub fn first_char(text: &[u8]) -> Option<(char, usize)> {
     let text = &text[..text.len().min(4)];
     let valid = match std::str::from_utf8(text) {
@@ -118,8 +119,8 @@ pub fn first_char(text: &[u8]) -> Option<(char, usize)> {
     valid.chars().next().map(|c| (c, c.len_utf8()))
 }
 
-/// Returns `true` for letters from scripts that don't put spaces between words. They form a word
-/// boundary with Latin letters (UAX 29).
+/// Returns `true` for letters of scripts that don't put spaces between words. There's a word
+/// boundary between these and Latin letters (UAX 29).
 pub fn is_separate(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0x312F | 0x31A0..=0x4DBF

@@ -1,8 +1,9 @@
 //! Finds addresses anywhere in a text.
 //!
-//! If an address is part of a longer word, it could be someone else's. So we decode the characters
-//! before it: letters from any script, apostrophes, and escapes used in JSON, URLs, SQL, HTML and emails.
-//! If that fails, we skip the address and count it as skipped. The `@` itself may be escaped too.
+//! If an address is part of a longer word, it could be someone else's. We therefore decode the
+//! characters before it: letters of any script, apostrophes, and escapes as used in JSON, URLs,
+//! SQL, HTML and emails. An address is skipped, and counted as such, if this fails. The `@` itself
+//! may be escaped, too.
 
 use std::io::{self, BufRead};
 
@@ -17,12 +18,12 @@ use crate::model::website;
 /// Maximum length in bytes of a local part (with escapes), and of a domain.
 const LONGEST: usize = 512;
 
-/// Reads text in pieces, each of which ends at a character that can't be in an address.
+/// Reads text in pieces, each of which ends after a character that can't be in an address.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> io::Result<()> {
     let mut piece: Vec<u8> = Vec::new();
     let mut line = 1_u64;
-    // The piece starts with up to `scanned` bytes of context, of which the first `floor` already
-    // belong to an address.
+    // The first `scanned` bytes of the piece have been searched and are kept only for context. The
+    // last address ends at `floor`.
     let (mut scanned, mut floor) = (0, 0);
     loop {
         let chunk = input.fill_buf()?;
@@ -59,9 +60,9 @@ fn count_lines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Finds a safe place to split: right after the last byte that can't be in an address. If the whole
-/// piece could be one and is too long, we split it anyway, leaving enough for the longest possible
-/// domain.
+/// Finds a position at which to split: right after the last byte that can't be in an address. If
+/// the whole piece could be an address but is too long, it's split anyway, leaving enough for the
+/// longest possible domain.
 fn safe_end(piece: &[u8]) -> usize {
     match piece.iter().rposition(|byte| !is_inside(*byte)) {
         Some(place) => place + 1,
@@ -70,14 +71,14 @@ fn safe_end(piece: &[u8]) -> usize {
     }
 }
 
-/// An address found in a piece.
+/// Text around an `@` in a piece.
 struct Found {
     text: Result<String, SkipReason>,
     /// End of the domain.
     end: usize,
 }
 
-/// Reads the address around this `@`, if there really is one.
+/// Reads the address around the `@` from `at` to `after`, if there is one.
 fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option<Found> {
     let (domain, end) = domain_after(piece, after);
     let (mut domain, start) = (domain?, at.saturating_sub(LONGEST));
@@ -87,7 +88,7 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     };
     let is_twice_escaped =
         [&b"%25"[..], b"&amp;"].iter().any(|twice| piece[at..].starts_with(twice));
-    // There's another address coming up, as in `ada%40corp.example@lists.example`, or nested escapes.
+    // Another address follows, as in `ada%40corp.example@lists.example`, or escapes are nested.
     if (after - at > 1 && piece.get(end) == Some(&b'@'))
         || (is_twice_escaped && has_escapes(before))
     {
@@ -113,8 +114,8 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     Some(Found { text, end })
 }
 
-/// Reads the domain at a position. Also returns where it ends. `Some(None)` means that there is a
-/// domain but we can't make out all of it.
+/// Reads the domain at `start` and returns where it ends as well. `Some(None)` means that there is
+/// a domain but that it can't be decoded completely.
 fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     let (mut domain, mut end, mut unclear) = (String::new(), start, false);
     while let Some(&byte) = piece.get(end).filter(|_| end - start < LONGEST) {
@@ -130,7 +131,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
                 end += size;
                 continue;
             }
-            // Ideographic domains look just like the text around them.
+            // An ideographic domain can't be distinguished from the text around it.
             Some((c, _)) if !c.is_ascii() => unclear = is_start && is_separate(c),
             Some(_) => {
                 unclear = match unescape(&piece[end..]) {
@@ -153,7 +154,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     if !host.contains('.') {
         return (None, whole);
     }
-    // There may be no space before the next sentence.
+    // There may not be a space before the next sentence.
     let mut short = host;
     while !fits(short) {
         match short.rsplit_once('.') {
@@ -171,12 +172,13 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
 #[derive(Debug, PartialEq, Eq)]
 enum Local {
     Missing,
-    /// We can't decode what's in front of it.
+    /// The characters before it can't be decoded.
     Unclear,
     Text(String),
 }
 
-/// Reads the local part at the end of a string. `quoted` means that there is an apostrophe after the domain.
+/// Reads the local part at the end of `text`. `quoted` means that the domain is followed by an
+/// apostrophe.
 fn local_before(text: &[u8], quoted: bool) -> Local {
     let start = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let (encoded, size) = match text[..start].ends_with(b"=") {

@@ -8,7 +8,7 @@ pub fn is_inside(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || b".-_+@%\\'&;#".contains(&byte)
 }
 
-/// Returns `true` if the text between an address and the next `@` is part of a secret, as in
+/// Returns `true` if the text between an address and the next `@` belongs to a secret, as in
 /// `address:secret`, `address|secret` and `address----secret`.
 pub fn follows_address(text: &[u8]) -> bool {
     const ESCAPED_LINE_ENDS: [&[u8]; 6] = [b"\\n", b"\\r", b"%0a", b"%0A", b"%0d", b"%0D"];
@@ -18,9 +18,9 @@ pub fn follows_address(text: &[u8]) -> bool {
         && !ESCAPED_LINE_ENDS.iter().any(|end| memchr::memmem::find(text, end).is_some())
 }
 
-/// Returns `true` if an address could be a secret with an `@` and a dot: it's on the same line as
-/// another address, and its domain doesn't end in a top-level domain. `between` is the text between
-/// the two.
+/// Returns `true` if an address might be a secret that contains an `@` and a dot, because it's on
+/// the same line as another address and its domain doesn't end in a top-level domain. `between` is
+/// the text between these two.
 pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
     let is_number = domain.ends_with(|c: char| c.is_ascii_digit());
     let has_known_end =
@@ -28,9 +28,9 @@ pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
     !has_known_end && !between.iter().any(|byte| b"\r\n".contains(byte))
 }
 
-/// Returns `true` if the last word of a text follows the label of a secret, as in
-/// `Password: secret`, `"password" => "secret"` or `<password>secret`. The label of a whole login
-/// does not count, as in `Email:Password: address:secret`.
+/// Returns `true` if the last word of a text follows a label for a secret, as in `Password:
+/// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login doesn't
+/// count, as in `Email:Password: address:secret`.
 pub fn has_label(text: &[u8]) -> bool {
     let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let is_gap = |byte: &u8| b" \t\"'".contains(byte);
@@ -56,7 +56,7 @@ fn is_secret(label: &[u8]) -> bool {
     std::str::from_utf8(label).is_ok_and(csv_columns::is_secret)
 }
 
-/// Name of the start tag that a text ends with, without its `>`. Empty for other text and end tags.
+/// Returns the name of the start tag at the end of a text, without its `>`. Empty if there is none.
 fn element(text: &[u8]) -> &[u8] {
     let Some(start) = memchr::memrchr(b'<', text) else { return &[] };
     let tag = &text[start + 1..];
@@ -64,7 +64,7 @@ fn element(text: &[u8]) -> &[u8] {
     if tag.starts_with(b"/") || tag.contains(&b'>') { &[] } else { &tag[..end] }
 }
 
-/// Splits a text before its last word.
+/// Splits off the last word of a text.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let start = text.iter().rposition(|byte| !is_inside(byte)).map_or(0, |place| place + 1);

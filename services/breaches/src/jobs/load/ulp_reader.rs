@@ -9,7 +9,7 @@ use super::skip_reason::SkipReason;
 
 type Each<'e> = &'e mut dyn FnMut(u64, Result<(&str, &str), SkipReason>) -> io::Result<()>;
 
-/// Reads the address and website from each line. The secret is neither decoded nor copied.
+/// Reads the address and website on each line. The secret is neither decoded nor copied.
 ///
 /// # Errors
 /// Returns I/O errors.
@@ -34,12 +34,12 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Splits a line into website and login, which is followed by the secret. Returns `None` if either
-/// is missing.
+/// Splits a line into the website and the login, which is followed by the secret. Returns `None` if
+/// either is missing.
 ///
-/// The login has to come right after the URL, since any later field could be a secret that looks
-/// like an address. If the last field is a URL but the first isn't, the line may be in reverse and
-/// start with the secret.
+/// The login must come right after the URL, since any later field could be a secret that looks like
+/// an address. If the last field is a URL but the first one isn't, the line may be in reverse order
+/// and start with the secret.
 fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
     let (end, separator) = match delimiter {
         Some(delimiter) => {
@@ -58,8 +58,8 @@ fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [
     is_clear.then_some((website, &rest[..login]))
 }
 
-/// Returns `true` if a URL could be cut off within `user:secret@host`. In the names of Android apps,
-/// there is a key before the `@`.
+/// Returns `true` if a URL may have been cut off within `user:secret@host`. In names of Android
+/// apps, the part before the `@` is a key.
 fn ends_in_user_name(url: &[u8]) -> bool {
     let Some(scheme) = memchr::memmem::find(url, b"://") else { return false };
     let rest = &url[scheme + 3..];
@@ -77,10 +77,10 @@ fn is_url(field: &[u8]) -> bool {
     schemes.into_iter().any(begins)
 }
 
-/// Finds the end of the URL that a line starts with, if any.
+/// Finds the end of the URL at the start of a line, if any.
 fn url_end(line: &[u8]) -> Option<usize> {
     let is_separator = |byte: &u8| b":|; \t,".contains(byte);
-    // Any later `://` is part of the secret, or of another URL in the path.
+    // A later `://` belongs to the secret, or to another URL in the path.
     let is_scheme =
         |text: &[u8]| !text.iter().any(|byte| is_separator(byte) || b"@/?#".contains(byte));
     let start = memchr::memmem::find(line, b"://")
@@ -98,14 +98,14 @@ fn url_end(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// Usual ports of websites and hosting panels. Other digits after a host could be the login.
+/// Common ports of websites and hosting panels. Other digits after a host could be the login.
 const USUAL_PORTS: [&[u8]; 16] = [
     b"80", b"443", b"2082", b"2083", b"2086", b"2087", b"2095", b"2096", b"2222", b"3000", b"8000",
     b"8080", b"8081", b"8443", b"8880", b"8888",
 ];
 
-/// Returns how much of the text after a colon belongs to the same URL. `url` is the URL without its
-/// scheme, up to the colon. Returns `None` if the colon ends the URL.
+/// Returns how much of the text after a colon still belongs to the URL. `url` is the URL up to the
+/// colon, without its scheme. Returns `None` if the URL ends at the colon.
 fn after_colon(url: &[u8], rest: &[u8]) -> Option<usize> {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let next = rest.get(digits).copied();
@@ -128,7 +128,7 @@ fn after_colon(url: &[u8], rest: &[u8]) -> Option<usize> {
     (is_time && begins_login()).then_some(digits)
 }
 
-/// Returns `true` if a text starts with an address that is followed by a colon.
+/// Returns `true` if `text` starts with an address followed by a colon.
 fn begins_address(text: &[u8]) -> bool {
     memchr::memchr(b':', text).is_some_and(|end| text[..end].contains(&b'@'))
 }

@@ -1,4 +1,4 @@
-//! Applies sorted records in batches. The transaction of each batch also moves the job's checkpoint.
+//! Applies sorted records in batches. Each batch's transaction also moves the job's checkpoint.
 
 use batch::{ProgressReporter, Sorted, Unit};
 use database::{DatabaseError, Db};
@@ -12,7 +12,7 @@ use crate::jobs::job::{self, Running};
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{jobs, load_connections, versions};
 
-/// Update the progress report once per this number of records.
+/// Update the progress report after this many records.
 const REPORT_EVERY: u64 = 4_096;
 
 /// A sorted record: an account key with some text.
@@ -28,7 +28,7 @@ pub struct Record<'b> {
 #[derive(Debug, Default)]
 struct Batch {
     texts: Vec<u8>,
-    /// Keys, along with where each one's text ends in the buffer.
+    /// The keys, along with where the text of each one ends in the buffer.
     ends: Vec<(i64, usize)>,
 }
 
@@ -61,18 +61,20 @@ impl Batch {
 
 /// Writes a load's sorted records to the database.
 pub trait Apply {
-    /// Applies a batch within its transaction. Returns the number of new links. Must be idempotent.
+    /// Applies a batch within its transaction, and returns the number of new links. Must be
+    /// idempotent.
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError>;
 
     /// Drops cached database content. Called if a transaction may have been rolled back.
     fn forget(&mut self);
 
-    /// Whether accounts go through the staging table. This pays off only if there are many of them.
+    /// Whether accounts go through the staging table. This pays off only for large numbers of
+    /// accounts.
     fn is_staged(&self) -> bool {
         false
     }
 
-    /// Whether even the largest transaction is fast, so that there's no need to adapt the size.
+    /// Whether even the largest transaction is fast, which makes adapting the size unnecessary.
     fn is_quick(&self) -> bool {
         false
     }
@@ -80,7 +82,7 @@ pub trait Apply {
 
 /// Applies all sorted records.
 ///
-/// We never split records with the same key across batches, so the key alone can serve as the
+/// Records with the same key are always in the same batch, so the key alone can serve as the
 /// checkpoint. On SQLite, a batch has up to `per_mib` records per MiB of memory, because a small
 /// batch rewrites nearly as many pages of the by-domain index as a large one.
 pub fn walk(
@@ -131,7 +133,7 @@ pub fn walk(
     Ok(())
 }
 
-/// Page cache size of a load in KiB, i.e. the memory that sorting doesn't need.
+/// Returns the size of a load's page cache in KiB, i.e. the memory that isn't needed for sorting.
 fn cache_kib(context: &JobContext, sorted_in_memory: bool) -> usize {
     let share = if sorted_in_memory { 2 } else { 6 };
     (context.settings.load_memory_mb * 1_024 / 10 * share).max(2_048)
