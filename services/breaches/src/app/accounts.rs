@@ -32,7 +32,7 @@ pub struct AccountFilter {
 }
 
 impl From<BreachedAccountQuery> for AccountFilter {
-    /// An empty domain turns the filter off.
+    /// Creates the filter from query parameters. An empty domain turns the domain filter off.
     fn from(query: BreachedAccountQuery) -> Self {
         let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
         Self {
@@ -44,7 +44,7 @@ impl From<BreachedAccountQuery> for AccountFilter {
 }
 
 impl AccountFilter {
-    /// Checks a visible breach against the filter.
+    /// Returns whether a visible breach passes the filter.
     pub fn includes(&self, breach: &Breach) -> bool {
         let Self { truncated: _, domain, unverified } = self;
         (*unverified || breach.flags.verified)
@@ -122,15 +122,15 @@ pub async fn breached_range(
     .await
 }
 
-/// How many prefixes to read per transaction.
+/// Number of prefixes to read per transaction.
 const PREFIXES_AT_ONCE: usize = 25;
 
-/// Streams the ranges for a list of prefixes as a JSON object, keeping only a few of them in memory
-/// at a time. Each piece is based on the latest snapshot, so a client that reads slowly doesn't get
+/// Streams the ranges for a list of prefixes as a JSON object while keeping only a few of them in
+/// memory. Each piece is based on the latest snapshot, so a client that reads slowly doesn't get
 /// anything that was removed in the meantime.
 ///
 /// # Errors
-/// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
+/// Returns an error if a check fails. If an error occurs mid-stream, the response is truncated.
 pub async fn breached_ranges(
     state: &State,
     request: KeyedRequest,
@@ -163,8 +163,8 @@ pub async fn breached_ranges(
     }))
 }
 
-/// Writes some of the object's members, plus the opening brace for the first piece and the closing
-/// brace for the last.
+/// Writes some of the object's members. The first piece also contains the opening brace, and the
+/// last one the closing brace.
 fn ranges(
     db: &mut Db,
     context: &RequestContext,

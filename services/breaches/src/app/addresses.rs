@@ -1,4 +1,4 @@
-//! Collects the data we store about an address.
+//! Collects all data stored about an address.
 
 use database::{DatabaseError, Db};
 use domain::EmailAddress;
@@ -15,7 +15,7 @@ pub struct HeldData {
     breaches: Vec<String>,
     pastes: Vec<wire::Paste>,
     websites: Vec<String>,
-    /// The opt-out choice as its database code.
+    /// Database code of the opt-out choice.
     opt_out: Option<i16>,
     /// Subscriber id.
     subscriber: Option<i64>,

@@ -21,7 +21,7 @@ use crate::store::reader_cache::ReaderCache;
 /// End of the test keys' built-in subscription: 2099-12-31T23:59:59 UTC.
 const TEST_UNTIL: i64 = 4_102_444_799;
 
-/// The one test key that has a built-in subscription.
+/// The only test key with a built-in subscription.
 const ZERO_KEY: &str = "00000000000000000000000000000000";
 
 /// A caller that has passed all checks except those on the requested address or domain.
@@ -35,7 +35,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Check 9: test keys are limited to the test domain and its subdomains.
+    /// Performs check 9: test keys can access only the test domain and its subdomains.
     pub fn check_scope(&self, context: &RequestContext, domain: &str) -> Result<(), Error> {
         if self.subscriber.is_none() && !context.settings().test_email_domain.covers(domain) {
             return Err(Error::KeyInvalid(context.settings().key_header().to_owned()));
@@ -43,8 +43,8 @@ impl Caller {
         Ok(())
     }
 
-    /// Checks 9 and 10: the caller must control the domain. Returns `None` for test keys, whose
-    /// domains aren't stored.
+    /// Performs checks 9 and 10: the caller must control the domain. Returns `None` for test keys,
+    /// whose domains aren't stored.
     pub fn check_control(
         &self,
         db: &mut Db,
@@ -60,7 +60,7 @@ impl Caller {
     }
 }
 
-/// The address being searched for.
+/// The address to search for.
 #[derive(Debug)]
 pub struct SearchedAddress {
     pub address: EmailAddress,
@@ -68,7 +68,7 @@ pub struct SearchedAddress {
     pub row: Option<AccountRow>,
 }
 
-/// Runs a keyed operation. Checks and reads share one trip to the database.
+/// Runs a keyed operation. The checks and reads take a single trip to the database.
 pub fn run_keyed<T: Send + 'static, W>(
     state: &State,
     request: KeyedRequest,
@@ -86,7 +86,7 @@ where
     })
 }
 
-/// Runs a keyed search by address. Checks and reads share one trip to the database.
+/// Runs a keyed search by address. The checks and reads take a single trip to the database.
 ///
 /// Invalid input is reported only after the key, rate limit and plan have been checked.
 pub fn run_keyed_search<I: Send + 'static, T: Send + 'static, W>(
@@ -119,7 +119,7 @@ where
     })
 }
 
-/// Checks 5 to 7.
+/// Performs checks 5 to 7.
 fn admit(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -138,8 +138,8 @@ fn admit(
     decide(context, KeyedRequest { domain, ..request }, found)
 }
 
-/// Returns the searched domain if it gets its own quota, which it does only if the caller controls
-/// it. Otherwise clients could create as many quotas as they like.
+/// Returns the searched domain if it has its own quota, i.e. if the caller controls it. Otherwise,
+/// clients could create any number of quotas.
 fn charged_domain(
     db: &mut Db,
     context: &RequestContext,
@@ -152,8 +152,8 @@ fn charged_domain(
     Ok(controlled.then(|| domain.clone()))
 }
 
-/// Checks 5 to 7 for a search by address. On a single database server, a key that isn't cached is
-/// read in the same round trip as the accounts with the key `wanted`.
+/// Performs checks 5 to 7 for a search by address. On a single database server, a key that isn't
+/// cached is read in the same round trip as the accounts with the key `wanted`.
 fn admit_with_accounts(
     db: &mut Db,
     cache: Option<&mut ReaderCache>,
@@ -165,7 +165,7 @@ fn admit_with_accounts(
         return Ok((admit(db, cache, context, request)?, None));
     }
     if context.state.layout().is_distributed() {
-        // Joining with coordinator tables would make the coordinator ship them to every server.
+        // A join with the coordinator's tables would make it ship them to every server.
         let caller = admit(db, cache, context, request)?;
         let filters = context.state.account_filters();
         return Ok((caller, Some(accounts::routed_with_key(db, filters, wanted)?)));
@@ -186,7 +186,7 @@ fn decide(
         KeyLookup::Live(holder) => charge::most_of_holder(context, operation, holder),
         KeyLookup::Unknown | KeyLookup::Dead => charge::most_of_test_key(context),
     };
-    // We reject requests that cost more than a full quota.
+    // Requests that cost more than a full quota are rejected.
     let payable = searches.filter(|count| *count <= most);
     let finding = match found {
         KeyLookup::Live(holder) => {
@@ -219,7 +219,7 @@ fn is_test_key(context: &RequestContext, presented: &Presented, operation: Opera
         && (!operation.needs_zero_test_key() || presented.is_text(ZERO_KEY))
 }
 
-/// Check 7: the subscription is active and the plan includes the operation.
+/// Performs check 7: the subscription is active, and the plan includes the operation.
 fn subscriber(
     context: &RequestContext,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! Operator changes to breaches, the export, and the catalogue for the web pages.
+//! Changes to breaches by the operator, the export, and the catalogue for the web pages.
 
 use database::{DatabaseError, Db};
 
@@ -8,7 +8,8 @@ use crate::state::State;
 use crate::store::{admin_events, breaches, versions};
 use crate::wire;
 
-/// Edits a breach in the current transaction. If that changed anything, publishes a new catalogue version.
+/// Edits a breach in the current transaction. If this changes anything, a new catalogue version is
+/// published.
 ///
 /// `action` is the name of the change in the audit log.
 ///
@@ -56,7 +57,7 @@ pub fn listed_breaches(db: &mut Db) -> Result<Vec<wire::Breach>, DatabaseError> 
 pub struct CatalogueSummary {
     /// Number of listed breaches.
     pub breaches: usize,
-    /// Total accounts in those breaches.
+    /// Total number of accounts in those breaches.
     pub accounts: i64,
     /// Latest breaches, newest first.
     pub latest: Vec<Breach>,
@@ -68,7 +69,7 @@ fn newest_first(catalogue: &Catalogue) -> Vec<&Breach> {
     listed
 }
 
-/// Summarizes the catalogue and returns its `latest` newest breaches.
+/// Summarizes the catalogue and returns the `latest` newest breaches.
 pub fn summary(state: &State, latest: usize) -> CatalogueSummary {
     let snapshot = state.snapshot();
     let listed = newest_first(&snapshot.answers.catalogue);

@@ -1,4 +1,4 @@
-//! Bulk checks: look up many addresses at verified domains in one request.
+//! Bulk checks, which look up many addresses at verified domains in one request.
 
 use std::collections::HashMap;
 
@@ -22,21 +22,21 @@ use crate::store::accounts::{self, AccountRow};
 use crate::store::domain_controls;
 use crate::wire::ErrorBody;
 
-/// How many addresses to look up per transaction.
+/// Number of addresses to look up per transaction.
 const ADDRESSES_AT_ONCE: usize = 50;
 
-/// The part of a domain that the caller may see.
+/// Specifies which breaches at a domain the caller may see.
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,
-    /// Only breaches visible without a subscription. Addresses that have none get this error.
+    /// Only breaches visible without a subscription. Addresses without any of those get this error.
     Limited(ErrorBody),
     Nothing(ErrorBody),
 }
 
 /// A requested address.
 struct Wanted {
-    /// As written in the request.
+    /// The address as written in the request.
     email: String,
     /// Parsed address, or `None` if it's invalid.
     address: Option<EmailAddress>,
@@ -48,7 +48,7 @@ struct Entry {
     result: Result<Shown, ErrorBody>,
 }
 
-/// Indexes into the catalogue.
+/// The breaches to show, as indexes into the catalogue.
 struct Shown {
     breaches: Vec<usize>,
     limited: bool,
@@ -58,10 +58,10 @@ struct Shown {
 ///
 /// Only one batch of accounts and one piece of output are in memory at a time. Each piece is based
 /// on the latest snapshot, so a client that reads slowly doesn't get anything that was removed in
-/// the meantime. Dropping the stream stops the lookups.
+/// the meantime. Lookups stop when the stream is dropped.
 ///
 /// # Errors
-/// Returns an error if a check fails. If an error occurs mid-stream, the response is cut off.
+/// Returns an error if a check fails. If an error occurs mid-stream, the response is truncated.
 pub async fn breached_accounts(
     state: &State,
     request: KeyedRequest,
@@ -104,8 +104,9 @@ fn domains_of(wanted: &[Wanted]) -> Vec<String> {
     domains
 }
 
-/// Returns the caller's uncounted domains whose size may decide what the plan covers. Inherited
-/// domains are counted a few seconds after they are added, and later if that fails.
+/// Returns the caller's domains that haven't been counted, since their size may decide what the
+/// plan covers. Inherited domains are counted a few seconds after they are added, or later if that
+/// fails.
 fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<String>, Error> {
     let Some(subscriber) = caller.subscriber else { return Ok(Vec::new()) };
     let domains: Vec<&str> = domains.iter().map(String::as_str).collect();
@@ -114,8 +115,8 @@ fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<Str
     Ok(uncounted.map(|control| control.domain).collect())
 }
 
-/// Returns the coverage of each domain that the caller controls. A test key's domains are not
-/// stored.
+/// Returns the coverage of each domain that the caller controls. For a test key, whose domains
+/// aren't stored, that's every requested domain.
 fn coverage(
     db: &mut Db,
     context: &RequestContext,
@@ -132,7 +133,7 @@ fn coverage(
     let larger = LargerDomains::read(db, caller)?;
     let controls = domain_controls::verified_of(db, subscriber, &domains)?;
     let covered = controls.into_iter().map(|control| {
-        // A domain that has not been counted is treated like the largest one.
+        // A domain that hasn't been counted is treated as if it had the maximum size.
         let size = control.size_now.unwrap_or(i64::from(i32::MAX));
         let used = larger.up_to(Some(&control), size);
         let access = domain_access::decide(context, caller, Some(&control), size, used);
@@ -153,7 +154,7 @@ struct Check {
     filter: AccountFilter,
     coverage: HashMap<String, Coverage>,
     wanted: std::vec::IntoIter<Wanted>,
-    /// Looked up but not written yet.
+    /// Entries that have been looked up but not yet written.
     found: std::vec::IntoIter<Entry>,
     is_open: bool,
     is_complete: bool,
@@ -165,7 +166,7 @@ impl Check {
         let snapshot = self.context.state.snapshot();
         if !snapshot.has_same_data(&self.context.snapshot) {
             self.context.snapshot = snapshot;
-            // Entries that were found but not written yet are looked up again.
+            // Entries that have been looked up but not yet written are looked up again.
             let unwritten = self.found.by_ref().map(|entry| entry.wanted);
             let wanted: Vec<Wanted> = unwritten.chain(self.wanted.by_ref()).collect();
             self.wanted = wanted.into_iter();
@@ -238,7 +239,7 @@ impl Check {
     }
 }
 
-/// Key to look up for an address, or `None` to skip the lookup.
+/// Returns the key to look up for an address, or `None` to skip the lookup.
 fn key((wanted, coverage): &(Wanted, Coverage)) -> Option<AccountKey> {
     match (coverage, &wanted.address) {
         (Coverage::Nothing(_), _) | (_, None) => None,

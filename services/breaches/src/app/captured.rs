@@ -7,10 +7,11 @@ use batch::{Sorted, Sorter};
 
 use super::domain_names::{MEMORY, PIECE, Pieces, order_of};
 
-/// Separates alias and website. Safe because aliases can't contain control characters.
+/// Separates an alias from a website. This is safe because aliases can't contain control
+/// characters.
 const SEPARATOR: char = '\n';
 
-/// Collects addresses or (alias, website) pairs in any order, duplicates included.
+/// Collects addresses or (alias, website) pairs, in any order and possibly with duplicates.
 pub struct CapturedCollector {
     sorter: Sorter,
     text: String,
@@ -18,7 +19,7 @@ pub struct CapturedCollector {
 }
 
 impl CapturedCollector {
-    /// Creates an empty collector. Spills to `folder` if the data doesn't fit in memory.
+    /// Creates an empty collector, which spills to `folder` if the data doesn't fit in memory.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: String::new(), is_empty: true }
     }
@@ -26,7 +27,7 @@ impl CapturedCollector {
     /// Adds an address.
     ///
     /// # Errors
-    /// Fails if we can't write to the folder.
+    /// Fails if the folder isn't writable.
     pub fn add_address(&mut self, address: &str) -> io::Result<()> {
         self.is_empty = false;
         self.sorter.push(order_of(address), address.as_bytes())
@@ -35,7 +36,7 @@ impl CapturedCollector {
     /// Adds a website where an address was captured.
     ///
     /// # Errors
-    /// Fails if we can't write to the folder.
+    /// Fails if the folder isn't writable.
     pub fn add_website(&mut self, alias: &str, website: &str) -> io::Result<()> {
         self.is_empty = false;
         self.text.clear();
@@ -48,7 +49,7 @@ impl CapturedCollector {
     /// Sorts and deduplicates. Returns `None` if nothing was added.
     ///
     /// # Errors
-    /// Fails if we can't write to the folder.
+    /// Fails if the folder isn't writable.
     pub fn finish(self) -> io::Result<Option<Sorted>> {
         if self.is_empty { Ok(None) } else { self.sorter.finish().map(Some) }
     }

@@ -1,4 +1,4 @@
-//! Decides how much keyed requests cost, and which quota pays for them.
+//! Determines how much keyed requests cost, and which quota is charged.
 
 use std::time::Duration;
 
@@ -9,24 +9,26 @@ use super::context::RequestContext;
 use crate::model::plan::{Bucket, Operation};
 use crate::store::key_holders::Holder;
 
-/// Per-minute limit on stealer log searches by domain, for each key.
+/// Limit on stealer log searches by domain, per key and minute.
 const STEALER_DOMAIN_PER_MINUTE: u32 = 10;
-/// Per-minute limit on subscription requests and on domains the key's owner doesn't control.
+/// Limit on requests about the subscription, and on those about domains that the key's owner
+/// doesn't control, per minute.
 const MANAGEMENT_PER_MINUTE: u32 = 120;
 /// Searches allowed per domain and catalogue version within [`DOMAIN_SEARCH_PERIOD`].
 const DOMAIN_SEARCHES: u32 = 10;
 const DOMAIN_SEARCH_PERIOD: Duration = Duration::from_secs(600);
 
-/// Charge for searches with a test key, billed to the client address. An invalid request (`None`)
-/// costs one token.
+/// Returns the charge for searches with a test key, billed to the client address. An invalid
+/// request (`None`) costs one token.
 pub fn of_test_key(context: &RequestContext, searches: Option<u32>) -> Charge {
     let settings = context.settings();
     let quota = Quota::per_minute(settings.test_keys_rpm).shared_by(settings.rate_replicas);
     Charge::from(quota).purpose("test").cost(searches.unwrap_or(1))
 }
 
-/// Charge for a request with a real key. `domain` is set if the searched domain has its own quota.
-/// `searches` is the number of searches in the request, or `None` if the request is invalid.
+/// Returns the charge for a request with a real key. `domain` is set if the searched domain has its
+/// own quota. `searches` is the number of searches in the request, or `None` if the request is
+/// invalid.
 pub fn of_holder(
     context: &RequestContext,
     operation: Operation,
@@ -53,13 +55,13 @@ pub fn of_holder(
     }
 }
 
-/// Maximum number of searches in a single request with a test key.
+/// Returns the maximum number of searches in a single request with a test key.
 pub fn most_of_test_key(context: &RequestContext) -> u32 {
     context.settings().test_keys_rpm
 }
 
-/// Maximum number of searches in a single request with a real key, which is what a full quota pays
-/// for.
+/// Returns the maximum number of searches in a single request with a real key, i.e. as many as a
+/// full quota pays for.
 pub fn most_of_holder(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     (rpm(holder) / cost(context, operation, holder).max(1)).max(1)
 }
@@ -69,8 +71,8 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// Price of one search. Address searches cost one token; the cost of hash prefix searches depends
-/// on the plan or the settings.
+/// Returns the cost of one search. A search by address costs one token; the cost of a search by
+/// hash prefix depends on the plan or the settings.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);
     match operation {
@@ -82,8 +84,8 @@ fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 
     }
 }
 
-/// Rejected requests don't search anything, so they cost one token regardless of the price of a
-/// search.
+/// Returns the charge for searches. Rejected requests don't search anything, so they cost a single
+/// token no matter how much a search costs.
 fn search(
     context: &RequestContext,
     operation: Operation,

@@ -14,7 +14,7 @@ use crate::store::accounts::AccountView;
 #[derive(Clone)]
 pub struct RequestContext {
     pub state: State,
-    /// Fixed when the request starts.
+    /// Snapshot taken at the start of the request.
     pub snapshot: Arc<Snapshot>,
     /// Unix seconds.
     pub now: i64,
@@ -50,7 +50,8 @@ impl RequestContext {
         self.snapshot.opt_outs.get(db, digest)
     }
 
-    /// Quick check by key. If it returns true, compute the digest and call [`Self::opt_out`].
+    /// Checks quickly by key. If this returns `true`, compute the digest and call
+    /// [`Self::opt_out`].
     pub fn may_be_opted_out(&self, key: AccountKey) -> bool {
         self.snapshot.opt_outs.may_contain(key)
     }

@@ -19,7 +19,7 @@ use crate::store::messages::{self, Claim, Posted};
 use crate::store::{breaches, domain_controls, subscribers, webhooks};
 use crate::wire::WebhookEvent;
 
-/// Give up on a message if its breach stays hidden for longer than this (30 days).
+/// Give up on a message once its breach has been hidden for this many seconds (30 days).
 const MAX_HIDDEN_SECONDS: i64 = 30 * 86_400;
 
 /// Email and webhook messages are delivered separately so that neither can hold up the other.
@@ -32,9 +32,9 @@ enum Kind {
 /// Destination of a message. Messages to the same receiver are delivered in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Receiver {
-    /// The mail server.
+    /// Emails, sent through the mail server.
     Mails,
-    /// A webhook id.
+    /// A webhook, by id.
     Webhook(i64),
 }
 
@@ -76,8 +76,8 @@ impl Delivery {
     }
 }
 
-/// Generates an id that distinguishes this process from other senders. Falls back to the process id
-/// if the system's random source fails.
+/// Generates an id that distinguishes this process from other senders. Uses the process id if the
+/// system's random source fails.
 fn random_owner() -> i64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
@@ -180,12 +180,13 @@ struct Wanted {
     email: String,
     /// The breach that the message announces, if any.
     breach: Option<Breach>,
-    /// In monthly reports, the breaches that may still be shown and how many addresses each one affects.
+    /// For monthly reports: the breaches that may still be shown, and the number of addresses in
+    /// each.
     listed: Vec<(Breach, i64)>,
 }
 
-/// Checks that a message is still wanted and still ours. We ask the database here, not the
-/// snapshot, and drop messages about data that is gone.
+/// Checks that a message is still wanted and still claimed by us. This reads the database rather
+/// than the snapshot, and drops messages about data that is gone.
 fn still_wanted(
     db: &mut Db,
     message: &Posted,
@@ -227,7 +228,7 @@ fn still_wanted(
         return unwanted("the breach is retired");
     }
     if !breach.active {
-        // The breach may be visible again soon, and nothing would post this notice again.
+        // The breach may become visible again soon, and this notice wouldn't be posted again.
         return match now - created_at < MAX_HIDDEN_SECONDS {
             true => Ok(Err(DeliveryError::early("the breach is hidden"))),
             false => unwanted("the breach has been hidden for too long"),
@@ -307,15 +308,15 @@ impl Delivery {
         let body = webhook_body(&message.notice, now)?;
         let id = format!("msg_{}", message.id);
         let url = webhook.url;
-        // There's no trace to link to, because these messages come from loads and maintenance
-        // rather than requests.
+        // There is no trace to link to, because these messages are the result of loads and
+        // maintenance rather than requests.
         let traceparent = None;
         let message = WebhookMessage { url, secret, id, timestamp: now, body, traceparent };
         self.state.external().webhooks.send(&message).await
     }
 }
 
-/// The emails that a notice's unsubscribe link stops.
+/// Returns which emails a notice's unsubscribe link stops.
 fn topic(notice: &Notice) -> Topic {
     match notice {
         Notice::DomainReport(report) => Topic::Reports(report.domain.clone()),
@@ -323,8 +324,8 @@ fn topic(notice: &Notice) -> Topic {
     }
 }
 
-/// The local part of the Message-ID. Every attempt uses the same one so that receivers can discard
-/// duplicates.
+/// Returns the local part of the Message-ID. It's the same for every attempt so that receivers can
+/// discard duplicates.
 fn message_id(message: &Posted) -> String {
     let Posted { id, key, created_at, .. } = message;
     let digest = digest(&format!("message {id} {created_at} {key}"));

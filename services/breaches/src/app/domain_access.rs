@@ -1,4 +1,4 @@
-//! The part of a verified domain that the plan lets its controller see.
+//! Determines which breaches of a verified domain its controller may see under the plan.
 
 use database::{DatabaseError, Db};
 
@@ -22,8 +22,8 @@ impl LargerDomains {
         Ok(Self(larger))
     }
 
-    /// The rank of a domain of this size among the caller's large domains. Inherited domains rank
-    /// behind older ones and behind those with their own proof.
+    /// Returns the rank of a domain with `size` addresses among the caller's large domains.
+    /// Inherited domains come after older ones and after those that were verified directly.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {
@@ -35,8 +35,8 @@ impl LargerDomains {
     }
 }
 
-/// Decides which part of a domain with `size` addresses the caller may see, not counting those
-/// found only in spam lists.
+/// Decides which breaches of a domain the caller may see. `size` is the number of addresses, not
+/// counting those found only in spam lists.
 pub fn decide(
     context: &RequestContext,
     caller: &Caller,
@@ -55,7 +55,7 @@ pub fn decide(
     })
 }
 
-/// Explains to the caller why part or all of the domain is withheld. `None` means full access.
+/// Explains to the caller why some or all breaches are withheld. `None` means full access.
 pub fn refusal(caller: &Caller, access: Access, size: i64, larger_domains: i64) -> Option<Error> {
     let features = &caller.plan.features;
     match access {

@@ -1,8 +1,9 @@
-//! Domain control, whether proven, granted by the operator or inherited.
+//! Control of domains, whether proven, granted by the operator or inherited.
 //!
-//! Inherited subdomains are verified first. We count them afterwards, outside the transaction,
-//! because walking their accounts would block every writer. Once a subdomain is verified, loads
-//! that suppress notices record their links, so nothing added before the count gets announced.
+//! Inherited subdomains are verified first and counted afterwards. The count is outside the
+//! transaction because reading all of their accounts would block every writer. Once a subdomain is
+//! verified, loads that suppress notices record its links, so nothing that was added before the
+//! count is announced.
 
 use database::{DatabaseError, Db, Pools};
 use domain::{DomainName, EmailAddress};
@@ -25,7 +26,7 @@ const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 /// Token length in characters.
 const LENGTH: usize = 24;
 /// Number of inherited subdomains to count in the request that verifies their parent. There may be
-/// thousands, so the rest are counted in the background.
+/// thousands, so the others are counted in the background.
 const COUNTED_AT_ONCE: usize = 20;
 
 /// Generates a random token of 24 characters from `[a-z0-9]`.
@@ -35,8 +36,8 @@ pub fn new_code() -> Result<String, OperatorError> {
     while code.len() < LENGTH {
         getrandom::fill(&mut bytes)
             .map_err(|error| OperatorError::Rejected(format!("no random bytes: {error}")))?;
-        // 252 is the largest multiple of 36 that fits in a byte. Using bytes above it would favor
-        // some characters.
+        // 252 is the largest multiple of 36 that fits in a byte. Higher bytes would favor some
+        // characters.
         let fair = bytes.iter().filter(|byte| **byte < 252);
         let letters = fair.map(|byte| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]));
         code.extend(letters.take(LENGTH - code.len()));
@@ -44,8 +45,8 @@ pub fn new_code() -> Result<String, OperatorError> {
     Ok(code)
 }
 
-/// Returns the token a subscriber must publish to prove control of a domain. Calling this again
-/// returns the same one.
+/// Returns the token that a subscriber must publish to prove control of a domain. It's the same
+/// token every time.
 ///
 /// # Errors
 /// [`VerificationError::DomainName`] if the domain can't be verified,
@@ -66,8 +67,8 @@ pub async fn proof(state: &State, subscriber: i64, domain: &DomainName) -> Resul
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Looks up an existing proof. Unlike [`proof`], this works for domains on the deny list, which the
-/// operator may have verified.
+/// Looks up an existing proof. Unlike [`proof`], this also works for domains on the deny list,
+/// which the operator may have verified.
 ///
 /// # Errors
 /// [`Error::NotFound`] or a database error.
@@ -82,8 +83,8 @@ pub async fn known_proof(
     Ok(Proof { prefix: state.settings().verification.verify_prefix.clone(), code })
 }
 
-/// Counts a domain's breached addresses according to the catalogue in the database. This walks all
-/// of its accounts, so use a connection that doesn't block others.
+/// Counts a domain's breached addresses according to the catalogue in the database. Since this
+/// reads all of its accounts, use a connection that doesn't block others.
 pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError> {
     domain_walk::in_one_snapshot(db, |db| {
         let catalogue = breaches::catalogue(db)?;
@@ -91,8 +92,8 @@ pub fn count_now(db: &mut Db, domain: &str) -> Result<DomainCount, DatabaseError
     })
 }
 
-/// Saves a domain's counts for everyone who controls it. Inherited subdomains that no longer fit in
-/// their plan are turned off.
+/// Saves a domain's counts for every subscriber who controls it. Inherited domains that now exceed
+/// their plan's limit are turned off.
 pub fn note_size(
     db: &mut Db,
     domain: &str,
@@ -109,7 +110,8 @@ pub fn note_size(
     Ok(())
 }
 
-/// Leaves subdomains alone if the plan no longer includes them. It may have lapsed just for a day.
+/// Turns off inherited domains that exceed the plan's limit. If the plan no longer includes
+/// subdomains, they're left alone, since it may have lapsed only for a day.
 fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), DatabaseError> {
     let features = subscriber_plan::current(db, subscriber, now)?.plan.features;
     match features.auto_subdomain {
@@ -118,7 +120,7 @@ fn keep_within_plan(db: &mut Db, subscriber: i64, now: i64) -> Result<(), Databa
     }
 }
 
-/// Saves an inherited subdomain's counts. Existing links won't be announced.
+/// Saves an inherited subdomain's counts. Its existing links won't be announced.
 pub fn note_count(
     db: &mut Db,
     domain: &str,
@@ -126,7 +128,7 @@ pub fn note_count(
     now: i64,
 ) -> Result<(), DatabaseError> {
     if count.size.no_spam > FREE_SIZE {
-        // `note_size` needs these locks, and they have to be taken before the notice locks.
+        // `note_size` needs these locks, and they must be taken before those on notices.
         for subscriber in domain_controls::controllers(db, domain)? {
             turns::take_subscriber(db, subscriber)?;
         }
@@ -135,7 +137,7 @@ pub fn note_count(
     note_size(db, domain, count, now)
 }
 
-/// Counts the first inherited subdomains. The rest, and any that can't be counted, have no size
+/// Counts the first few inherited subdomains. The others, and any whose count fails, have no size
 /// until they are counted in the background.
 pub async fn count_added(state: &State, added: Vec<String>) {
     for domain in added.into_iter().take(COUNTED_AT_ONCE) {
@@ -168,14 +170,14 @@ pub struct Completion<'a> {
     pub now: i64,
 }
 
-/// Locks the subscriber and makes sure the plan has room. Small domains are always allowed, and a
-/// domain with its own proof pushes out inherited ones.
+/// Locks the subscriber and makes sure that the plan has room. Small domains are always allowed,
+/// and a directly verified domain displaces inherited ones.
 pub fn admit(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     turns::take_subscriber(db, new.subscriber)?;
     check_room(db, new)
 }
 
-/// Makes sure the subscriber's plan has room for a domain.
+/// Makes sure that the subscriber's plan has room for a domain.
 pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
     if new.count.size.no_spam <= FREE_SIZE {
         return Ok(());
@@ -196,8 +198,8 @@ pub fn check_room(db: &mut Db, new: &Completion<'_>) -> Result<(), Error> {
 }
 
 /// Verifies a domain, along with its known subdomains if the plan includes them. Pass the returned
-/// subdomains to [`count_added`]. Returns `None` if the domain was to be inherited but its parent
-/// no longer vouches for it.
+/// subdomains to [`count_added`]. Returns `None` if the domain was to be inherited but can't be any
+/// longer.
 ///
 /// The transaction must hold the subscriber's lock.
 pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>, OperatorError> {
@@ -228,7 +230,7 @@ pub fn complete(db: &mut Db, new: &Completion<'_>) -> Result<Option<Vec<String>>
     Ok(Some(added))
 }
 
-/// Verifies the known subdomains of a domain and returns them. They still need to be counted.
+/// Verifies the known subdomains of a domain and returns them. The caller still has to count them.
 fn add_known(
     db: &mut Db,
     subscriber: i64,
@@ -276,7 +278,7 @@ pub fn outgrown_domains(db: &mut Db, now: i64) -> Result<Vec<(i64, String)>, Dat
 }
 
 /// Verifies the new subdomains of a domain found by [`outgrown_domains`], unless it has been
-/// revoked since. Pass the result to [`count_added`].
+/// revoked in the meantime. Pass the result to [`count_added`].
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -294,8 +296,8 @@ pub fn add_subdomains(
     }
 }
 
-/// Lets the operator verify a domain. Returns everything that is verified now, already counted.
-/// Subdomains that turn out to be too many for the plan are left out.
+/// Verifies a domain on behalf of the operator. Returns all domains that are now verified, already
+/// counted. Subdomains that exceed the plan's limit are left out.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber doesn't exist.
@@ -306,7 +308,8 @@ pub fn verify_domain(
     now: i64,
 ) -> Result<Vec<String>, OperatorError> {
     let name = domain.as_str();
-    // Count on a read connection. Otherwise writers would have to wait while we walk the accounts.
+    // Count on a read connection. Otherwise, writers would have to wait until all accounts have
+    // been read.
     let mut reader = pools.connect()?;
     let id = subscriber_id(&mut reader, email)?;
     let count = count_now(&mut reader, name)?;
@@ -357,7 +360,7 @@ pub fn revoke_domain(
     Ok(())
 }
 
-/// Recounts a domain for everyone who controls it.
+/// Recounts a domain for every subscriber who controls it.
 ///
 /// # Errors
 /// Returns an error if a query fails.

@@ -14,8 +14,8 @@ pub struct DomainCount {
     pub size: Counted,
     /// Number of addresses in visible stealer logs.
     pub captured: i64,
-    /// Number of addresses in each visible breach, without links for which notices were suppressed, and
-    /// with those that were removed. Only its growth matters.
+    /// Number of addresses in each visible breach. Links whose notices were suppressed aren't
+    /// included, but removed links are, since only increases matter.
     pub announced: BTreeMap<i32, i64>,
 }
 

@@ -14,10 +14,11 @@ const FILE_LIMIT: usize = 64 * 1024;
 /// Maximum number of bytes to read from a home page.
 const PAGE_LIMIT: usize = 512 * 1024;
 
-/// Looks for the proof where `method` requires it.
+/// Looks for the proof in the place that `method` specifies.
 ///
 /// # Errors
-/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't respond.
+/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't
+/// respond.
 pub async fn find(
     state: &State,
     domain: &DomainName,
@@ -62,7 +63,7 @@ async fn by_meta_tag(state: &State, domain: &DomainName, proof: &Proof) -> Resul
     let html = html.map_err(|error| website("The home page", error))?;
     let prefix = || proof.prefix.clone();
     let proof = proof.clone();
-    // Parsing up to 512 KiB of HTML would hog the worker.
+    // Parsing up to 512 KiB of HTML would block the worker.
     match off_worker(move || proof.in_page(&html)).await? {
         Evidence::Proof => Ok(()),
         Evidence::Absent => Err(VerificationError::NoTag(prefix()).into()),

@@ -63,11 +63,11 @@ pub enum Approval {
     },
     /// Used or expired.
     Closed,
-    /// No such link.
+    /// There is no such link.
     Unknown,
 }
 
-/// Looks at an approval link without using it up, since email scanners follow links.
+/// Looks up an approval link without using it up, since email scanners follow links.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -90,7 +90,8 @@ pub async fn approval(state: &State, token: &str) -> Result<Approval, Error> {
     Ok(state.pools().read(look).await?)
 }
 
-/// Uses up a link and verifies its domain. If the plan has no room for the domain, the link stays valid.
+/// Uses up a link and verifies its domain. If the plan has no room for the domain, the link remains
+/// valid.
 ///
 /// # Errors
 /// [`VerificationError::NoRoom`](crate::error::VerificationError::NoRoom) or a database error.
@@ -120,7 +121,7 @@ async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // Lock first, then use up the link: the same order as when a domain is revoked.
+        // The lock comes before the link is used up, in the same order as when a domain is revoked.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

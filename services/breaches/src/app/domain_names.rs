@@ -9,16 +9,16 @@ use batch::{ByteSize, Sorted, Sorter};
 use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
-/// Memory budget per search. Anything larger is sorted on disk.
+/// Memory budget per search. More data than this is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
-/// Size of a response chunk in bytes.
+/// Size of a piece of the response in bytes.
 pub(super) const PIECE: usize = 64 * 1024;
 /// Separates an alias from its packed breach ids. Aliases can't contain control characters.
 const SEPARATOR: u8 = b'\n';
 
-/// A response generated in chunks on blocking threads.
+/// A response generated in pieces on blocking threads.
 pub trait Pieces: Send + 'static {
-    /// Generates the next chunk. The flag is true for the last one.
+    /// Generates the next piece. The flag is `true` for the last one.
     ///
     /// # Errors
     /// Fails on disk errors.
@@ -32,7 +32,7 @@ pub struct AliasCollector {
 }
 
 impl AliasCollector {
-    /// Creates an empty collector. Spills to `folder` if the data doesn't fit in memory.
+    /// Creates an empty collector, which spills to `folder` if the data doesn't fit in memory.
     pub fn new(folder: PathBuf) -> Self {
         Self { sorter: Sorter::new(folder, MEMORY), text: Vec::new() }
     }
@@ -40,7 +40,7 @@ impl AliasCollector {
     /// Adds an alias with its packed breach ids.
     ///
     /// # Errors
-    /// Fails if we can't write to the folder.
+    /// Fails if the folder isn't writable.
     pub fn add(&mut self, alias: &str, list: &[u8]) -> io::Result<()> {
         self.text.clear();
         self.text.extend_from_slice(alias.as_bytes());
@@ -49,10 +49,10 @@ impl AliasCollector {
         self.sorter.push(order_of(alias), &self.text)
     }
 
-    /// Sorts the aliases. Only breaches that pass `shown` will be returned.
+    /// Sorts the aliases. Only breaches that pass `shown` are returned.
     ///
     /// # Errors
-    /// Fails if we can't write to the folder.
+    /// Fails if the folder isn't writable.
     pub fn finish(
         self,
         snapshot: Arc<Snapshot>,
@@ -62,7 +62,7 @@ impl AliasCollector {
     }
 }
 
-/// Sort key made from the first eight bytes of an alias.
+/// Returns a sort key made from the first eight bytes of an alias.
 pub(super) fn order_of(alias: &str) -> i64 {
     let mut first = [0; 8];
     for (byte, letter) in first.iter_mut().zip(alias.bytes()) {
@@ -71,7 +71,7 @@ pub(super) fn order_of(alias: &str) -> i64 {
     (u64::from_be_bytes(first) ^ (1 << 63)).cast_signed()
 }
 
-/// Breach names by alias, generated lazily. Both are in byte order.
+/// Breach names by alias, generated lazily. Aliases and names are in byte order.
 pub struct DomainNames {
     sorted: Sorted,
     /// Read-ahead: the next alias and its list.
@@ -102,14 +102,14 @@ impl DomainNames {
         Ok(Some((alias, id_list::ids(&list).filter(shown).collect())))
     }
 
-    /// The snapshot that the breaches are looked up in.
+    /// Returns the snapshot in which breaches are looked up.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }
 
     fn next_shown(&mut self) -> io::Result<Option<(String, Vec<u8>)>> {
         while let Some((alias, mut list)) = self.read()? {
-            // Merge addresses whose domains are spelled differently.
+            // Merge addresses that differ only in the spelling of their domain.
             while let Some((other, more)) = self.read()? {
                 if other != alias {
                     self.next = Some((other, more));

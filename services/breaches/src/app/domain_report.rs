@@ -19,14 +19,14 @@ use crate::model::Catalogue;
 use crate::model::domain_size::Access;
 use crate::state::State;
 
-/// Search limit per subscriber, as (count, period). Every search reads the whole domain.
+/// Limit on searches per subscriber, as (count, period). Every search reads the whole domain.
 const SEARCHES: (u32, Duration) = (30, Duration::from_secs(60));
 /// Maximum number of aliases per page.
 const ROWS: usize = 500;
 
 #[derive(Clone, Debug, Default)]
 pub struct ReportFilter {
-    /// Show only aliases containing this string. Empty shows all.
+    /// Show only aliases that contain this text. If it's empty, all are shown.
     pub alias: String,
     /// Show only addresses in the domain's latest breach.
     pub latest: bool,
@@ -37,7 +37,7 @@ pub struct ReportFilter {
 pub struct AliasRow {
     /// Number of breaches.
     pub count: usize,
-    /// Local part. Reversed because the heap pops its greatest element first.
+    /// Local part. It's reversed because the heap pops its greatest element first.
     pub alias: Reverse<String>,
     /// Breach names.
     pub breaches: Vec<String>,
@@ -46,17 +46,17 @@ pub struct AliasRow {
 /// The addresses at a domain.
 #[derive(Debug)]
 pub struct DomainReport {
-    /// Those with the most breaches.
+    /// The addresses with the most breaches.
     pub rows: Vec<AliasRow>,
-    /// How many addresses pass the filter.
+    /// Number of addresses that pass the filter.
     pub matching: usize,
-    /// How many there are without the filter.
+    /// Number of addresses without the filter.
     pub all: usize,
     /// The domain's most recently added breach.
     pub latest: Option<String>,
     /// Whether breaches that need a subscription were left out.
     pub limited: bool,
-    /// Set if nothing may be shown.
+    /// The error to report if nothing may be shown.
     pub refused: Option<Error>,
 }
 
@@ -82,7 +82,7 @@ pub async fn domain_report(
     off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Goes through all aliases, keeping those with the most breaches.
+/// Reads all aliases and keeps those with the most breaches.
 fn fill(
     mut report: DomainReport,
     mut names: DomainNames,
@@ -98,7 +98,7 @@ fn fill(
             if added > newest {
                 (newest, report.latest) = (added, Some((*name).to_owned()));
                 if filter.latest {
-                    // The addresses so far aren't in this newer breach, so start over.
+                    // The addresses kept so far aren't in this newer breach, so start over.
                     most.clear();
                     report.matching = 0;
                 }
@@ -159,7 +159,8 @@ pub async fn searched(state: &State, subscriber: i64, domain: &DomainName) -> Re
 }
 
 impl Found {
-    /// Returns whether only some of the breaches may be shown, plus the error if none may be.
+    /// Returns whether only some of the breaches may be shown, and the error to report if none may
+    /// be.
     pub fn verdict(&self) -> (bool, Option<Error>) {
         match self.access {
             Access::Full => (false, None),

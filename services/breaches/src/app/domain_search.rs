@@ -1,4 +1,4 @@
-//! Domain searches by the people in control, and the list of their domains.
+//! Domain searches by a domain's controllers, and the list of their domains.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// True if none of the addresses at the domain has been breached.
+    /// Returns `true` if none of the addresses at the domain has been breached.
     pub fn is_empty(&self) -> bool {
         self.counted.all == 0
     }
@@ -141,8 +141,8 @@ pub fn unsorted(error: std::io::Error) -> Error {
 
 /// Saves the counts from a search.
 ///
-/// A load may be holding the lock. The response shouldn't fail or wait long because of that, so
-/// after a timeout the counts are saved in the background or by the next search.
+/// A load may be holding the lock, which shouldn't cause the response to fail or wait long. After a
+/// timeout, the counts are therefore saved in the background or by the next search.
 pub async fn record_counts(state: &State, found: &Found) {
     let Some(control) = &found.control else { return };
     let counted = found.counted;
@@ -191,7 +191,7 @@ fn subscribed_domain(control: Control, until: i64) -> SubscribedDomain {
     }
 }
 
-/// The only domain that test keys have. We don't store its counts.
+/// Returns the only domain that test keys have. Its counts aren't stored.
 fn built_in(context: &RequestContext, caller: &Caller) -> SubscribedDomain {
     SubscribedDomain {
         domain_name: context.settings().test_email_domain.to_string(),

@@ -58,14 +58,14 @@ pub async fn send_email(
     domain_mail::send(state, subscriber, &domain, alias).await
 }
 
-/// Runs all checks, then returns the subscriber and the domain from the body.
+/// Performs all checks, then returns the subscriber and the domain from the body.
 async fn admitted(
     state: &State,
     request: KeyedRequest,
     name: Option<String>,
 ) -> Result<(i64, DomainName), Error> {
     let subscriber = run_keyed(state, request, |_, _, caller| Ok(caller.subscriber)).await?;
-    // Unreachable for test keys: they have been rejected already.
+    // Unreachable for test keys, which have already been rejected.
     let subscriber = subscriber.ok_or(Error::NotInPlan)?;
     let name = name.ok_or(VerificationError::NotJson)?;
     let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;
@@ -96,7 +96,7 @@ pub async fn verify(
             metrics::count_proof(method, true);
             return Ok(());
         }
-        // Revoked (or the parent was) while we were looking. Try again.
+        // The domain or its parent was revoked while we were looking, so try again.
     }
 }
 
@@ -106,19 +106,19 @@ fn count_refusal<T>(method: VerificationMethod, outcome: &Result<T, Error>) {
     }
 }
 
-/// Input for deciding how to verify a domain.
+/// Facts from which the verification method is determined.
 enum Facts {
     /// The domain is already verified.
     Verified,
-    /// Inherited from a verified parent, and the plan has room.
+    /// The domain is inherited from a verified parent, and the plan has room.
     Included(DomainCount),
-    /// We had to look for a proof. `no_room` is set if the domain could be inherited but doesn't
-    /// fit in the plan.
+    /// A proof had to be looked for. `no_room` is set if the domain could be inherited but exceeds
+    /// the plan's limit.
     Looked { found: Result<DomainCount, Error>, no_room: Option<Error> },
 }
 
 impl Facts {
-    /// The method to blame if verification fails.
+    /// Returns the method to report if verification fails.
     fn tried(&self, method: VerificationMethod) -> VerificationMethod {
         match self {
             Self::Looked { no_room: Some(_), .. } => VerificationMethod::Parent,
@@ -140,7 +140,7 @@ async fn gather(
         Status::Verified => return Ok(Facts::Verified),
         Status::Included => match room_below(state, subscriber, domain, now).await {
             Ok(count) => return Ok(Facts::Included(count)),
-            // Its own proof would take precedence over inherited domains, so look for one.
+            // A proof for the domain itself would displace inherited domains, so look for one.
             Err(error @ Error::Verification(VerificationError::NoRoom { .. })) => {
                 no_room = Some(error);
             }
@@ -172,7 +172,7 @@ fn decide(
     }
 }
 
-/// Verifies the domain if the plan has room. Returns `false` if the proof has become invalid
+/// Verifies the domain if the plan has room. Returns `false` if this isn't possible any longer
 /// because the parent domain or the code was revoked.
 async fn write(
     state: &State,
@@ -195,10 +195,10 @@ async fn write(
     Ok(true)
 }
 
-/// Status of a domain before we look for a proof.
+/// Status of a domain before a proof is looked for.
 enum Status {
     Verified,
-    /// The plan lets it be inherited from a verified parent domain.
+    /// The plan allows it to be inherited from a verified parent domain.
     Included,
     Pending,
 }
@@ -213,7 +213,7 @@ fn status(db: &mut Db, subscriber: i64, domain: &str, now: i64) -> Result<Status
     Ok(if is_included { Status::Included } else { Status::Pending })
 }
 
-/// Counts a domain that could be inherited and makes sure the plan has room.
+/// Counts a domain that could be inherited, and makes sure that the plan has room.
 async fn room_below(
     state: &State,
     subscriber: i64,

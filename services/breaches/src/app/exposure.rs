@@ -1,4 +1,4 @@
-//! Exposures of an address, as shown to its owner and to the public.
+//! Exposures of an address, as shown to its owner or to the public.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::store::{accounts, pastes, stealer_logs};
 use crate::wire;
 
-/// Public search limit on the home page per client, as (count, period).
+/// Limit on public searches on the home page per client, as (count, period).
 const PUBLIC_RATE: (u32, Duration) = (10, Duration::from_secs(60));
 
 /// The breaches, pastes and websites of an address.
@@ -25,7 +25,7 @@ pub struct Exposure {
     pub breaches: Vec<Breach>,
     /// Newest first.
     pub pastes: Vec<wire::Paste>,
-    /// Exposed data classes with the number of breaches for each, most frequent first.
+    /// Exposed data classes, most frequent first, each with its number of breaches.
     pub data_classes: Vec<(String, usize)>,
     /// Websites where the address was captured. Only its owner may see them.
     pub websites: Vec<String>,

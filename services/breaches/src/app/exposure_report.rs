@@ -24,11 +24,12 @@ use crate::wire::{ReportTotals, ReportedBreach, ReportedClass};
 /// Maximum number of addresses per page.
 const ROWS: usize = 500;
 
-/// Addresses at a domain that are in new breaches, sorted by alias. They are read and counted lazily.
+/// Addresses at a domain that are in new breaches, sorted by alias. They're read and counted
+/// lazily.
 #[derive(Debug)]
 pub struct ReportRows {
     pub domain: DomainName,
-    /// A breach is new if it was added during this period.
+    /// The period in which a breach must have been added to count as new.
     pub period: Period,
     names: DomainNames,
     snapshot: Arc<Snapshot>,
@@ -61,7 +62,7 @@ impl ReportRows {
         while let Some((alias, ids)) = self.names.next_ids()? {
             let catalogue = &self.snapshot.answers.catalogue;
             let breaches = ids.iter().filter_map(|id| catalogue.by_id(*id));
-            // Ignore breaches added after the period.
+            // Skip breaches added after the period.
             let known: Vec<&Breach> =
                 breaches.filter(|breach| breach.added < self.period.until).collect();
             let all = known.len();
@@ -76,7 +77,7 @@ impl ReportRows {
         Ok(None)
     }
 
-    /// Looks up the new breaches of an address, sorted by name.
+    /// Returns the new breaches of an address, sorted by name.
     pub fn breaches_of(&self, row: &ReportRow) -> Vec<&Breach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let mut new: Vec<&Breach> = row.new.iter().filter_map(|id| catalogue.by_id(*id)).collect();
@@ -84,12 +85,12 @@ impl ReportRows {
         new
     }
 
-    /// The counts so far. Final once every address has been read.
+    /// Returns the counts so far. They're final once every address has been read.
     pub fn found(&self) -> &Exposures {
         &self.found
     }
 
-    /// The new breaches, those that affect the most addresses first.
+    /// Returns the new breaches, starting with those that affect the most addresses.
     pub fn breaches(&self) -> Vec<ReportedBreach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let known = |(id, addresses)| Some(ReportedBreach::new(catalogue.by_id(id)?, addresses));
@@ -98,14 +99,15 @@ impl ReportRows {
         breaches
     }
 
-    /// Data classes in the new breaches, those that affect the most addresses first.
+    /// Returns the data classes in the new breaches, starting with those that affect the most
+    /// addresses.
     pub fn classes(&self) -> Vec<ReportedClass> {
         let class =
             |(name, addresses): (&str, i64)| ReportedClass { name: name.to_owned(), addresses };
         self.found.classes().into_iter().map(class).collect()
     }
 
-    /// Reads everything, keeping the addresses with the most breaches.
+    /// Reads everything and keeps the addresses with the most breaches.
     ///
     /// # Errors
     /// Fails on disk errors.
@@ -135,13 +137,13 @@ impl ReportRows {
 #[derive(Debug)]
 pub struct ExposureReport {
     pub domain: DomainName,
-    /// A breach is new if it was added during this period.
+    /// The period in which a breach must have been added to count as new.
     pub period: Period,
-    /// Totals over all addresses, including those not in `rows`.
+    /// Totals for all addresses, including those not in `rows`.
     pub totals: ReportTotals,
-    /// The new breaches, those that affect the most addresses first.
+    /// The new breaches, starting with those that affect the most addresses.
     pub breaches: Vec<ReportedBreach>,
-    /// Data classes in the new breaches, those that affect the most addresses first.
+    /// The data classes in the new breaches, starting with those that affect the most addresses.
     pub classes: Vec<ReportedClass>,
     /// Addresses with the most breaches.
     pub rows: Vec<AliasRow>,
@@ -149,8 +151,8 @@ pub struct ExposureReport {
     pub limited: bool,
 }
 
-/// Reports on a verified domain since a Unix time in seconds. The flag says whether breaches that
-/// need a subscription were left out.
+/// Reports on a verified domain. `input` is the domain and the start of the period, as a Unix time
+/// in seconds. The flag indicates whether breaches that need a subscription were left out.
 ///
 /// # Errors
 /// Returns an error if a check fails.
@@ -165,13 +167,13 @@ pub async fn reported_domain(
     };
     let name = domain.as_ref().ok().cloned();
     let found = domain_search::searched(state, request, domain).await?;
-    // Unreachable: the search fails if the domain is invalid.
+    // Unreachable, since the search fails if the domain is invalid.
     let domain = name.ok_or(Error::Domain)?;
     let limited = found.access == Access::SubscriptionFreeOnly;
     Ok((ReportRows::new(domain, Period { since, until: i64::MAX }, found.names), limited))
 }
 
-/// Reports on a subscriber's domain since a Unix time in seconds, for a download.
+/// Reports on a subscriber's domain since the Unix time `since` in seconds, for a download.
 ///
 /// # Errors
 /// [`Error::NotVerified`], or an error if the plan doesn't cover the domain.
@@ -191,7 +193,7 @@ pub async fn report_rows(
     }
 }
 
-/// Reports on a subscriber's domain since a Unix time in seconds, for a web page.
+/// Reports on a subscriber's domain since the Unix time `since` in seconds, for a web page.
 ///
 /// # Errors
 /// [`Error::NotVerified`], or an error if the plan doesn't cover the domain.

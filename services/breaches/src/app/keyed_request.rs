@@ -1,11 +1,12 @@
-//! Keyed requests before the key has been looked up.
+//! Keyed requests whose key hasn't been looked up yet.
 
 use auth::Presented;
 use domain::DomainName;
 
 use crate::model::plan::Operation;
 
-/// A request to a keyed operation. The checks take it by value so that it can't be charged twice.
+/// A request to a keyed operation. It's passed to the checks by value so that it can't be charged
+/// twice.
 pub struct KeyedRequest {
     /// The well-formed key sent by the client.
     pub presented: Presented,
@@ -13,7 +14,7 @@ pub struct KeyedRequest {
     /// The domain to search, which may have its own quota.
     pub domain: Option<DomainName>,
     /// Number of searches in the request. `None` if the input is invalid, which costs one token and
-    /// ends in a 400.
+    /// results in a 400.
     pub searches: Option<u32>,
 }
 
@@ -23,7 +24,7 @@ impl KeyedRequest {
         Self { presented, operation, domain: None, searches: Some(1) }
     }
 
-    /// Sets the number of searches. Pass `None` if the input is invalid.
+    /// Sets the number of searches, or `None` if the input is invalid.
     pub fn of_searches(self, count: Option<usize>) -> Self {
         let searches = count.map(|count| u32::try_from(count).unwrap_or(u32::MAX).max(1));
         Self { searches, ..self }

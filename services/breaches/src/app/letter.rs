@@ -4,10 +4,10 @@ use askama::Template;
 
 use crate::external::{Mail, NoticeHeaders};
 
-/// The content of a notice, unescaped. The HTML template does the escaping.
+/// The content of a notice. It's unescaped because the HTML template does the escaping.
 #[derive(Debug)]
 pub struct Letter {
-    /// Used for both the subject line and the heading.
+    /// Serves as both the subject line and the heading.
     pub subject: String,
     /// Opening sentences.
     pub lead: String,
@@ -17,7 +17,7 @@ pub struct Letter {
     pub paragraphs: Vec<String>,
     /// Links as (label, URL).
     pub links: Vec<(&'static str, String)>,
-    /// The notices that the unsubscribe link stops.
+    /// The notices that the unsubscribe link turns off.
     pub topic: String,
     /// Unsubscribe URL.
     pub unsubscribe: String,
@@ -30,7 +30,7 @@ struct Html<'a> {
 }
 
 impl Letter {
-    /// Builds the email. Use the same `id` for every delivery attempt.
+    /// Builds the email. `id` must be the same for every delivery attempt.
     pub fn to(self, address: &str, id: String) -> Mail {
         Mail {
             to: address.to_owned(),

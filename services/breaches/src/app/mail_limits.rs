@@ -1,5 +1,5 @@
-//! Limits on outgoing email per address, client and domain. The counts are in the database, so they
-//! survive restarts and apply across replicas.
+//! Limits on outgoing emails per address, client and domain. The counts are in the database so that
+//! they survive restarts and apply to all replicas.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Limit on the number of emails per party and period.
+/// Maximum number of emails per party within a period.
 pub struct MailLimit {
     party: Vec<u8>,
     most: usize,
@@ -29,7 +29,8 @@ impl MailLimit {
         Self { party: digest(party), most, seconds }
     }
 
-    /// Limits for domain verification: one per address and one for the whole domain.
+    /// Returns the limits for domain verification: one for the address and one for the whole
+    /// domain.
     pub fn of_domain(domain: &DomainName, alias: EmailAlias) -> Vec<Self> {
         vec![
             Self::new(&format!("alias {}@{domain}", alias.as_str()), 1, 10 * MINUTE),
@@ -37,7 +38,8 @@ impl MailLimit {
         ]
     }
 
-    /// Limits for email requested on a web page: one per address, one per client.
+    /// Returns the limits for emails requested on a web page: one for the address and one for the
+    /// client.
     pub fn of_person(address: &str, client: IpAddr) -> Vec<Self> {
         vec![
             Self::new(&format!("address {address}"), 3, HOUR),
@@ -46,7 +48,7 @@ impl MailLimit {
     }
 }
 
-/// Groups addresses into clients. IPv6 customers usually get a /64.
+/// Returns the network that counts as a single client. IPv6 customers usually get a /64.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
@@ -59,8 +61,8 @@ fn lock(db: &mut Db, limits: &[MailLimit]) -> Result<(), DatabaseError> {
     turns::take(db, &parties)
 }
 
-/// Counts an email against every limit, or against none if any limit is reached. Concurrent calls
-/// are serialized.
+/// Counts an email against all limits, or against none of them if any is reached. Concurrent calls
+/// run one at a time.
 ///
 /// # Errors
 /// [`Error::TooMany`] with the number of seconds to wait.
@@ -70,7 +72,7 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     for limit in limits {
         let sent = mail_counts::since(db, &limit.party, now - limit.seconds)?;
         if sent.len() >= limit.most {
-            // Another email may be sent once this one is outside the window.
+            // Another email may be sent once this one is outside the period.
             let oldest = sent[sent.len() - limit.most];
             wait = wait.max(oldest + limit.seconds - now);
         }
@@ -84,9 +86,9 @@ pub fn take(db: &mut Db, limits: &[MailLimit], now: i64) -> Result<(), Error> {
     Ok(())
 }
 
-/// An email with a link, which [`take`] has counted.
+/// An email with a link, counted by [`take`].
 pub struct CountedMail {
-    /// The limits against which it was counted.
+    /// The limits it was counted against.
     pub limits: Vec<MailLimit>,
     /// When it was counted.
     pub at: i64,
@@ -95,8 +97,8 @@ pub struct CountedMail {
     pub mail: Mail,
 }
 
-/// Sends an email. If that fails, the email no longer counts and its link is deleted, because
-/// limits are on sent emails.
+/// Sends an email. If that fails, it no longer counts, because limits apply to sent emails, and its
+/// link is deleted.
 ///
 /// # Errors
 /// [`Error::Unavailable`] if the email can't be sent.

@@ -1,4 +1,4 @@
-//! Links that we email to people who request them on a web page.
+//! Links emailed to people who requested them on a web page.
 
 use std::net::IpAddr;
 
@@ -30,7 +30,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Name in the database.
+    /// Returns the name used in the database.
     pub fn word(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
@@ -41,7 +41,7 @@ impl Purpose {
         }
     }
 
-    /// Path of the page that the link opens.
+    /// Returns the path of the page that the link opens.
     pub fn path(self) -> &'static str {
         match self {
             Self::SignIn => "/sign-in/confirm",
@@ -51,7 +51,7 @@ impl Purpose {
         }
     }
 
-    /// How long the link is valid, in seconds.
+    /// Returns how long the link is valid, in seconds.
     pub fn lifetime(self) -> i64 {
         match self {
             Self::SignIn => 15 * MINUTE,
@@ -61,7 +61,7 @@ impl Purpose {
     }
 }
 
-/// Emails a link, whether we know the address or not.
+/// Emails a link, whether or not the address is known.
 ///
 /// # Errors
 /// [`Error::Email`] if the address can't receive email, [`Error::TooMany`] if a limit is reached,
@@ -108,7 +108,7 @@ fn store(
     mail_tokens::add(db, &new)
 }
 
-/// The emails that an unsubscribe link stops.
+/// The emails that an unsubscribe link turns off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// Notices about the subscriber's own address.
@@ -168,7 +168,7 @@ pub fn unsubscribes(
 }
 
 /// Returns the address a valid link was sent to, without using up the link. Email scanners follow
-/// links, so merely opening one must not count.
+/// links, so opening one must not have any effect.
 ///
 /// # Errors
 /// Returns an error if the query fails.

@@ -1,4 +1,4 @@
-//! The wording of our emails.
+//! The text of our emails.
 
 use domain::DomainName;
 
@@ -12,7 +12,7 @@ use crate::model::{Breach, instant, markup};
 const NOT_YOU: &str =
     "If you did not request this, ignore this email. Nothing happens unless you open the link.";
 
-/// The email with a domain approval link.
+/// Returns the email with a domain approval link.
 pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link: &str) -> Mail {
     Mail::plain(
         format!("{}@{domain}", alias.as_str()),
@@ -26,7 +26,7 @@ pub fn domain_approval(owner: &str, domain: &DomainName, alias: EmailAlias, link
     )
 }
 
-/// The email with a sign-in link.
+/// Returns the email with a sign-in link.
 pub fn sign_in(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -38,7 +38,7 @@ pub fn sign_in(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The email with a link to confirm notices.
+/// Returns the email with a link to confirm notices.
 pub fn confirm_notices(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -51,7 +51,7 @@ pub fn confirm_notices(address: &str, link: &str) -> Mail {
     )
 }
 
-/// The email with a link to the opt-out choices.
+/// Returns the email with a link to the opt-out choices.
 pub fn opt_out(address: &str, link: &str) -> Mail {
     Mail::plain(
         address.to_owned(),
@@ -63,11 +63,11 @@ pub fn opt_out(address: &str, link: &str) -> Mail {
     )
 }
 
-/// Advice for people whose account was breached.
+/// Advice for owners of a breached account.
 const ADVICE: &str = "Change the password of this account and of every account that uses the same one. \
      Turn on two-factor authentication where it is available.";
 
-/// Notice about a breach that contains the recipient's address.
+/// Returns the notice about a breach that contains the recipient's address.
 pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String) -> Letter {
     let Breach { title, name, breach_date, pwn_count, data_classes, .. } = breach;
     let description = markup::text(&breach.description);
@@ -90,7 +90,7 @@ pub fn new_breach(address: &str, breach: &Breach, url: &str, unsubscribe: String
     }
 }
 
-/// Topic of the unsubscribe link in notices about the recipient's own address.
+/// Topic of unsubscribe links in notices about the recipient's own address.
 const OWN_TOPIC: &str = "notices about your address";
 
 fn facts<const N: usize>(facts: [(&str, String); N]) -> Vec<(String, String)> {
@@ -110,7 +110,7 @@ fn add_websites(
     }
 }
 
-/// Notice about a paste that contains the recipient's address.
+/// Returns the notice about a paste that contains the recipient's address.
 pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: String) -> Letter {
     Letter {
         subject: "Your address is in a paste".to_owned(),
@@ -123,7 +123,8 @@ pub fn new_paste(address: &str, source: &str, id: &str, url: &str, unsubscribe: 
     }
 }
 
-/// Notice about a breach that contains addresses at a domain. The addresses themselves aren't included.
+/// Returns the notice about a breach that contains addresses at a domain. The addresses themselves
+/// aren't included.
 pub fn domain_breach(
     domain: &str,
     breach: &Breach,
@@ -153,7 +154,8 @@ fn domain_topic(domain: &str) -> String {
     format!("emails about {domain}")
 }
 
-/// Notice about pastes that contain addresses at a domain. The addresses themselves aren't included.
+/// Returns the notice about pastes that contain addresses at a domain. The addresses themselves
+/// aren't included.
 pub fn domain_pastes(
     domain: &str,
     count: i64,
@@ -180,7 +182,7 @@ pub fn domain_pastes(
     }
 }
 
-/// Monthly email with a domain's counts. The addresses themselves aren't included.
+/// Returns the monthly email with a domain's counts. The addresses themselves aren't included.
 pub fn domain_report(
     report: &DomainReport,
     listed: &[(Breach, i64)],
@@ -194,7 +196,8 @@ pub fn domain_report(
     let line = |(breach, addresses): &(Breach, i64)| (breach.title.clone(), addresses.to_string());
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut paragraphs = Vec::new();
-    // Totals may include breaches hidden or retired since, so we leave them out if any are missing.
+    // Totals may include breaches that have since been hidden or retired, so they're left out if
+    // any of those are missing.
     let lead = if *exposed == 0 {
         format!("No address at {domain} is in a breach added in {months}.")
     } else if listed.len() < breaches.len() {

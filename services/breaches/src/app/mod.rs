@@ -1,4 +1,4 @@
-//! Use cases. This is where permissions, the order of checks and transactions are decided.
+//! Use cases, which determine permissions, the order of checks, and transactions.
 
 mod accounts;
 mod addresses;

@@ -66,7 +66,7 @@ pub fn change_monthly_report(
     monthly_reports::set(db, subscriber, domain, monthly, Month::last_before(now))
 }
 
-/// Builds a subscriber's email for the months since the last report, up to and including `month`.
+/// Builds a subscriber's email about the months since the last report, up to and including `month`.
 /// Returns `None` if the subscriber may not see the domain.
 ///
 /// # Errors
@@ -112,8 +112,8 @@ pub fn monthly_notice(
     })))
 }
 
-/// Marks the month as reported and queues the email, if any, in one transaction. The email is
-/// therefore queued exactly once, even if several replicas create it or one of them is killed.
+/// Marks the month as reported and queues the email, if any. Since this is a single transaction,
+/// the email is queued exactly once, even if several replicas create it or one of them is killed.
 ///
 /// # Errors
 /// Returns an error if a query fails.

@@ -55,13 +55,13 @@ pub async fn confirm_notices(state: &State, link: &str) -> Result<Option<String>
 pub enum Unsubscribed {
     /// Notices about this address.
     Address(String),
-    /// All email about this domain.
+    /// All emails about this domain.
     Domain(String),
     /// The monthly email about this domain.
     Reports(String),
 }
 
-/// Turns off the emails that the link is for. Returns `None` if the link isn't valid.
+/// Turns off the emails that the link is about. Returns `None` if the link isn't valid.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -89,7 +89,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     Ok(state.pools().write(end).await?)
 }
 
-/// Lists a subscriber's verified domains with email turned off.
+/// Lists a subscriber's verified domains for which emails are turned off.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -99,7 +99,7 @@ pub async fn silent_domains(state: &State, subscriber: i64) -> Result<Vec<String
     Ok(all.into_iter().filter(|control| !control.notify).map(|control| control.domain).collect())
 }
 
-/// Turns email about a subscriber's domain back on.
+/// Turns emails about a subscriber's domain back on.
 ///
 /// # Errors
 /// Returns an error if the query fails.
@@ -109,8 +109,8 @@ pub async fn resume_domain(state: &State, subscriber: i64, domain: &str) -> Resu
     Ok(state.pools().write(resume).await?)
 }
 
-/// Turns on a subscriber's notices. Older exposures aren't announced, unless notices were already
-/// on.
+/// Turns on a subscriber's notices. Exposures that already exist aren't announced. Does nothing if
+/// notices are already on.
 fn begin_notices(
     db: &mut Db,
     context: &RequestContext,

@@ -1,8 +1,8 @@
-//! Posts notices. Whenever the catalogue changes, we compare subscribers' addresses and verified
-//! domains with the notices we've already posted.
+//! Posts notices. When the catalogue changes, subscribers' addresses and verified domains are
+//! compared with the notices posted so far.
 //!
-//! Each message is recorded in the same transaction that posts it, so neither resuming a load nor
-//! restarting the server can post it twice.
+//! Each message is recorded in the same transaction that posts it, so it isn't posted again after a
+//! load is resumed or the server restarts.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ fn exposed(
     Ok(found)
 }
 
-/// Records existing breaches and pastes when notices are turned on, so that only later ones are announced.
+/// Records existing breaches and pastes when notices are turned on, so that only later ones are
+/// announced.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -76,7 +77,8 @@ pub fn post_listener_notices(
     listeners: &[(i64, String)],
     now: i64,
 ) -> Result<(), DatabaseError> {
-    // Otherwise, a removal committing at the same time would miss these messages and records.
+    // Without this lock, a removal that commits at the same time would miss these messages and
+    // records.
     versions::lock_accounts(db)?;
     for (subscriber, email) in listeners {
         let Ok(address) = EmailAddress::parse(email) else { continue };
@@ -105,7 +107,7 @@ pub fn post_listener_notices(
     Ok(())
 }
 
-/// Deduplication key for the message to a subscriber whose own address is in a breach.
+/// Returns the deduplication key of the message to a subscriber whose own address is in a breach.
 pub fn breach_key(breach: u16, subscriber: i64) -> String {
     format!("breach {breach} {subscriber}")
 }
@@ -130,8 +132,8 @@ pub fn begin_domain(
     }
 }
 
-/// Makes sure only one transaction at a time compares a domain with its last count. Returns `false`
-/// if the domain no longer has a controller, in which case nothing may be recorded.
+/// Ensures that only one transaction at a time compares a domain with its last count. Returns
+/// `false` if the domain no longer has a controller, in which case nothing may be recorded.
 fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
     turns::take_notices(db, &[domain])?;
     Ok(!domain_controls::verified_among(db, &[domain])?.is_empty())
@@ -141,8 +143,8 @@ fn rows(counts: &BTreeMap<i32, i64>) -> Vec<(i32, i64)> {
     counts.iter().map(|(id, count)| (*id, *count)).collect()
 }
 
-/// Compares a domain with its last count and notifies everyone who controls it. The first count
-/// doesn't trigger notices.
+/// Compares a domain with its last count and notifies its controllers of new addresses. The first
+/// count doesn't trigger notices.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -161,8 +163,8 @@ pub fn post_domain_notices(
     };
     let before: BTreeMap<i32, i64> = before.into_iter().collect();
     let breach = |id: &i32| u16::try_from(*id).ok().and_then(|id| catalogue.by_id(id));
-    // Keep the record if a breach is hidden or this replica doesn't know it yet. Otherwise we'd
-    // announce it again when it reappears.
+    // If a breach is hidden or this replica doesn't know it yet, its record is kept. Otherwise, it
+    // would be announced again when it reappears.
     let mut recorded = before.clone();
     recorded.retain(|id, _| !breach(id).is_some_and(Breach::shown_for_domain));
     recorded.extend(counts);
@@ -192,13 +194,13 @@ fn post_domain(
         new_accounts,
         catalogue_version: version,
     };
-    // A round that failed is repeated at the same version, and may then find more.
+    // A failed round is repeated with the same version, and may find more this time.
     let key = format!("domain {domain} {} {version} {count}", breach.id);
     post_to_controllers(db, domain, &key, &notice, now)
 }
 
-/// Posts notices about pastes with new addresses at verified domains. This runs in the final
-/// transaction of a paste load.
+/// Posts notices about pastes with new addresses at verified domains. Runs in the final transaction
+/// of a paste load.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -211,7 +213,7 @@ pub fn post_paste_notices(db: &mut Db, job: i64, now: i64) -> Result<(), Databas
     untold_pastes::clear(db)
 }
 
-/// Notifies everyone who controls a domain, and their webhooks, except those whose subscription has ended.
+/// Notifies a domain's controllers, and their webhooks, unless their subscription has ended.
 fn post_to_controllers(
     db: &mut Db,
     domain: &str,

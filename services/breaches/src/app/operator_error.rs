@@ -4,10 +4,10 @@ use database::DatabaseError;
 
 use crate::error::Error;
 
-/// Why an operator's change failed.
+/// The reason an operator's change failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// Forbidden by a rule. Contains a message for the operator.
+    /// A rule doesn't allow this. Contains a message for the operator.
     #[error("{0}")]
     Rejected(String),
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Opt-outs: the links that let owners choose, and the effect of each choice on their data.
+//! Opt-outs: the links with which owners choose, and what each choice does to their data.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -20,9 +20,9 @@ use crate::store::{
     unused_domains, versions,
 };
 
-/// Hides an address or removes its data, in one transaction. An earlier [`OptOut::Breaches`] still
-/// prevents later loads of the address, whatever the new choice is. Unfinished loads skip a removed
-/// address.
+/// Hides an address or removes its data, in one transaction. If [`OptOut::Breaches`] was chosen
+/// before, the address still isn't loaded again, whatever the new choice is. Unfinished loads skip
+/// a removed address.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,
@@ -62,8 +62,8 @@ pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), Opera
     Ok(())
 }
 
-/// Unlinks an address from a breach, along with any record or message that mentions the link.
-/// Returns whether this removed anything from the account.
+/// Unlinks an address from a breach, and deletes any record or message that mentions the link.
+/// Returns whether anything was removed from the account.
 pub fn remove_link(
     db: &mut Db,
     address: &EmailAddress,
@@ -111,8 +111,8 @@ fn remove_all(db: &mut Db, address: &EmailAddress) -> Result<(), OperatorError> 
 }
 
 /// Corrects a verified domain's counts after an address is removed. Otherwise, the next address
-/// added to one of its breaches would leave the count unchanged, and the load would not notify the
-/// domain's owners.
+/// added to one of its breaches would leave the count unchanged, and the domain's controllers
+/// wouldn't be notified of it.
 fn note_removed(
     db: &mut Db,
     address: &EmailAddress,
@@ -126,8 +126,8 @@ fn note_removed(
     Ok(suppressed_links::add(db, &removed)?)
 }
 
-/// Removes the names of the address's domain, and of the websites where the address was captured,
-/// if they are no longer used.
+/// Removes the names of the address's domain and of the websites where it was captured, unless
+/// they're still used.
 fn remove_domains(
     db: &mut Db,
     address: &EmailAddress,
@@ -143,8 +143,8 @@ fn remove_domains(
 }
 
 /// Deletes the owner's email links, notice records and pending notices. The subscriber is deleted
-/// too, unless we store more than an address for them. [`OptOut::Delete`] also keeps subscribers
-/// who asked for notices, because they still get them.
+/// too, unless more than an address is stored about them. With [`OptOut::Delete`], subscribers who
+/// asked for notices are also kept, because they will still get them.
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };
@@ -178,8 +178,8 @@ pub async fn opt_out_link(state: &State, link: &str) -> Result<Option<String>, E
     mail_links::look(state, link, Purpose::OptOut).await
 }
 
-/// Uses up a link and applies the owner's choice. Returns the address if the link was valid.
-/// Deleting the data signs the owner out everywhere.
+/// Uses up a link and applies the owner's choice. Returns the address if the link was valid. If the
+/// data is deleted, all of the owner's sessions end.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -188,13 +188,14 @@ pub async fn choose_opt_out(
     link: &str,
     choice: OptOut,
 ) -> Result<Option<String>, Error> {
-    // An invented link must not wait for the lock below, because anyone can send one.
+    // A made-up link must not wait for the lock below, since anyone can send one.
     if opt_out_link(state, link).await?.is_none() {
         return Ok(None);
     }
     let (link, now) = (link.to_owned(), state.clock().unix());
     let choose = move |db: &mut Db| -> Result<Option<String>, Error> {
-        // Before the link is locked: another choice for the same address deletes all of its links.
+        // This comes before the link is locked, because another choice for the same address deletes
+        // all of its links.
         versions::lock_accounts(db)?;
         let used = mail_links::use_up(db, &link, Purpose::OptOut, now)?;
         let Some(address) = used else { return Ok(None) };

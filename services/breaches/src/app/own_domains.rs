@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::store::domain_controls::{self, Control};
 use crate::store::{admin_events, domain_inheritance};
 
-/// Limit on proof lookups per subscriber, as (count, period). Each lookup contacts an external server.
+/// Limit on proof lookups per subscriber, as (count, period). Each one contacts an external server.
 const LOOKS: (u32, Duration) = (30, Duration::from_secs(60));
 
 /// A row in the list of domains.
@@ -49,7 +49,7 @@ impl OwnDomain {
     }
 }
 
-/// Number of addresses in stealer logs, or the reason for not showing it.
+/// Number of addresses in stealer logs, or the reason it isn't shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Captured {
     /// As of the last count.
@@ -62,7 +62,7 @@ pub enum Captured {
     Unverified,
 }
 
-/// A domain and how to prove control of it.
+/// A domain and the ways to prove control of it.
 #[derive(Clone, Debug)]
 pub struct DomainDetail {
     pub row: OwnDomain,

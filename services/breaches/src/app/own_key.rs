@@ -9,13 +9,14 @@ use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, key_holders};
 
-/// Maximum number of new keys per day. Each one invalidates the previous key, whose row we keep forever.
+/// Maximum number of new keys per day. Each one replaces the previous key, whose row is kept
+/// forever.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
 /// A subscriber's API key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
-    /// The live key's first characters and creation time.
+    /// The first characters and the creation time of the live key.
     pub live: Option<(String, i64)>,
     /// Whether the plan comes with a key.
     pub offered: bool,

@@ -17,7 +17,7 @@ const MAX_LENGTH: usize = 2_000;
 /// A subscriber's webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWebhook {
-    /// Messages are posted here.
+    /// The URL to which messages are posted.
     pub url: String,
     /// Creation time in Unix seconds.
     pub created_at: i64,
@@ -34,7 +34,7 @@ pub async fn webhooks(state: &State, subscriber: i64) -> Result<Vec<OwnWebhook>,
 }
 
 /// Adds a webhook and returns its secret, which can't be shown again. The inner error is a message
-/// for the subscriber.
+/// to the subscriber.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -50,7 +50,7 @@ pub async fn add_webhook(
     let secret = WebhookSecret::generate().map_err(|error| Error::Internal(error.to_string()))?;
     let (text, url, now) = (secret.text(), url.to_owned(), state.clock().unix());
     let add = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // Take the lock so that concurrent requests can see each other's webhooks.
+        // The lock ensures that concurrent requests see each other's webhooks.
         turns::take(db, &[digest(&format!("subscriber {subscriber}")).as_slice()])?;
         let known = webhooks::of_subscriber(db, subscriber)?;
         if known.iter().any(|webhook| webhook.url == url) {

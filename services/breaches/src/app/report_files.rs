@@ -15,7 +15,7 @@ pub struct ReportJson {
     /// When the report was requested, in Unix seconds.
     now: i64,
     begun: bool,
-    /// Whether we've written any addresses yet.
+    /// Whether any addresses have been written yet.
     is_filled: bool,
 }
 
@@ -44,7 +44,7 @@ impl ReportJson {
         piece.extend_from_slice(br#","DataClasses":"#);
         serde_json::to_writer(&mut *piece, &self.rows.classes())?;
         let totals = serde_json::to_vec(&ReportTotals::from(self.rows.found()))?;
-        // Splice the totals into this object.
+        // Append the totals to this object.
         piece.push(b',');
         piece.extend(totals.into_iter().skip(1));
         Ok(())
@@ -75,7 +75,7 @@ impl Pieces for ReportJson {
     }
 }
 
-/// The report as CSV, with one row per address and new breach.
+/// The report as CSV, with one row for each address and new breach.
 #[derive(Debug)]
 pub struct ReportCsv {
     rows: ReportRows,

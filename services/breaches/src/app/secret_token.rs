@@ -1,4 +1,4 @@
-//! Secrets for email links and sessions. We store only their digests.
+//! Secrets for email links and sessions. Only their digests are stored.
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 pub struct SecretToken {
     /// The secret itself (64 hex digits).
     pub text: String,
-    /// Digest of `text`, safe to store.
+    /// Digest of `text`, which is safe to store.
     pub digest: Vec<u8>,
 }
 
@@ -16,7 +16,7 @@ impl SecretToken {
     /// Generates a secret from the system's random source.
     ///
     /// # Errors
-    /// [`Error::Internal`] if that fails.
+    /// [`Error::Internal`] if the random source fails.
     pub fn new() -> Result<Self, Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|error| Error::Internal(error.to_string()))?;
@@ -31,7 +31,7 @@ pub fn digest(text: &str) -> Vec<u8> {
     Sha256::digest(text).to_vec()
 }
 
-/// Generates a secret that identifies a browser without a session.
+/// Generates a secret that identifies a browser that doesn't have a session.
 ///
 /// # Errors
 /// [`Error::Internal`] if the system's random source fails.

@@ -19,13 +19,13 @@ const LIFETIME: i64 = 24 * 3600;
 
 /// A newly started session.
 pub struct Session {
-    /// Goes into the session cookie.
+    /// Value of the session cookie.
     pub token: String,
     /// Session lifetime in seconds.
     pub lifetime: i64,
 }
 
-/// Emails a sign-in link, whether we know the address or not.
+/// Emails a sign-in link, whether or not the address is known.
 ///
 /// # Errors
 /// [`Error::Email`], [`Error::TooMany`] or [`Error::Unavailable`].
@@ -37,7 +37,8 @@ pub async fn sign_in_link(
     mail_links::send(state, client, address, Purpose::SignIn, mails::sign_in).await
 }
 
-/// Starts a session, creating the subscriber on the first visit. Returns `None` if the link isn't valid.
+/// Starts a session, adding the subscriber on the first visit. Returns `None` if the link isn't
+/// valid.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -58,7 +59,7 @@ pub async fn sign_in(state: &State, link: &str) -> Result<Option<Session>, Error
     Ok(begun.then_some(Session { token, lifetime: LIFETIME }))
 }
 
-/// Looks up who is signed in. Returns `None` if the session isn't valid.
+/// Looks up which subscriber is signed in. Returns `None` if the session isn't valid.
 ///
 /// # Errors
 /// Returns an error if the query fails.

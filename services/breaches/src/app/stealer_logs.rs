@@ -85,8 +85,8 @@ pub async fn stealer_logs_by_email_domain(
     Ok(CapturedWebsites::new(found))
 }
 
-/// Walks the captured logins of a domain after checking that the caller controls it. Uses a
-/// separate connection so that others don't have to wait.
+/// Visits the captured logins of a domain after checking that the caller controls it. Uses a
+/// separate connection so that other requests don't have to wait.
 async fn captured(
     state: &State,
     request: KeyedRequest,
@@ -110,7 +110,7 @@ fn unsorted(error: std::io::Error) -> Error {
     Error::Internal(format!("a domain's pairs cannot be sorted: {error}"))
 }
 
-/// Checks whether the domain's controllers may see this entry.
+/// Returns whether the domain's controllers may see this entry.
 fn may_be_seen(
     db: &mut Db,
     context: &RequestContext,
@@ -120,13 +120,13 @@ fn may_be_seen(
     Ok(is_shown(context, pair.breach) && !is_removed(db, context, pair.k, address)?)
 }
 
-/// Checks whether the breach is visible to a domain's controllers.
+/// Returns whether a domain's controllers can see the breach.
 fn is_shown(context: &RequestContext, breach: i32) -> bool {
     let breach = u16::try_from(breach).ok().and_then(|id| context.catalogue().by_id(id));
     breach.is_some_and(Breach::shown_for_domain)
 }
 
-/// Checks whether the owner of an address had all their data removed.
+/// Returns whether the owner of an address had all their data removed.
 fn is_removed(
     db: &mut Db,
     context: &RequestContext,

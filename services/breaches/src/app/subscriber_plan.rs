@@ -10,16 +10,16 @@ use crate::store::{domain_controls, plan_features, subscribers};
 /// Code of the plan for people without a subscription.
 const FREE: &str = "free";
 
-/// A subscriber's plan at some point in time.
+/// A subscriber's plan at a particular time.
 #[derive(Clone, Debug)]
 pub struct CurrentPlan {
-    /// The free plan if there is no active subscription.
+    /// The plan. If there is no active subscription, this is the free plan.
     pub plan: Plan,
     /// End of the active subscription in Unix seconds.
     pub until: Option<i64>,
 }
 
-/// Looks up a subscriber's plan as of a Unix time in seconds.
+/// Looks up a subscriber's plan at the Unix time `now` in seconds.
 ///
 /// # Errors
 /// Returns an error if a query fails.

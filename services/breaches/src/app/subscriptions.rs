@@ -35,8 +35,8 @@ pub fn subscriber_id(db: &mut Db, email: &EmailAddress) -> Result<i64, OperatorE
         .ok_or_else(|| OperatorError::Rejected(format!("the subscriber {email} does not exist")))
 }
 
-/// Adds a subscriber and returns their id. With `if_missing`, an existing subscriber isn't an
-/// error.
+/// Adds a subscriber and returns their id. If `if_missing` is set, it's not an error if the
+/// subscriber already exists.
 ///
 /// # Errors
 /// [`OperatorError::Rejected`] if the subscriber already exists.
@@ -90,7 +90,7 @@ pub fn set_subscription(
     Ok(())
 }
 
-/// Checks whether the subscriber is, or last was, on this plan.
+/// Returns whether the subscriber is on this plan, or was when the last subscription ended.
 fn has_plan(db: &mut Db, subscriber: i64, plan: &str) -> Result<bool, DatabaseError> {
     let own = subscribers::subscription_of(db, subscriber)?;
     Ok(own.is_some_and(|own| own.plan_code == plan))

@@ -1,17 +1,17 @@
-//! Retries while the database is busy. A load that has been running for hours shouldn't fail
-//! because of other writers.
+//! Retries while the database is busy, since other writers shouldn't cause a load to fail after
+//! hours.
 
 use database::{Backend, DatabaseError, Db, Pools, Retries, transaction};
 
 use super::error::JobError;
 use crate::store::load_connections;
 
-/// Whether it's worth trying again.
+/// Returns whether it's worth trying again.
 pub fn is_retryable(error: &JobError) -> bool {
     matches!(error, JobError::Database(DatabaseError::Busy))
 }
 
-/// A job's connection, which is replaced if lost.
+/// A job's connection, which is replaced if it's lost.
 pub struct RetryingConnection {
     pools: Pools,
     db: Db,
@@ -23,14 +23,14 @@ impl RetryingConnection {
         Ok(Self { db: load_connections::connect(pools)?, pools: pools.clone() })
     }
 
-    /// The connection, for reads and settings.
+    /// Returns the connection, for reads and settings.
     pub fn db(&mut self) -> &mut Db {
         &mut self.db
     }
 
     /// Runs a transaction until it's committed or fails for good.
     ///
-    /// If we don't know whether a commit succeeded, the transaction is run again, so `work` must be
+    /// If it's unknown whether a commit succeeded, the transaction is run again, so `work` must be
     /// idempotent.
     pub fn transaction<T>(
         &mut self,
@@ -42,7 +42,8 @@ impl RetryingConnection {
                 Err(error) if is_retryable(&error) => retries.pause(),
                 done => return done,
             };
-            // SQLite will release its lock eventually, but a lost connection to a server needs replacing.
+            // SQLite's lock will be released eventually, but a lost connection to a server has to
+            // be replaced.
             if self.db.backend() == Backend::Postgres
                 && let Ok(new) = load_connections::connect(&self.pools)
             {

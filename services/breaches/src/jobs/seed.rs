@@ -11,9 +11,9 @@ use crate::store::{
     stealer_logs, versions,
 };
 
-/// Populates a new database. Leaves existing ones alone.
+/// Populates a new database. Existing ones are left alone.
 pub fn first_start(context: &JobContext) -> Result<(), JobError> {
-    // Every command calls this. Only the first one should need the write lock.
+    // Every command calls this, but only the first one should need the write lock.
     if context.pools.read_blocking(|db| versions::get(db, versions::SEEDED_AT))?.is_some() {
         return Ok(());
     }
@@ -61,7 +61,8 @@ pub fn seed_test(context: &JobContext, use_catalogue: bool) -> Result<(), JobErr
     })
 }
 
-/// `seed-test --remove`: deletes the test accounts, as well as fixture breaches without any other accounts.
+/// `seed-test --remove`: deletes the test accounts, along with fixture breaches that have no other
+/// accounts.
 pub fn remove_test(context: &JobContext) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| {
@@ -139,8 +140,8 @@ fn add_pair(
     Ok(())
 }
 
-/// Returns the id of the breach that represents a fixture: either the fixture itself, or a
-/// catalogue entry that has the same flags.
+/// Returns the id of the breach that represents a fixture. That's either the fixture itself or a
+/// catalogue entry with the same flags.
 fn representative(db: &mut Db, fixture: Breach, use_catalogue: bool) -> Result<u16, DatabaseError> {
     if use_catalogue {
         let known = match fixture.name.as_str() {

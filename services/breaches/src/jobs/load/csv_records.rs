@@ -16,7 +16,7 @@ use super::skip_reason::SkipReason;
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     text: Vec<u8>,
-    /// Where each cell ends.
+    /// End position of each cell.
     ends: Vec<usize>,
 }
 

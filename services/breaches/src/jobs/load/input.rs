@@ -117,7 +117,8 @@ impl<'c> JobInput<'c> {
     /// Finishes reading.
     ///
     /// # Errors
-    /// Fails if the file was written to while it was being read, since its end may be missing. Also fails if the input is blank, as it is after a failed command or download.
+    /// Fails if the file was written to while it was being read, since its end may be missing. Also
+    /// fails if the input is blank, which is what a failed command or download leaves behind.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();

@@ -36,7 +36,7 @@ pub struct SanityCheck {
     judged: bool,
     /// Counts as of the first row being checked.
     before: Counts,
-    /// Where the checked rows start, for error messages. Empty at the start of the load.
+    /// Start of the checked rows, for error messages. Empty at the start of the load.
     start: String,
     /// Value of `start` for the rest of the current file. Set if the checked rows began in an
     /// earlier file.

@@ -18,7 +18,8 @@ const LISTED: usize = 20;
 /// column with a well-known name in each table.
 ///
 /// # Errors
-/// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is truncated, the error includes the position.
+/// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is
+/// truncated, the error includes the position.
 pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
     let mut dump = Dump {
         tokens: Tokens::new(input),

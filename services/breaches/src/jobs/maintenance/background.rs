@@ -1,7 +1,7 @@
 //! Background work of a server: counting domains after loads, posting notices about pastes,
 //! deleting expired rows, continuing interrupted purges, and emptying SQLite's write-ahead log
-//! after removals. Only one replica at a time counts domains, and only one continues a purge. Every
-//! replica does everything else, which is harmless to do twice.
+//! after removals. Only one replica at a time counts domains, and only one continues a purge.
+//! Everything else is done by every replica, since doing it twice is harmless.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +18,11 @@ use crate::state::State;
 use crate::store::versions::{self, Versions};
 use crate::store::{jobs, mail_tokens, messages, sessions};
 
-/// Initial and maximum delay before a failed round is retried, in seconds. The delay doubles with
+/// Initial and maximum delay in seconds before a failed round is retried. The delay doubles after
 /// each failure.
 const RETRY_SECONDS: (i64, i64) = (10, 3_600);
-/// How long to keep delivered messages and expired links, in seconds. During that time, we can
-/// determine whether a link has expired or never existed.
+/// How long to keep delivered messages and expired links, in seconds. Until then, an expired link
+/// can be distinguished from one that never existed.
 const RETENTION_SECONDS: i64 = 30 * 86_400;
 /// Seconds between deletions of expired rows.
 const PRUNE_SECONDS: i64 = 3600;
@@ -98,15 +98,15 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     state.pools().write(prune).await
 }
 
-/// Continues interrupted purges. If the server stops, it doesn't wait for this thread, because the
-/// purge will continue on the next start.
+/// Continues interrupted purges. A server that stops doesn't wait for this thread, because the
+/// purge will continue after the next start.
 #[derive(Debug, Default)]
 struct PurgeThread {
     is_running: Arc<AtomicBool>,
 }
 
 impl PurgeThread {
-    /// Looks for an interrupted purge in the background, unless we're already continuing one.
+    /// Looks for an interrupted purge in the background, unless one is already being continued.
     fn start(&self, state: &State) {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
@@ -126,7 +126,7 @@ impl PurgeThread {
     }
 }
 
-/// Clears a flag when dropped, even if there's a panic.
+/// Clears a flag when dropped, even in case of a panic.
 struct ClearOnDrop(Arc<AtomicBool>);
 
 impl Drop for ClearOnDrop {
@@ -135,8 +135,8 @@ impl Drop for ClearOnDrop {
     }
 }
 
-/// Empties SQLite's write-ahead log after opt-outs and catalogue changes, to get rid of removed
-/// data. Returns `false` if it has to be tried again.
+/// Empties SQLite's write-ahead log after opt-outs and catalogue changes so that removed data is
+/// gone from it. Returns `false` if this has to be retried.
 async fn clear_log_after_removals(state: &State, cleared: &mut Option<Versions>) -> bool {
     let Ok(version) = state.pools().read(versions::current).await else { return false };
     if *cleared == Some(version) {

@@ -24,16 +24,17 @@ pub struct Cleaned {
     pub empty: u64,
     /// Accounts removed because they weren't valid addresses.
     pub odd: u64,
-    /// Number of those that did contain an address. Their breaches were moved to it.
+    /// Number of those that contained an address. Their breaches were moved to it.
     pub rescued: u64,
-    /// Domain names removed because they weren't domains.
+    /// Stored domain names removed because they weren't domains.
     pub domains: u64,
-    /// Websites removed, along with their stealer log entries, because they weren't websites.
+    /// Websites removed, along with their stealer log entries, because they weren't domains of
+    /// websites.
     pub websites: u64,
 }
 
-/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed.
-/// After an interruption, just run this again.
+/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed. If
+/// this is interrupted, it can simply be run again.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -76,7 +77,7 @@ pub fn clean(context: &JobContext, dry_run: bool) -> Result<Cleaned, JobError> {
         Ok(())
     })?;
     if !dry_run {
-        // An earlier run may have been interrupted before the server heard of its changes.
+        // An earlier run may have been interrupted before servers noticed its changes.
         traces::clear_log_or_warn(connection.db())?;
     }
     Ok(cleaned)
@@ -88,7 +89,8 @@ pub(super) fn is_odd(row: &AccountRow) -> bool {
 }
 
 /// Fixes accounts and updates the counts. A dry run does the same but rolls back. The catalogue
-/// version changes now, because servers have to notice even if the process is killed right after.
+/// version changes in the same transaction, because servers must notice the changes even if the
+/// process is killed right afterwards.
 fn repair_all(
     db: &mut Db,
     wrong: &[&AccountRow],
@@ -118,7 +120,7 @@ fn repair(
     counts: &mut BTreeMap<u16, i64>,
 ) -> Result<(), JobError> {
     account_links::merge_key(db, row.key())?;
-    // Appended accounts have a sequence number now.
+    // Accounts from runs now have a row with a sequence number.
     let with_key = accounts::in_table(db, row.key())?.into_iter();
     let mut same = with_key.filter(|other| other.local == row.local && other.domain == row.domain);
     let Some(AccountRow { k, seq, breaches: list, .. }) = same.next() else { return Ok(()) };
@@ -141,7 +143,7 @@ fn repair(
     account_links::remove(db, place)?;
     for breach in id_list::ids(&list) {
         let kept = match &address {
-            // If a purge is already past the address's key, it would miss a new link.
+            // If a purge has already passed the address's key, it would miss a new link.
             Some(address) if breaches::takes_accounts(db, breach)? => {
                 account_links::link_one(db, address, breach)?
             }

@@ -21,7 +21,7 @@ static MISSING: LazyLock<Gauge> = LazyLock::new(|| {
     register(Gauge::new("breaches_accounts_unreachable_ratio", help))
 });
 
-/// Runs forever, or not at all if everything is on one server.
+/// Runs forever, or returns immediately if everything is on one server.
 pub async fn watch_cluster(state: State) {
     let (mut missing, mut is_failing) = (None, false);
     while state.layout().is_distributed() {
@@ -38,7 +38,7 @@ pub async fn watch_cluster(state: State) {
                 state.set_missing(now.clone());
                 missing = now;
             }
-            // Until the next check succeeds, the metrics and `/readyz` show the last known state.
+            // The metrics and `/readyz` show the last known state until a check succeeds again.
             Err(error) if !is_failing => {
                 is_failing = true;
                 log::warn!("cannot check the servers of the database: {error}");
@@ -50,7 +50,7 @@ pub async fn watch_cluster(state: State) {
 }
 
 fn note(workers: &[Worker]) {
-    // Forget servers that have been removed.
+    // Forget servers that have been removed from the cluster.
     UP.reset();
     for worker in workers {
         UP.with_label_values(&[&worker.name]).set(worker.is_up.into());
@@ -59,13 +59,13 @@ fn note(workers: &[Worker]) {
     MISSING.set(lost as f64 / all.max(1) as f64);
 }
 
-/// Number of shards on unresponsive servers, and in total.
+/// Returns the number of shards on unresponsive servers and the total number of shards.
 fn parts(workers: &[Worker]) -> (i64, i64) {
     let lost = workers.iter().filter(|worker| !worker.is_up);
     (lost.map(|worker| worker.parts).sum(), workers.iter().map(|worker| worker.parts).sum())
 }
 
-/// Describes unreachable shards for the operator. `None` if everything is reachable.
+/// Describes unreachable shards to the operator. `None` if all of them are reachable.
 fn unreachable(workers: &[Worker]) -> Option<String> {
     let lost: Vec<&str> =
         workers.iter().filter(|worker| !worker.is_up).map(|worker| worker.name.as_str()).collect();

@@ -1,11 +1,11 @@
-//! Moves appended accounts to the account table after a load.
+//! Moves accounts from runs to the account table after a load.
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::retry::RetryingConnection;
 use crate::store::{accounts, load_connections};
 
-/// Compacts the accounts. Moves up to twice the number of accounts loaded, so that each load does
+/// Compacts the accounts. Moves up to twice as many accounts as were loaded, so that each load does
 /// its share of the work.
 pub fn compact(context: &JobContext, loaded: i64) -> Result<(), JobError> {
     if context.pools.read_blocking(accounts::is_compact)? {

@@ -14,7 +14,7 @@ use crate::store::{
 
 /// Number of accounts to sample.
 const SAMPLE: usize = 1_000;
-/// Number of places to sample from. Accounts from the same place are consecutive.
+/// Number of positions to sample from. At each one, consecutive accounts are read.
 const PLACES: usize = 50;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -24,17 +24,17 @@ pub struct Findings {
     /// Number of breaches in the catalogue.
     pub breaches: usize,
     pub accounts: i64,
-    /// Accounts without a by-domain index entry, or that can't be found in their run.
+    /// Accounts that lack a by-domain index entry or can't be found in their run.
     pub unfiled: i64,
-    /// Accounts without data. `accounts clean` removes them.
+    /// Accounts without data, which `accounts clean` removes.
     pub empty: i64,
-    /// Stored domains that aren't domains because an older version mistook a secret for part of
+    /// Stored domains that aren't domains, because an older version mistook a secret for part of
     /// one. `accounts clean` removes them.
     pub odd_domains: u64,
-    /// Stored websites that aren't websites because an older version mistook a password for one.
+    /// Stored websites that aren't websites, because an older version mistook a password for one.
     /// `accounts clean` removes their stealer log entries.
     pub odd_websites: u64,
-    /// Links to retired breaches. A purge removes them.
+    /// Links to retired breaches, which a purge removes.
     pub retired_links: i64,
     /// Number of stealer log entries.
     pub stealer_pairs: i64,
@@ -42,7 +42,7 @@ pub struct Findings {
     pub opt_outs: i64,
     /// Number of accounts sampled.
     pub sampled: usize,
-    /// Sampled accounts with the wrong key for their address.
+    /// Sampled accounts whose key doesn't match their address.
     pub wrong_keys: usize,
     /// Sampled accounts with the id of a breach that doesn't exist.
     pub orphan_ids: usize,
@@ -50,13 +50,13 @@ pub struct Findings {
     pub unsorted_lists: usize,
     /// Sampled accounts that should have been removed because of an opt-out.
     pub opted_out: usize,
-    /// Sampled accounts that aren't addresses because an older version mistook a secret for part of
-    /// one, perhaps in front of it. `accounts clean` repairs or removes them.
+    /// Sampled accounts that aren't addresses, because an older version mistook a secret for part
+    /// of one, perhaps the part in front. `accounts clean` repairs or removes them.
     pub odd_addresses: usize,
 }
 
 impl Findings {
-    /// True if there are no problems.
+    /// Returns `true` if there are no problems.
     pub fn is_sound(&self) -> bool {
         self.unfiled + self.empty + self.retired_links == 0
             && self.odd_domains + self.odd_websites == 0

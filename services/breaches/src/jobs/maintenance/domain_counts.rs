@@ -1,5 +1,5 @@
 //! Counts new subdomains, and recounts verified domains when the catalogue has changed. Only one
-//! replica does this at a time.
+//! replica at a time does this.
 
 use database::{DatabaseError, Db};
 
@@ -16,12 +16,12 @@ const COUNTED_AT: &str = "domains_counted_at_version";
 /// Meta entry for the counting lease.
 const LEASE: &str = "maintenance_until";
 
-/// Counts all verified domains as of a catalogue version. Also verifies new subdomains for plans
-/// that include them. Returns `false` if another replica is already counting.
+/// Counts all verified domains as of the catalogue version `version`. Also verifies new subdomains
+/// for plans that include them. Returns `false` if another replica is already counting.
 ///
 /// # Errors
-/// Returns the first failure. After a failure, we continue with the next domain unless several fail
-/// in a row. The lease is released so that the rest can be retried soon.
+/// Returns the first failure. After a failure, counting continues with the next domain unless
+/// several in a row fail. The lease is released so that the rest can be retried soon.
 pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error> {
     let pools = state.pools();
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
@@ -46,8 +46,9 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     }
 }
 
-/// Counts verified domains that have not been counted yet. These are inherited subdomains that the
-/// request left for later, or whose count failed. Does nothing if another replica is counting.
+/// Counts verified domains that haven't been counted yet. These are inherited subdomains that were
+/// left for later when their parent was verified, or whose count failed. Does nothing if another
+/// replica is counting.
 ///
 /// # Errors
 /// Returns the first failure, like [`recount_domains`].
@@ -90,8 +91,8 @@ impl Round {
 
     /// Counts a domain and posts notices about new addresses.
     async fn recount_one(&mut self, domain: String) -> Result<(), Stop> {
-        // Use the same catalogue for the notices as for the count. A newer one might have breaches
-        // that weren't counted.
+        // Use the same catalogue for the notices as for the count, since a newer one might have
+        // breaches that weren't counted.
         let snapshot = self.state.snapshot();
         let (name, counted) = (domain.clone(), snapshot.clone());
         let count = move |db: &mut Db| {
@@ -113,7 +114,7 @@ impl Round {
             .await
     }
 
-    /// Verifies and counts the new subdomains of a domain.
+    /// Verifies and counts new subdomains of a domain.
     async fn add_subdomains(&mut self, subscriber: i64, root: String) -> Result<(), Stop> {
         let add = move |db: &mut Db, now| app::add_subdomains(db, subscriber, &root, now);
         for added in self.round.write(add).await? {
@@ -130,7 +131,7 @@ impl Round {
         failures.result()
     }
 
-    /// Counts a domain for the first time. This posts no notices.
+    /// Counts a domain for the first time, which doesn't post any notices.
     async fn count_one(&mut self, domain: String) -> Result<(), Stop> {
         let name = domain.clone();
         let count = self.round.read(move |db| app::count_now(db, &name)).await?;

@@ -1,4 +1,4 @@
-//! A long round of work, done only by the replica that holds the lease.
+//! A long round of work, which only the replica that holds the lease may do.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::store::lease::Lease;
 
 /// Seconds until the lease expires if it isn't renewed.
 const LEASE_SECONDS: i64 = 300;
-/// How often to renew the lease during a long read.
+/// Time between renewals of the lease during a long read.
 const RENEW_EVERY: Duration = Duration::from_secs(60);
 /// End the round after this many failures in a row.
 const MAX_FAILURES: usize = 5;
 
-/// Why a step of a round failed.
+/// The reason a step of a round failed.
 pub enum Stop {
     /// Another replica has taken the lease.
     LeaseLost,
@@ -35,7 +35,7 @@ impl From<DatabaseError> for Stop {
 }
 
 /// A round of work. Every transaction starts by renewing the lease, so a slow replica can't
-/// overwrite newer data from another one.
+/// overwrite newer data written by another one.
 pub struct LeasedRound {
     state: State,
     lease: Lease,
@@ -53,12 +53,13 @@ impl LeasedRound {
         Ok(lease.map(|lease| Self { state: state.clone(), lease }))
     }
 
-    /// The server state.
+    /// Returns the server state.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Releases the lease. If we still had it, runs `finish` in the same transaction and returns true.
+    /// Releases the lease. If it was still ours, runs `finish` in the same transaction and returns
+    /// `true`.
     ///
     /// # Errors
     /// Returns an error if a query fails.
@@ -125,8 +126,8 @@ impl LeasedRound {
     }
 }
 
-/// Keeps track of failures in a round. If one domain fails, we can still do the others, but not if
-/// the database is down.
+/// Keeps track of failures in a round. If a single domain fails, the round continues with the
+/// others, but not if the database is down.
 #[derive(Default)]
 pub struct Failures {
     first: Option<Error>,

@@ -1,4 +1,5 @@
-//! Updates metrics periodically, so that neither lookups nor scrapes have to query the database for them.
+//! Updates metrics periodically, so that neither lookups nor scrapes need to query the database for
+//! them.
 
 use std::time::Duration;
 
@@ -9,14 +10,14 @@ use crate::model::waiting::{Channel, Waiting};
 use crate::state::State;
 use crate::store::{accounts, jobs, messages, versions};
 
-/// How often to measure jobs and messages.
+/// Time between measurements of jobs and messages.
 const EVERY: Duration = Duration::from_secs(15);
-/// Minimum number of seconds between account counts, which have to read a whole index.
+/// Minimum number of seconds between account counts, each of which reads a whole index.
 const COUNT_SECONDS: i64 = 900;
 
-/// Runs forever. Every replica measures jobs and messages, because it may be that none of them
-/// delivers. Those that run maintenance also count accounts when the data has changed, but no more
-/// than once every 15 minutes.
+/// Runs forever. Every replica measures jobs and messages, because possibly none of them delivers
+/// messages. Replicas that run maintenance also count accounts when the data has changed, but at
+/// most once every 15 minutes.
 pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {

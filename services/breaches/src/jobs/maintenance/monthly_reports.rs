@@ -12,14 +12,14 @@ use crate::model::month::Month;
 use crate::state::State;
 use crate::store::monthly_reports::{self, DueReport};
 
-/// How long to wait after the end of a month, in seconds, so that all replicas show everything
-/// added in it.
+/// How long to wait after the end of a month, in seconds. By then, all replicas show everything
+/// that was added in that month.
 const SETTLED: i64 = 3_600;
 /// Meta entry for the lease on queuing monthly emails.
 const LEASE: &str = "monthly_reports_until";
 /// Maximum number of emails per pass. The lease is released after each pass.
 const MAILS: i64 = 100;
-/// Pause before the next pass if more emails are due. Gives other replicas a chance.
+/// Pause before the next pass if more emails are due, which gives other replicas a chance.
 const NEXT: Duration = Duration::from_secs(1);
 /// Pause after the last email, or after a failure that ended a pass.
 const IDLE: Duration = Duration::from_secs(600);
@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(600);
 /// Outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Nothing left to try. The next pass starts over.
+    /// There is nothing left to try. The next pass starts over.
     Complete,
     /// There are more emails to queue.
     More,
@@ -38,15 +38,15 @@ pub enum Pass {
 /// A replica's position in the list of emails.
 ///
 /// Each pass starts where the previous one stopped, so emails that can't be created don't hold up
-/// the rest.
+/// the others.
 #[derive(Debug, Default)]
 pub struct MonthlyMails {
-    /// Id of the last domain control we tried.
+    /// Id of the domain control tried last.
     after: i64,
 }
 
-/// Queues monthly emails forever. Separate from other maintenance, because each email requires
-/// reading a whole domain.
+/// Queues monthly emails forever. This is separate from other maintenance because each email
+/// requires reading a whole domain.
 pub async fn write_monthly_mails(state: State) {
     let mut mails = MonthlyMails::default();
     loop {
@@ -64,11 +64,11 @@ pub async fn write_monthly_mails(state: State) {
 
 impl MonthlyMails {
     /// Queues up to `limit` outstanding emails about the last full month. If an email can't be
-    /// created, we log that and retry it after all the others.
+    /// created, this is logged, and it's retried after all the others.
     ///
     /// # Errors
     /// Fails on database errors, or with the last of several failures in a row. The next pass
-    /// starts after those.
+    /// starts after these.
     pub async fn pass(&mut self, state: &State, limit: i64) -> Result<Pass, Error> {
         let month = Month::last_before(state.clock().unix() - SETTLED);
         let after = self.after;
@@ -80,7 +80,7 @@ impl MonthlyMails {
         let Some(mut round) = LeasedRound::begin(state, LEASE).await? else {
             return Ok(Pass::Elsewhere);
         };
-        // Another replica may have queued some of these just before it released the lease.
+        // Another replica may have queued some of them just before it released the lease.
         let posted = match state.pools().read(due).await {
             Ok(reports) => self.post(&mut round, reports, limit, month).await,
             Err(error) => Err(error.into()),

@@ -14,19 +14,20 @@ use crate::store::{accounts, jobs, mail_domains, opt_outs, traces, unused_domain
 /// Traces of an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Remains {
-    /// Columns, files and parts of files that contain the address or its key, with the number of matches.
+    /// Columns, files and parts of files that contain the address or its key, along with the number
+    /// of matches.
     pub found: Vec<(String, u64)>,
     /// Whether the address's domain is still stored even though no account uses it.
     pub unused_domain: bool,
-    /// Whether the digest is deliberately kept to avoid loading the address again, possibly only
+    /// Whether the digest is kept on purpose so that the address isn't loaded again, possibly only
     /// until a load ends.
     pub kept_digest: bool,
-    /// Files we looked at.
+    /// Files that were searched.
     pub files: Vec<PathBuf>,
 }
 
 impl Remains {
-    /// True if nothing is left, except perhaps a digest that is deliberately kept.
+    /// Returns `true` if nothing is left, except perhaps a digest that is kept on purpose.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty() && !self.unused_domain
     }
@@ -64,7 +65,8 @@ pub fn find_remains(
     drop(db);
     let text = address.as_str().as_bytes().to_ascii_lowercase();
     if let Some(path) = database {
-        // The account key as encoded in the table, and in checkpoints and blocks of runs.
+        // The account key as encoded in the table, and as encoded in checkpoints and blocks of
+        // runs.
         let (table, run) = (key.to_be_bytes(), key.to_le_bytes());
         let needles = [text.as_slice(), &table, &run];
         for suffix in ["", "-wal"] {
@@ -95,7 +97,7 @@ fn look_into(path: &Path, needles: &[&[u8]], remains: &mut Remains) -> Result<()
     Ok(())
 }
 
-/// Returns a file, or all files in a folder and its subfolders.
+/// Returns `path` if it's a file, or all files in the folder and its subfolders.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -114,10 +116,10 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// How many bytes to read at once.
+/// Number of bytes to read at once.
 const PIECE: usize = 1 << 20;
 
-/// Counts matches of several byte strings. Only the first one ignores case.
+/// Counts matches of several byte strings. Only the first one is matched regardless of case.
 fn occurrences(mut input: impl Read, needles: &[&[u8]]) -> io::Result<u64> {
     let longest = needles.iter().map(|needle| needle.len()).max().unwrap_or(1);
     let (mut buffer, mut count) = (Vec::with_capacity(PIECE + longest), 0);
@@ -129,7 +131,8 @@ fn occurrences(mut input: impl Read, needles: &[&[u8]]) -> io::Result<u64> {
         let lower = buffer.to_ascii_lowercase();
         for (number, needle) in needles.iter().enumerate() {
             let bytes = if number == 0 { &lower } else { &buffer };
-            // Matches that end in the part we kept have already been counted.
+            // Matches that end within the bytes kept from the previous piece have already been
+            // counted.
             let first = (kept + 1).saturating_sub(needle.len());
             count += memchr::memmem::find_iter(&bytes[first..], needle).count() as u64;
         }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::notices;
 
-/// Subscribers per transaction.
+/// Number of subscribers per transaction.
 const BATCH: i64 = 200;
 
 /// Posts notices to subscribers whose own address is in a new breach or paste.

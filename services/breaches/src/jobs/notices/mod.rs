@@ -1,4 +1,4 @@
-//! Notices: who gets them, how they're delivered, and how loads suppress them.
+//! Notices: who receives them, how they're delivered, and how loads suppress them.
 
 mod delivery;
 mod listeners;

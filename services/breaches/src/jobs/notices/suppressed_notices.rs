@@ -1,5 +1,5 @@
-//! Loads with notices suppressed. The transaction that adds links also records them as known, so
-//! neither a later load nor a restart will post notices about them.
+//! Suppresses notices about the links of a load. The transaction that adds links also records them
+//! as known, so neither a later load nor a restart posts notices about them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,8 +22,8 @@ pub struct SuppressedNotices {
 }
 
 impl SuppressedNotices {
-    /// Records new links of these addresses (sorted and unique) as known, if a subscriber wants
-    /// notices about the address or if its domain is verified.
+    /// Records new links of these addresses (sorted and unique) as known, provided that a
+    /// subscriber wants notices about the address or that its domain is verified.
     pub fn note(
         &self,
         db: &mut Db,
@@ -58,7 +58,7 @@ impl SuppressedNotices {
     }
 }
 
-/// Subscribers who want notices, by the sorting form of their address.
+/// Returns subscribers who want notices, by their address as it's sorted; see `sorted_text`.
 fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
     let found = notices::listeners_between(db, low, high)?.into_iter();
     let by_address = found.filter_map(|(subscriber, email)| {
@@ -68,7 +68,7 @@ fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, D
     Ok(by_address.collect())
 }
 
-/// Finds out which of the addresses' domains are verified.
+/// Returns which of the addresses' domains are verified.
 fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, DatabaseError> {
     let domains = links.iter().map(|link| sorted_text::split(link.address).1);
     let domains: HashSet<&str> = domains.collect();
@@ -76,7 +76,7 @@ fn verified(db: &mut Db, links: &[AddressLinks<'_>]) -> Result<HashSet<String>, 
     Ok(domain_controls::verified_among(db, &domains)?.into_iter().collect())
 }
 
-/// Breaches that the address isn't linked to yet.
+/// Returns the breaches that the address isn't linked to yet.
 fn new_links(
     db: &mut Db,
     view: &AccountView,
