@@ -78,7 +78,8 @@ pub enum AddressCommand {
 }
 
 impl AddressCommand {
-    /// `mails` is the folder where email would be written. It doesn't have to exist.
+    /// Runs the command. `mails` is the folder to which emails would be written, which doesn't have
+    /// to exist.
     pub fn run(self, context: &JobContext, mails: PathBuf) -> anyhow::Result<ExitCode> {
         let now = context.clock.unix();
         match self {

@@ -13,7 +13,7 @@ pub struct Doctor {
 }
 
 impl Doctor {
-    /// Exits with code 1 if there's a problem.
+    /// Runs the command. Exits with code 1 if there are any problems.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         let found = jobs::examine(context)?;
         let text = format!(

@@ -39,7 +39,8 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
     })
 }
 
-/// Checks whether a webhook URL is allowed. Only looks at the URL, without resolving anything.
+/// Returns whether a webhook URL is allowed. This only examines the URL and doesn't resolve its
+/// host.
 pub fn may_call(settings: &Settings, url: &str) -> bool {
     let reach = reach(&settings.verification);
     webhook_url::is_plain(url) && web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -49,7 +50,7 @@ fn reach(settings: &VerificationSettings) -> Reach {
     if settings.verify_allow_private { Reach::anywhere() } else { guarded() }
 }
 
-/// Limits us to the public internet and standard web ports.
+/// Returns limits to the public internet and standard web ports.
 fn guarded() -> Reach {
     let nameable = |url: &url::Url| {
         names_public_host(url) && matches!(url.port_or_known_default(), Some(80 | 443))
@@ -65,7 +66,7 @@ fn mailer(
     let from = settings.mail.sender(public_url);
     let wrong = |name| move |error: MailError| SettingError(format!("{name}: {error}"));
     match &settings.mail.smtp_url {
-        // The URL may contain a password, so keep it out of the error.
+        // The URL may contain a password, so the error must not include it.
         Some(url) => {
             Ok(Arc::new(SmtpMailer::new(url, &from).map_err(wrong("SMTP_URL or MAIL_FROM"))?))
         }

@@ -98,7 +98,8 @@ fn line(job: &Job) -> String {
     )
 }
 
-/// Runs a job again with its stored options, starting from its checkpoint. The input must be unchanged.
+/// Runs a job again with its stored options, starting from its checkpoint. Its input must be
+/// unchanged.
 fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<ExitCode> {
     if matches!(job.state.as_str(), "done" | "cancelled") {
         bail!("job {} is {}", job.id, job.state);

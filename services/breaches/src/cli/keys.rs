@@ -43,7 +43,7 @@ impl Keys {
     }
 }
 
-/// Keys belong to subscribers, who can have only one live key each.
+/// Keys belong to subscribers, each of whom can have only one live key.
 pub struct Subscribers;
 
 impl Owners for Subscribers {

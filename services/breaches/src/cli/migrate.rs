@@ -48,7 +48,8 @@ impl Migrate {
             set_for_sessions(&mut database, &format!("breaches.partitions={}", self.partitions));
         }
         let applied = database.migrate(data_dir, name, &migrations).map_err(|error| {
-            // Without the Citus extension, the call that distributes a table fails before anything else.
+            // Without the Citus extension, the call that distributes a table fails before anything
+            // else does.
             if error.to_string().contains("create_distributed_table") {
                 anyhow!(
                     "the citus extension is not installed; run CREATE EXTENSION citus; on every \
@@ -94,9 +95,9 @@ fn with_setting(url: &str, setting: &str) -> String {
 ///
 /// On a single PostgreSQL server, `serve` uses generic plans for prepared statements. Otherwise,
 /// lookups in partitioned tables would be replanned every time, which takes longer than the lookups
-/// themselves. Jobs do better with plans for actual values, and Citus needs those to find the right
-/// server for a key. If the URL has options (even empty ones), we leave it alone because a pooler
-/// might reject ours.
+/// themselves. Jobs perform better with plans for the actual values, and Citus needs these to
+/// determine which server has a key. If the URL has options, even empty ones, it isn't changed,
+/// because a pooler might reject ours.
 pub fn set_up_sessions(
     database: &mut DatabaseSettings,
     pools: &Pools,

@@ -117,7 +117,8 @@ impl Command {
         }
     }
 
-    /// Whether the database must already exist. We don't want a mistyped path to create a new one.
+    /// Returns whether the database must already exist, so that a mistyped path doesn't create a
+    /// new one.
     fn reads_only(&self) -> bool {
         matches!(
             self,
@@ -192,20 +193,20 @@ impl shell::Cli for Cli {
 }
 
 impl Cli {
-    /// Database settings, tuned for this service.
+    /// Returns the database settings, tuned for this service.
     fn database(&self) -> DatabaseSettings {
         let mut database = self.settings.database.clone();
         database.sqlite.page_size = Some(8_192);
         database.sqlite.mmap_bytes = self.settings.service.sqlite_mmap;
-        // After people have their data removed, free pages must not contain any of it.
+        // Once people have had their data removed, free pages must not contain any of it.
         database.sqlite.secure_delete = true;
         database
     }
 
-    /// Opens the database. New ones get plans and test accounts.
+    /// Opens the database. New databases receive plans and test accounts.
     fn context(&self) -> anyhow::Result<JobContext> {
         let pools = self.open(&self.database())?;
-        // Session settings depend on what's in the database, so connect again.
+        // Session settings depend on what the database contains, so connect again.
         let mut database = self.database();
         let pools = match migrate::set_up_sessions(&mut database, &pools, self.serves())? {
             true => self.open(&database)?,
@@ -237,7 +238,8 @@ impl Cli {
     }
 
     fn serve(self) -> anyhow::Result<ExitCode> {
-        // A start that fails because of a setting must not create or migrate the database.
+        // If a setting prevents the server from starting, it must not create or migrate the
+        // database.
         let external = external::external(&self.settings.shell, &self.settings.service)?;
         let context = self.context()?;
         context.pools.register_server();

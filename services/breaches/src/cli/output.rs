@@ -1,4 +1,4 @@
-//! Command output: JSON for programs, text for people.
+//! Output of commands: JSON for programs, text for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -43,7 +43,7 @@ impl Output {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Prints the outcome of a load. Exits with code 3 if rows were skipped.
+    /// Prints the outcome of a load. The exit code is 3 if rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
         let Outcome { job, read, accepted, skipped, added, notices, reasons, skips } = outcome;
         let silent = if *notices { "" } else { ", without notices" };
@@ -60,7 +60,7 @@ impl Output {
         Ok(if *skipped > 0 { ExitCode::from(SOME_SKIPPED) } else { ExitCode::SUCCESS })
     }
 
-    /// Prints the outcome of a dry run. Exits with code 3 if rows would be skipped.
+    /// Prints the outcome of a dry run. The exit code is 3 if rows would be skipped.
     pub fn print_forecast(self, forecast: &Forecast) -> anyhow::Result<ExitCode> {
         let Forecast { read, accepted, skipped, new, known, linked, opted_out, reasons, skips } =
             forecast;
@@ -105,7 +105,7 @@ pub struct LoadEnding {
     pub output: Output,
 }
 
-/// Records an operator's change (action and subject) in the audit log.
+/// Records a change by the operator (action and subject) in the audit log.
 pub fn record(context: &JobContext, event: Option<(&str, String)>) -> Result<(), DatabaseError> {
     let Some((action, subject)) = event else { return Ok(()) };
     let now = context.clock.unix();

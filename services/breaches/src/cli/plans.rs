@@ -40,7 +40,7 @@ impl Plans {
     }
 }
 
-/// A plan as printed by `plans list`.
+/// Returns a plan as printed by `plans list`.
 fn plan_as_json(context: &JobContext, code: &str) -> anyhow::Result<Value> {
     let list = PlansCommand::<FeatureFlags>::List { json: true };
     let mut text = Vec::new();

@@ -57,7 +57,7 @@ fn since(text: &str) -> Result<i64, String> {
 }
 
 impl Report {
-    /// Prints a domain's new exposures like its controllers see them, including sensitive breaches.
+    /// Prints a domain's new exposures as its controllers see them, including sensitive breaches.
     pub fn run(self, context: &JobContext) -> anyhow::Result<ExitCode> {
         if is_ip_address(&self.domain) {
             anyhow::bail!(

@@ -44,7 +44,7 @@ pub enum WebhookCommand {
     },
 }
 
-/// A webhook, minus its secret.
+/// A webhook without its secret.
 #[derive(serde::Serialize)]
 struct Row {
     id: i64,

@@ -5,7 +5,8 @@ use outbound::{Dns, DnsError};
 
 /// Looks up TXT records.
 pub trait TxtRecords: Send + Sync {
-    /// Returns the TXT records of a name, with multi-string records joined. Empty if the name doesn't exist.
+    /// Returns the TXT records of `name`, joining records that consist of several strings. Empty if
+    /// the name doesn't exist.
     fn txt(&self, name: &str) -> BoxFuture<'_, Result<Vec<String>, DnsError>>;
 }
 

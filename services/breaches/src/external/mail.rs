@@ -22,12 +22,12 @@ pub struct Mail {
     pub text: String,
     /// HTML version, if any.
     pub html: Option<String>,
-    /// Extra headers for notices, which the recipient hasn't directly asked for.
+    /// Additional headers for notices, which weren't requested one by one.
     pub notice: Option<NoticeHeaders>,
 }
 
 impl Mail {
-    /// A plain text email that was requested.
+    /// Creates a plain text email that was requested.
     pub fn plain(to: String, subject: String, text: String) -> Self {
         Self { to, subject, text, html: None, notice: None }
     }
@@ -41,51 +41,51 @@ pub struct NoticeHeaders {
     pub unsubscribe: String,
 }
 
-/// Why an email wasn't sent. Never mentions the recipient or the contents.
+/// The reason an email wasn't sent. It mentions neither the recipient nor the contents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct MailError {
-    /// Set if there's no point in retrying.
+    /// Set if retrying is pointless.
     pub permanent: bool,
-    /// Reason to show the operator.
+    /// The reason, as shown to the operator.
     pub why: String,
 }
 
 impl MailError {
-    /// For failures that are worth retrying.
+    /// Creates an error for a failure that is worth retrying.
     pub(super) fn temporary(why: impl std::fmt::Display) -> Self {
         Self { permanent: false, why: why.to_string() }
     }
 
-    /// For failures that aren't worth retrying.
+    /// Creates an error for a failure that isn't worth retrying.
     fn permanent(why: impl std::fmt::Display) -> Self {
         Self { permanent: true, why: why.to_string() }
     }
 }
 
 pub trait Mailer: Send + Sync {
-    /// Tries to send an email, once.
+    /// Tries once to send an email.
     fn send(&self, mail: Mail) -> BoxFuture<'_, Result<(), MailError>>;
 }
 
-/// Returns `true` if we can send email to an address. Addresses in breaches and searches don't
-/// always allow that.
+/// Returns `true` if we can send email to an address. That isn't the case for every address in
+/// breaches and searches.
 pub fn takes_mail(address: &str) -> bool {
     let Some(address) = recipient(address) else { return false };
     let party = Mailbox::new(None, address);
-    // Fails if the address can't be put in a header.
+    // This fails if the address can't be put in a header.
     Message::builder().from(party.clone()).to(party).body(String::new()).is_ok()
 }
 
-/// The recipient with their domain as A-labels, which all mail servers understand. `None` if we
-/// can't send email to this address.
+/// Returns the recipient with their domain as A-labels, which all mail servers understand. `None`
+/// if we can't send email to this address.
 fn recipient(address: &str) -> Option<Address> {
     let address = EmailAddress::parse(address).ok()?;
     Address::new(address.local(), address.domain()).ok()
 }
 
-/// Builds the message. The Message-ID uses the sender's domain, not our host name. It's random
-/// unless the email comes with one.
+/// Builds the message. The Message-ID uses the sender's domain rather than our host name. It's
+/// random unless the email specifies one.
 fn message(from: &Mailbox, mail: Mail) -> Result<Message, MailError> {
     let to = recipient(&mail.to);
     let to = to.ok_or_else(|| MailError::permanent("the address cannot receive email"))?;
@@ -133,7 +133,7 @@ pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
 }
 
-/// Parses the sender of all emails.
+/// Parses the sender address used for all emails.
 fn sender(from: &str) -> Result<Mailbox, MailError> {
     let example = "the sender must be an address, such as Service <service@example.org>";
     from.parse().map_err(|_| MailError::permanent(example))
@@ -165,7 +165,8 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// Converts an SMTP error. We keep just the status code because the server's reply may quote the recipient.
+/// Converts an SMTP error. Only the status code is kept because the server's reply may quote the
+/// recipient.
 fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     match error.status() {
         Some(code) if is_about_recipient(code.into(), error) => {
@@ -178,18 +179,18 @@ fn mail_error(error: &lettre::transport::smtp::Error) -> MailError {
     }
 }
 
-/// Returns `true` if a reply rejects the recipient for good. If the server rejects our login,
-/// sender or session instead, it will reject every email until the operator fixes the settings. We
-/// retry those even if the code is 5xx.
+/// Returns `true` if a reply permanently rejects the recipient. If the server rejects our login,
+/// sender or session instead, it will reject every email until the operator fixes the settings.
+/// These are retried even if the code is 5xx.
 fn is_about_recipient(code: u16, error: &lettre::transport::smtp::Error) -> bool {
-    // RFC 3463 codes that have to do with the sender, the protocol or permissions.
+    // RFC 3463 codes about the sender, the protocol or permissions.
     const OTHERS: [&str; 4] = ["5.1.7", "5.1.8", "5.5.", "5.7."];
     let text = error.source().map(|source| source.to_string()).unwrap_or_default();
     matches!(code, 550..=553 | 556) && !OTHERS.iter().any(|start| text.starts_with(start))
 }
 
-/// Converts an error about a feature that the server doesn't support. The library mentions the
-/// feature only in its message.
+/// Converts an error about a feature that the server doesn't support. Only the library's message
+/// mentions the feature.
 fn unsupported(error: &lettre::transport::smtp::Error) -> MailError {
     if error.source().is_some_and(|source| source.to_string().contains("SMTPUTF8")) {
         MailError::permanent("the mail server does not offer SMTPUTF8, which the address needs")
@@ -206,7 +207,7 @@ pub struct FolderMailer {
 }
 
 impl FolderMailer {
-    /// Creates a mailer for a folder, which will be created when the first email is sent.
+    /// Creates a mailer for a folder. The folder is created when the first email is sent.
     ///
     /// # Errors
     /// Fails if the sender is invalid.
@@ -225,7 +226,7 @@ impl Mailer for FolderMailer {
             let name = format!("{:013}-{}-{number:06}.eml", now.as_millis(), std::process::id());
             let (folder, path) = (self.folder.clone(), self.folder.join(name));
             let write = move || {
-                // Keep these private because they contain secret links.
+                // The emails contain secret links, so they're kept private.
                 DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
                 let mut new = OpenOptions::new();
                 let mut file = new.write(true).create_new(true).mode(0o600).open(path)?;

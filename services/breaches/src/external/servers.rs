@@ -25,7 +25,7 @@ pub struct External {
 }
 
 impl External {
-    /// Clients that can't reach anything. Used by tests and read-only commands.
+    /// Returns clients that can't reach anything, for tests and read-only commands.
     ///
     /// # Errors
     /// Fails if the HTTP client can't be built.
@@ -41,7 +41,7 @@ impl External {
     }
 }
 
-/// Never responds.
+/// A server that never responds.
 struct Unavailable;
 
 impl Mailer for Unavailable {

@@ -7,13 +7,13 @@ use url::Url;
 /// Ports that websites may use.
 const PORTS: &[u16] = &[80, 443];
 
-/// Why a website couldn't be read.
+/// The reason a website couldn't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// No response over HTTPS or HTTP.
+    /// There was no response over HTTPS or HTTP.
     #[error("the website did not respond")]
     Unreachable,
-    /// Error status.
+    /// The response has an error status.
     #[error("the website responded with {0}")]
     Status(u16),
     /// The response is too large.
@@ -39,7 +39,8 @@ pub struct SiteRequest {
     pub traceparent: Option<String>,
 }
 
-/// Fetches documents over HTTPS, falling back to HTTP. Only follows redirects to the same host or its `www`.
+/// Fetches documents over HTTPS, or over HTTP if that fails. Only redirects to the same host or its
+/// `www` are followed.
 pub struct SiteFetcher(Fetcher);
 
 impl SiteFetcher {

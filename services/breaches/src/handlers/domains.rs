@@ -108,7 +108,7 @@ fn domain_request(
     Ok((keyed.of_domain(domain.as_ref().ok()), domain))
 }
 
-/// Begins a response. `limited` means that breaches that need a subscription were left out.
+/// Begins a response. `limited` indicates that breaches that need a subscription were left out.
 fn response(limited: bool) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     if limited {

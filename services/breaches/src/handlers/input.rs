@@ -1,4 +1,4 @@
-//! Extracts path, query and body from requests.
+//! Extracts the path, query and body of requests.
 
 use ::domain::{DomainName, EmailAddress};
 use actix_web::dev::Payload;
@@ -18,7 +18,7 @@ use crate::policy::Access;
 use crate::state::State;
 use crate::wire::Body;
 
-/// Reads the API key. The operation was looked up by the service's middleware.
+/// Reads the API key. The operation has already been determined by the service's middleware.
 pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedRequest, Error> {
     let Some(Access::Keyed(operation)) = request.extensions().get::<Access>().copied() else {
         return Err(Error::Internal("the operation does not require a key".to_owned()));
@@ -28,7 +28,7 @@ pub fn keyed_request(request: &HttpRequest, state: &State) -> Result<KeyedReques
     Ok(KeyedRequest::new(presented, operation))
 }
 
-/// Charges a keyless request to the client address, if those are limited.
+/// Charges a keyless request to the client address if keyless requests are limited.
 pub fn charge_keyless(request: &HttpRequest, state: &State) -> Result<(), Error> {
     match state.gate().admit_anonymous(request) {
         Ok(_) => Ok(()),
@@ -40,7 +40,8 @@ fn auth_error(error: AuthError, state: &State) -> Error {
     Error::from_auth(error, state.settings().key_header())
 }
 
-/// The last path segment, percent-decoded once. `+` has no special meaning. `None` if it's not valid UTF-8.
+/// The last path segment, percent-decoded once. `+` has no special meaning. `None` if the segment
+/// isn't valid UTF-8.
 #[derive(Clone, Debug)]
 pub struct Segment(Option<String>);
 
@@ -51,7 +52,8 @@ impl Segment {
         Self(percent_decode_str(raw).decode_utf8().ok().map(Into::into))
     }
 
-    /// The segment, or an empty string if it's not valid UTF-8. All operations reject empty strings.
+    /// Returns the segment, or an empty string if it isn't valid UTF-8. All operations reject empty
+    /// strings.
     pub fn text(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
@@ -87,8 +89,8 @@ fn with_key<T: 'static>(
     })
 }
 
-/// The API key and JSON body, regardless of the content type. The content is `None` if it's invalid
-/// or too large. We read the whole body before looking up the caller.
+/// The API key and the JSON body, whatever its content type. The content is `None` if it's invalid
+/// or too large. The whole body is read before the caller is looked up.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {
@@ -103,7 +105,7 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// The API key and JSON body, regardless of the content type. Fails for oversized bodies. The
+/// The API key and the JSON body, whatever its content type. Oversized bodies are an error. The
 /// content is `None` if it's invalid.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
@@ -131,7 +133,7 @@ async fn json_body<B: Body>(
     }
 }
 
-/// How to parse query parameters.
+/// Rules for parsing query parameters.
 const RULES: Rules = Rules {
     names: Names::IgnoringCase,
     undecodable: Undecodable::Input,

@@ -15,13 +15,13 @@ use crate::state::{Snapshot, State};
 /// Lets clients cache catalogue responses for five minutes.
 const CATALOGUE_CACHE: &str = "public, max-age=300";
 
-/// A response with a JSON body.
+/// Returns a response with a JSON body.
 pub fn json(body: impl MessageBody + 'static) -> HttpResponse {
     let json = HeaderValue::from_static("application/json");
     HttpResponse::Ok().insert_header((header::CONTENT_TYPE, json)).body(body)
 }
 
-/// A cacheable response with catalogue data, or 304 if the client's copy is up to date.
+/// Returns a cacheable response with catalogue data, or 304 if the client's copy is up to date.
 pub fn catalogue(
     request: &HttpRequest,
     state: &State,
@@ -30,15 +30,15 @@ pub fn catalogue(
 ) -> HttpResponse {
     let tag = EntityTag::new(&snapshot.answers.version_tag);
     let changed_at = snapshot.answers.catalogue.changed_at;
-    // Several changes within a second have later times, one second apart.
+    // If there are several changes within a second, their times are one second apart.
     let validators = Validators::strong(tag).modified(changed_at).sent_by(state.clock().unix());
     validators.answer(request, CATALOGUE_CACHE, |mut response| {
         response.content_type(ContentType::json()).body(body)
     })
 }
 
-/// Response to a domain search. Short ones are sent in one go. Longer ones are streamed at the
-/// client's pace, with the chunks being generated on blocking threads.
+/// Returns the response to a domain search. A short one is sent in one go. A longer one is streamed
+/// at the client's pace, with its pieces generated on blocking threads.
 pub async fn in_pieces(
     mut response: HttpResponseBuilder,
     names: impl Pieces,
@@ -56,9 +56,8 @@ pub async fn in_pieces(
     Ok(response.streaming(first.chain(others)))
 }
 
-/// Streams a JSON response at the client's pace, stopping if the client disconnects. If there's an
-/// error before the first chunk, it determines the status. After that, all we can do is cut off the
-/// response.
+/// Streams a JSON response at the client's pace and stops if the client disconnects. An error
+/// before the first piece determines the status. After that, the response can only be truncated.
 pub async fn json_pieces(
     pieces: impl Stream<Item = Result<Bytes, Error>> + 'static,
 ) -> Result<HttpResponse, Error> {

@@ -20,11 +20,11 @@ pub struct PlanView {
     pub per_minute: String,
     /// Whether the plan comes with an API key.
     pub has_key: bool,
-    /// Largest domain that can be searched.
+    /// Size of the largest domain that can be searched.
     pub max_size: String,
-    /// How many large domains the plan covers.
+    /// Number of large domains the plan covers.
     pub max_domains: String,
-    /// How many large domains the subscriber has.
+    /// Number of large domains the subscriber has.
     pub larger_domains: String,
 }
 
@@ -54,7 +54,7 @@ impl From<OwnPlan> for PlanView {
 pub struct NotificationsPage {
     pub frame: Frame,
     pub notify: bool,
-    /// Verified domains with email turned off.
+    /// Verified domains for which emails are turned off.
     pub silent: Vec<String>,
 }
 

@@ -21,10 +21,10 @@ pub struct BreachView {
     pub added: i64,
     /// Number of addresses, with thousands separators.
     pub accounts: String,
-    /// HTML description, not sanitized yet.
+    /// HTML description, not yet sanitized.
     pub description: String,
     pub data_classes: Vec<String>,
-    /// Flags in words.
+    /// Flags as text.
     pub marks: Vec<&'static str>,
     /// Attribution requested by the source of the data.
     pub attribution: Option<String>,
@@ -134,7 +134,7 @@ impl Feed<'_> {
         instant::mail_date(breach.added)
     }
 
-    /// Replaces characters that XML forbids. Older versions may have stored some.
+    /// Replaces characters that XML forbids, which older versions may have stored.
     fn plain(&self, text: &str) -> String {
         text.replace(entry::is_unprintable, " ")
     }

@@ -7,10 +7,11 @@ use domain::DomainName;
 use crate::app::{DomainNames, Pieces};
 use crate::model::spreadsheet::inert;
 
-/// Size of a chunk in bytes.
+/// Size of a piece in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// CSV file of addresses, with the number and names of their breaches. Generated lazily.
+/// CSV file of addresses, with the number and the names of the breaches of each. It's generated
+/// lazily.
 pub struct DomainTable {
     domain: DomainName,
     names: DomainNames,

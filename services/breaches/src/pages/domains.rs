@@ -28,7 +28,7 @@ pub struct VerifyPage<'a> {
     pub outcome: Option<Outcome>,
 }
 
-/// Outcome of an attempt, displayed below the method.
+/// Outcome of an attempt, displayed below the method that was tried.
 pub struct Outcome {
     pub method: &'static str,
     pub good: bool,

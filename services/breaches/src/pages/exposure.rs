@@ -1,4 +1,4 @@
-//! Shows where an address was exposed.
+//! Shows in which breaches an address was exposed.
 
 use askama::Template;
 

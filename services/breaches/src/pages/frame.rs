@@ -1,6 +1,6 @@
-//! Frame around the account pages.
+//! Layout shared by the account pages.
 
-/// Data for the frame.
+/// Data for the layout.
 pub struct Frame {
     /// CSRF token.
     pub csrf: String,

@@ -1,8 +1,8 @@
-//! Simple pages with a message and perhaps a button.
+//! Simple pages with a message and possibly a button.
 
 use askama::Template;
 
-/// A page with just a heading and a sentence.
+/// A page with only a heading and a sentence.
 #[derive(Template)]
 #[template(path = "message.html")]
 pub struct Message<'a> {
@@ -22,7 +22,7 @@ pub struct Message<'a> {
 pub struct Confirm<'a> {
     /// Heading.
     pub title: &'a str,
-    /// Says what the button does.
+    /// Text that explains what the button does.
     pub text: &'a str,
     /// Path the form is submitted to.
     pub action: &'a str,
@@ -34,7 +34,7 @@ pub struct Confirm<'a> {
     pub button: &'a str,
 }
 
-/// The email link was already used or has expired.
+/// Displayed if an email link was already used or has expired.
 pub const DEAD_LINK: Message<'_> = Message {
     title: "This link does not work",
     text: "It was already used or has expired. Request a new one.",
@@ -42,17 +42,17 @@ pub const DEAD_LINK: Message<'_> = Message {
     next: None,
 };
 
-/// Asks visitors to check their email.
+/// Returns a message that asks visitors to check their email.
 pub fn mail_sent(text: &str) -> Message<'_> {
     Message { title: "Check your email", text, kind: "good", next: None }
 }
 
-/// Success message.
+/// Returns a message about a success.
 pub fn done<'a>(title: &'a str, text: &'a str) -> Message<'a> {
     Message { title, text, kind: "good", next: None }
 }
 
-/// Error page.
+/// An error page.
 #[derive(Template)]
 #[template(path = "failure.html")]
 pub struct FailurePage<'a> {

@@ -27,7 +27,7 @@ impl ReportPage<'_> {
         instant::date(self.now)
     }
 
-    /// The date part of a time such as `2026-01-31T12:00:00Z`.
+    /// Returns the date of a time such as `2026-01-31T12:00:00Z`.
     fn day<'t>(&self, time: &'t str) -> &'t str {
         time.get(..10).unwrap_or(time)
     }

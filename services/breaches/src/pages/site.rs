@@ -1,4 +1,4 @@
-//! Everything that the pages have in common.
+//! The parts that all pages have in common.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use shell::pages::{Accent, Site};
 const SHIELD: &str =
     "M12 2 4 5v6c0 5 3.4 9.4 8 11 4.6-1.6 8-6 8-11V5l-8-3Zm-1 6h2v6h-2V8Zm0 8h2v2h-2v-2Z";
 
-/// The site with its styles and scripts.
+/// The site, with its stylesheets and scripts.
 pub static SITE: LazyLock<Site> = LazyLock::new(|| {
     Site::new(
         "Breach lookup",

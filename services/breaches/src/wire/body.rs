@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Body of an operation.
+/// The body of an operation.
 pub trait Body {
     /// Parsed content.
     type Content;

@@ -35,7 +35,7 @@ fn emails() -> Array {
 impl Body for AccountsRequest {
     type Content = Vec<String>;
 
-    /// Twice the size of the largest request, since JSON escapes some characters.
+    /// Twice the size of the largest request, because JSON escapes some characters.
     const LIMIT: usize = 512 * 1024;
 
     fn parse(body: &[u8]) -> Option<Vec<String>> {

@@ -1,4 +1,4 @@
-//! Catalogue responses, rendered just once per catalogue version.
+//! Catalogue responses, which are rendered only once per catalogue version.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl CatalogueAnswers {
         Ok(answers)
     }
 
-    /// Listed breaches that pass a filter, in full.
+    /// Returns the listed breaches that pass a filter, in full.
     pub fn list(&self, passes: impl Fn(&model::Breach) -> bool) -> String {
         let breaches = self.catalogue.all().iter().enumerate();
         let indexes: Vec<usize> = breaches
@@ -55,12 +55,12 @@ impl CatalogueAnswers {
         self.array(&indexes, false)
     }
 
-    /// A single breach in full, by its index in the catalogue.
+    /// Returns a breach in full, given its index in the catalogue.
     pub fn one(&self, index: usize) -> String {
         self.full.get(index).cloned().unwrap_or_default()
     }
 
-    /// JSON array of the breaches at these indexes.
+    /// Returns a JSON array of the breaches with these indexes.
     pub fn array(&self, indexes: &[usize], truncated: bool) -> String {
         let texts = if truncated { &self.truncated } else { &self.full };
         let chosen = || indexes.iter().filter_map(|index| texts.get(*index));

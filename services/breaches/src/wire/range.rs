@@ -28,7 +28,7 @@ pub struct RangeEntry<'c> {
 pub struct HashSuffix([u8; 17]);
 
 impl HashSuffix {
-    /// The suffix of a digest.
+    /// Returns the suffix of a digest.
     pub fn of(digest: &Sha1Digest) -> Self {
         let mut suffix = [0; 17];
         suffix.copy_from_slice(&digest.0[3..]);
@@ -86,8 +86,8 @@ fn prefixes() -> Array {
 }
 
 impl RangesRequest {
-    /// Parses the list of prefixes, whose member name is case-insensitive. Returns `None` if the
-    /// body is invalid.
+    /// Parses the list of prefixes. The name of this member is case-insensitive. Returns `None` if
+    /// the body is invalid.
     fn read(body: &[u8]) -> Option<Self> {
         let object: Value = serde_json::from_slice(body).ok()?;
         let prefixes = Vec::<String>::deserialize(member(&object, "prefixes")?).ok()?;

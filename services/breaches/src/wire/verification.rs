@@ -41,8 +41,8 @@ pub struct MailRequest {
     pub email_alias: String,
 }
 
-/// Reads a string member of a JSON object, ignoring case in its name. Returns an empty string if
-/// it's missing or not a string.
+/// Reads a string member of a JSON object, given its name in any case. Returns an empty string if
+/// it's missing or isn't a string.
 fn text(object: &Value, name: &str) -> String {
     member(object, name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

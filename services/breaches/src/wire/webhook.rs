@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::model::notice::{FoundPaste, Notice};
 
-/// Body of a webhook call. Its members are in the documented order.
+/// The body of a webhook call. Its members are in the documented order.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum WebhookEvent<'a> {
@@ -28,7 +28,7 @@ pub enum WebhookEvent<'a> {
     },
 }
 
-/// A paste and the number of addresses at the domain in it.
+/// A paste, with the number of addresses at the domain that it contains.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PasteCount<'a> {

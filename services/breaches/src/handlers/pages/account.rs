@@ -12,7 +12,7 @@ use crate::app;
 use crate::pages::{NotificationsPage, OverviewPage, StealerLogsPage, SubscriptionPage};
 use crate::state::State;
 
-/// A page in the account section.
+/// Returns a page in the account section.
 pub fn page(title: &str) -> Page<'_> {
     Page::new(title).current("account")
 }
@@ -46,7 +46,7 @@ pub async fn notifications(
     Ok(visitor.respond(&page("Notifications"), &NotificationsPage { frame, notify, silent }))
 }
 
-/// Turns notices on or off, or turns email about a domain back on.
+/// Turns notices on or off, or turns emails about a domain back on.
 pub async fn set_notifications(
     form: Form<SignedIn>,
     state: Data<State>,

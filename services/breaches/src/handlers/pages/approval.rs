@@ -11,7 +11,7 @@ use crate::app::{self, Approval};
 use crate::pages::{ApprovePage, Message, done};
 use crate::state::State;
 
-/// Not part of the navigation.
+/// This page isn't part of the navigation.
 const CURRENT: &str = "";
 
 const FAILED: Message<'_> = Message {
@@ -28,9 +28,9 @@ const INVALID: Message<'_> = Message {
     next: None,
 };
 
-/// Asks for approval, showing which subscriber made the request. The form is submitted by its
-/// button, or by a script after a few seconds. Just opening the link doesn't do anything, since
-/// email scanners follow links.
+/// Asks for approval and shows which subscriber made the request. The form is submitted by its
+/// button, or by a script after a few seconds. Opening the link isn't enough, because email
+/// scanners follow links.
 pub async fn form(
     visitor: Visitor,
     fields: Fields,

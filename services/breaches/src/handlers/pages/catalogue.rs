@@ -40,7 +40,7 @@ pub async fn breach_page(
     Ok(visitor.respond(&page, &BreachPage { breach: &breach }))
 }
 
-/// RSS feed of new breaches.
+/// Returns the RSS feed of new breaches.
 pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
     let latest = views(app::summary(&state, FEED).latest);
     let feed = Feed { url: &state.external().public_url, breaches: &latest };

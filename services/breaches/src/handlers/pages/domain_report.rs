@@ -18,7 +18,7 @@ use crate::model::month::Month;
 use crate::pages::ReportPage;
 use crate::state::State;
 
-/// Shows new exposures since a date. The default is the start of last month.
+/// Shows new exposures since a date. The default is the first day of last month.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -41,7 +41,7 @@ fn since(fields: &Fields, state: &State) -> Result<i64, Error> {
     }
 }
 
-/// Downloads the report, either as `json` (same as in the API) or `csv`.
+/// Downloads the report as `json` (the same as in the API) or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

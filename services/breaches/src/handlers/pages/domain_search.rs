@@ -15,7 +15,7 @@ use crate::handlers::reply;
 use crate::pages::{DomainPage, DomainTable};
 use crate::state::State;
 
-/// Shows a verified domain's addresses, or how to verify a pending one.
+/// Shows the addresses at a verified domain, or how to verify a pending one.
 pub async fn show(
     visitor: SignedIn,
     name: Path<String>,
@@ -36,7 +36,7 @@ pub async fn show(
     Ok(visitor.respond(&page(domain.as_str()).wide(), &main))
 }
 
-/// Downloads a domain's addresses, either as `json` (same as in the API) or `csv`.
+/// Downloads a domain's addresses as `json` (the same as in the API) or `csv`.
 pub async fn export(
     visitor: SignedIn,
     path: Path<(String, String)>,

@@ -15,7 +15,7 @@ use crate::model::verification::{EmailAlias, VerificationMethod};
 use crate::pages::{DomainsPage, Outcome, RemovePage, VerifyPage};
 use crate::state::State;
 
-/// Path of a domain's page.
+/// Returns the path of a domain's page.
 pub fn path(name: &str) -> String {
     format!("/account/domains/{name}")
 }
@@ -71,7 +71,7 @@ pub fn verify_page(
     }
 }
 
-/// Tries one of them.
+/// Tries to verify a domain in one of these ways.
 pub async fn verify(
     form: Form<SignedIn>,
     name: Path<String>,
@@ -114,7 +114,7 @@ pub async fn verify(
     Ok(verify_page(&visitor, &detail, Some(outcome)))
 }
 
-/// Asks for confirmation.
+/// Asks for confirmation before removing a domain.
 pub async fn remove_form(
     visitor: SignedIn,
     name: Path<String>,
@@ -126,7 +126,7 @@ pub async fn remove_form(
     Ok(visitor.respond(&page("Remove a domain"), &main))
 }
 
-/// Removes the domain.
+/// Removes a domain.
 pub async fn remove(
     form: Form<SignedIn>,
     name: Path<String>,

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// Format of a download.
 #[derive(Clone, Copy)]
 pub enum DownloadFormat {
-    /// Same as in the API.
+    /// The same as in the API.
     Json,
     Csv,
 }

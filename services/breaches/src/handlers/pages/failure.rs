@@ -9,7 +9,7 @@ use shell::pages::Page;
 use crate::error::{Error, VerificationError};
 use crate::pages::{FailurePage, SITE};
 
-/// Why a page isn't shown.
+/// The reason a page isn't shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// An API error.
@@ -49,7 +49,7 @@ impl PageError {
     }
 }
 
-/// Puts a waiting time into words.
+/// Spells out a waiting time.
 fn duration(seconds: u64) -> String {
     match seconds {
         0..=1 => "a second".to_owned(),
@@ -59,7 +59,7 @@ fn duration(seconds: u64) -> String {
     }
 }
 
-/// Turns errors into error pages. Browsers also get one if there's no such path or method.
+/// Turns errors into error pages. Browsers also get one if the path or method doesn't exist.
 pub fn explain(response: ServiceResponse) -> ServiceResponse {
     let request = response.request();
     let failure = response.response().error().and_then(|error| error.as_error::<PageError>());
@@ -78,7 +78,8 @@ pub fn explain(response: ServiceResponse) -> ServiceResponse {
     response.into_response(answer)
 }
 
-/// Returns `true` if the client accepts HTML and the path is outside the API, where a 404 has an empty body.
+/// Returns `true` if the client accepts HTML and the path is outside the API. A 404 of the API has
+/// an empty body.
 fn is_browser(request: &HttpRequest) -> bool {
     let first = request.path().split('/').find(|segment| !segment.is_empty());
     let accepts = || request.headers().get_all(header::ACCEPT);
@@ -124,7 +125,7 @@ impl ResponseError for PageError {
         }
     }
 
-    /// Only the status. [`explain`] renders the page because it has the request.
+    /// Sets only the status. [`explain`] renders the page because it has access to the request.
     fn error_response(&self) -> HttpResponse {
         HttpResponse::new(self.status_code())
     }

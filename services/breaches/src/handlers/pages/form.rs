@@ -17,7 +17,7 @@ const LIMIT: usize = 16 * 1024;
 pub struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Parses fields. They must not contain NUL, because PostgreSQL rejects it even in a comparison.
+    /// Parses fields. They must not contain NUL, which PostgreSQL rejects even in a comparison.
     fn parse(bytes: &[u8]) -> Result<Self, PageError> {
         let fields: Vec<_> = url::form_urlencoded::parse(bytes).into_owned().collect();
         match fields.iter().any(|(_, value): &(String, String)| value.contains('\0')) {
@@ -26,18 +26,18 @@ impl Fields {
         }
     }
 
-    /// Value of a field. Empty if it's missing.
+    /// Returns the value of a field. Empty if the field is missing.
     pub fn text(&self, name: &str) -> &str {
         let field = self.0.iter().find(|(key, _)| key == name);
         field.map_or("", |(_, value)| value.as_str())
     }
 
-    /// True if the field exists.
+    /// Returns `true` if the field exists.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// The address that was entered.
+    /// Returns the address that was entered.
     ///
     /// # Errors
     /// [`Error::Email`].
@@ -71,7 +71,7 @@ pub struct Form<S> {
 
 /// Extractor for the visitor who submitted a form.
 pub trait Sender: FromRequest<Error = PageError> {
-    /// The visitor that the CSRF token must belong to.
+    /// Returns the visitor that the CSRF token must belong to.
     fn visitor(&self) -> &Visitor;
 }
 
@@ -104,10 +104,10 @@ impl<S: Sender + 'static> FromRequest for Form<S> {
 
 /// A request to turn off notices.
 pub enum Unsubscribe {
-    /// From the form on our page.
+    /// Sent with the form on our page.
     Form(Form<Visitor>),
     /// One-click request from an email client (RFC 8058). The token is in the query. There are no
-    /// cookies and no CSRF token.
+    /// cookies and there is no CSRF token.
     OneClick {
         sender: Visitor,
         /// The link's secret.
@@ -136,7 +136,7 @@ impl FromRequest for Unsubscribe {
     }
 }
 
-/// Checks for the RFC 8058 field, which might also be sent as `multipart/form-data`.
+/// Checks for the field defined by RFC 8058, which may also be sent as `multipart/form-data`.
 fn is_one_click(fields: &Fields, body: &[u8]) -> bool {
     const FIELD: (&str, &str) = ("List-Unsubscribe", "One-Click");
     let body = String::from_utf8_lossy(body);

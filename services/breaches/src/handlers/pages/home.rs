@@ -11,7 +11,7 @@ use crate::app;
 use crate::pages::{ExposedPage, HomePage};
 use crate::state::State;
 
-/// How many of the latest breaches to show.
+/// Number of latest breaches to show.
 const LATEST: usize = 5;
 
 /// Shows the search form.
@@ -23,7 +23,8 @@ pub async fn home(visitor: Visitor, state: Data<State>) -> HttpResponse {
     visitor.respond(&page, &HomePage::new(&visitor.csrf(), summary))
 }
 
-/// Searches for an address. This uses POST to keep the address out of browser histories and logs.
+/// Searches for an address. This is a POST request so that the address doesn't end up in browser
+/// histories and logs.
 pub async fn search(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, address) = (form.sender, form.fields.email()?);
     let exposure = app::public_exposure(&state, visitor.client, &address).await?;

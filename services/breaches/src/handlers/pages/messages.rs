@@ -18,7 +18,7 @@ pub fn see_other(path: &str) -> HttpResponse {
 /// Parses a domain from a path.
 ///
 /// # Errors
-/// [`Error::NotFound`] if it's not a domain.
+/// [`Error::NotFound`] if it isn't a domain.
 pub fn domain(text: &str) -> Result<DomainName, PageError> {
     DomainName::parse(text).map_err(|_| PageError::Api(Error::NotFound))
 }

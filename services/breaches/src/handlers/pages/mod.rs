@@ -1,7 +1,7 @@
 //! Server-rendered pages that work without scripts.
 //!
-//! Every form has a CSRF token tied to the session, or to the visitor if there's no session. Links
-//! in emails lead to a page with a button, since email scanners follow links.
+//! Every form has a CSRF token that is tied to the session, or to the visitor if there's no
+//! session. Because email scanners follow links, a link in an email leads to a page with a button.
 
 pub(crate) mod account;
 pub(crate) mod approval;

@@ -1,4 +1,4 @@
-//! Notices about new breaches. They're requested on a page and turned off with a link.
+//! Notices about new breaches, which are requested on a page and turned off with a link.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -75,7 +75,7 @@ pub async fn unsubscribe_form(visitor: Visitor, fields: Fields) -> HttpResponse 
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Turns off notices. Used by both the button and email clients.
+/// Turns off notices, for both the button and email clients.
 pub async fn unsubscribe(
     request: Unsubscribe,
     state: Data<State>,

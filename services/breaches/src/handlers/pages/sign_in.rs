@@ -24,7 +24,7 @@ pub async fn form(visitor: Visitor) -> HttpResponse {
     visitor.respond(&page, &SignInPage { csrf: &visitor.csrf() })
 }
 
-/// Emails a sign-in link. The response doesn't reveal whether we know the address.
+/// Emails a sign-in link. The response doesn't reveal whether the address is known.
 pub async fn send(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     app::sign_in_link(&state, form.sender.client, &form.fields.email()?).await?;
     let text = "We sent you a sign-in link. It can be used once and expires in 15 minutes.";
@@ -45,8 +45,8 @@ pub async fn confirm_form(visitor: Visitor, fields: Fields) -> HttpResponse {
     visitor.respond(&Page::new(main.title).current(CURRENT), &main)
 }
 
-/// Uses up the link and starts a session. Without the CSRF token, another site could sign a visitor
-/// in as someone else.
+/// Uses up the link and starts a session. The CSRF token prevents other sites from signing a
+/// visitor in as someone else.
 pub async fn confirm(form: Form<Visitor>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let Form { sender: visitor, fields } = form;
     let Some(session) = app::sign_in(&state, fields.text("token")).await? else {

@@ -1,4 +1,4 @@
-//! Identifies visitors by session, or else by a cookie for CSRF tokens.
+//! Identifies visitors by their session, or otherwise by a cookie for CSRF tokens.
 
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -19,9 +19,9 @@ use crate::model::form_key::FormKey;
 use crate::pages::{Frame, Message, SITE};
 use crate::state::State;
 
-/// Session cookie name.
+/// Name of the session cookie.
 const SESSION: &str = "session";
-/// Cookie name for visitors without a session.
+/// Name of the cookie for visitors without a session.
 const VISITOR: &str = "visitor";
 /// Length of the secrets in cookies, in characters.
 const SECRET: usize = 64;
@@ -50,14 +50,15 @@ pub struct Visitor {
     root: String,
 }
 
-/// How the site's cookies are named and protected.
+/// The way in which the site's cookies are named and protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cookies {
-    /// For the whole host. Can't be set by other hosts or over unencrypted connections.
+    /// For a site that has the whole host. Other hosts and unencrypted connections can't set the
+    /// cookies.
     Host,
-    /// For part of a host. Can't be set over unencrypted connections.
+    /// For a site on part of a host. Unencrypted connections can't set the cookies.
     Path,
-    /// For a site without TLS. Not protected at all.
+    /// For a site without TLS. The cookies aren't protected at all.
     Plain,
 }
 
@@ -70,7 +71,7 @@ impl Cookies {
         }
     }
 
-    /// Full cookie name. Browsers enforce the rules that come with the prefix.
+    /// Returns the full name of a cookie. Browsers enforce the rules that its prefix implies.
     fn name(self, name: &str) -> String {
         let prefix = match self {
             Self::Host => "__Host-",
@@ -100,7 +101,7 @@ impl Visitor {
         Ok(Self { client, subscriber: None, secret, is_new, cookies, key, root })
     }
 
-    /// CSRF token to put in forms.
+    /// Returns the CSRF token to put in forms.
     pub fn csrf(&self) -> String {
         self.key.token(&self.secret)
     }
@@ -114,7 +115,7 @@ impl Visitor {
         if self.is_new || !bool::from(same) { Err(PageError::Forged) } else { Ok(()) }
     }
 
-    /// Responds with a page. New visitors also get the cookie that their CSRF tokens are tied to.
+    /// Responds with a page. New visitors also get the cookie to which their CSRF tokens are tied.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         let mut response = SITE.respond(&page.clone().root(&self.root), main);
         if self.is_new {
@@ -143,7 +144,7 @@ impl Visitor {
         self.set_cookie(response, SESSION, "", 0);
     }
 
-    /// Secret of the session.
+    /// Returns the session's secret.
     pub fn session(&self) -> &str {
         &self.secret
     }
@@ -174,14 +175,14 @@ impl FromRequest for Visitor {
     }
 }
 
-/// A signed-in visitor. Anyone else is redirected to the sign-in page.
+/// A signed-in visitor. All others are redirected to the sign-in page.
 pub struct SignedIn {
     pub subscriber: Subscriber,
     visitor: Visitor,
 }
 
 impl SignedIn {
-    /// Data for the frame around account pages.
+    /// Returns data for the layout of the account pages.
     pub fn frame(&self, current: &'static str) -> Frame {
         Frame { csrf: self.csrf(), email: self.subscriber.email.clone(), current }
     }
@@ -215,7 +216,7 @@ pub fn refused(status: StatusCode, mut page: HttpResponse) -> HttpResponse {
     page
 }
 
-/// Reads a cookie, as long as it looks like one of our secrets.
+/// Reads a cookie, provided that it looks like one of our secrets.
 fn cookie(request: &HttpRequest, name: &str) -> Option<String> {
     let lines = request.headers().get_all(header::COOKIE);
     let pairs = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(';'));
