@@ -63,7 +63,8 @@ impl Found {
 /// Searches a domain and saves the new counts.
 ///
 /// # Errors
-/// Returns an error if a check fails, or [`Error::NotFound`] if no address at the domain is in a breach.
+/// Returns an error if a check fails, or [`Error::NotFound`] if no address at the domain is in a
+/// breach.
 pub async fn search_domain(
     state: &State,
     request: KeyedRequest,

@@ -75,7 +75,8 @@ async fn admitted(
 /// Looks for the proof and verifies the domain.
 ///
 /// # Errors
-/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't respond.
+/// [`VerificationError`] if there is no valid proof, [`Error::Unavailable`] if the resolver doesn't
+/// respond.
 pub async fn verify(
     state: &State,
     subscriber: i64,

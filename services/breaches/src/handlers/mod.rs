@@ -1,4 +1,5 @@
-//! Handlers, one file per resource. They parse the request, call one use case and build the response.
+//! Handlers, one file per resource. They parse the request, call a single use case and build the
+//! response.
 
 pub(crate) mod accounts;
 pub(crate) mod breaches;

@@ -19,7 +19,8 @@ pub struct Job {
     pub fingerprint: String,
     /// Options as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`. We also display `interrupted`, but never store it.
+    /// `running`, `done`, `failed` or `cancelled`. A job may also be displayed as `interrupted`,
+    /// but this is never stored.
     pub state: String,
     /// Last committed key or line of an unfinished job.
     #[serde(skip)]
@@ -165,7 +166,8 @@ pub fn advance(
     Ok(true)
 }
 
-/// Adds to the link count without moving the checkpoint. Returns `false` in the same cases as [`advance`].
+/// Adds to the link count without moving the checkpoint. Returns `false` in the same cases as
+/// [`advance`].
 pub fn count(db: &mut Db, id: i64, links: i64, now: i64) -> Result<bool, DatabaseError> {
     let open = job::table.filter(job::id.eq(id).and(job::state.eq_any(["running", "failed"])));
     let rows = diesel::update(open)

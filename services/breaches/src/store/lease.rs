@@ -20,7 +20,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes a lease. Returns `None` if it's already taken. If two processes race, only one gets it.
+    /// Takes a lease. Returns `None` if it's already taken. If two processes race, only one gets
+    /// it.
     ///
     /// # Errors
     /// Returns an error if a query fails.

@@ -5,17 +5,17 @@ use diesel::connection::SimpleConnection;
 
 use super::layout::Layout;
 
-/// Number of WAL pages before SQLite runs a checkpoint. A high number means that a page changed by
-/// several transactions gets copied only once.
+/// Number of WAL pages before SQLite runs a checkpoint. If it's high, a page changed by several
+/// transactions is copied only once.
 const LOG_PAGES: usize = 32_768;
 
 /// Opens a connection for a load.
 ///
-/// We force PostgreSQL to use indexes. Otherwise, statements planned while a table was empty would
-/// keep doing sequential scans even after the load has filled it. On a distributed database this
-/// concerns only the coordinator, which looks up domains: a sequential scan of all domains for every
-/// few hundred names would be a third of the cost of a load. Citus doesn't pass the setting on to the
-/// workers, whose joins may read whole shards.
+/// PostgreSQL is forced to use indexes. Otherwise, statements planned while a table was empty would
+/// keep doing sequential scans after the load has filled it. On a distributed database, this
+/// affects only the coordinator, which looks up domains: a sequential scan of all domains for every
+/// few hundred names would account for a third of a load's cost. Citus doesn't pass the setting on
+/// to the workers, whose joins may read whole shards.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     if Layout::of(&mut db)?.is_distributed() {
@@ -29,8 +29,8 @@ pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
 
 /// Session settings for a distributed database.
 ///
-/// With one connection per server, a transaction can see its own changes everywhere. The timeout
-/// makes statements fail early enough for a 503 if a server is down.
+/// With one connection per server, a transaction sees its own changes everywhere. Because of the
+/// timeout, statements fail early enough for a 503 if a server is down.
 pub const CLUSTER_SESSION: [(&str, &str); 3] = [
     ("citus.max_adaptive_executor_pool_size", "1"),
     ("citus.multi_shard_modify_mode", "sequential"),
@@ -62,7 +62,8 @@ pub fn set_cache(db: &mut Db, cache_kib: usize) -> Result<(), DatabaseError> {
 /// How long a heartbeat waits for a lock, in milliseconds.
 const NOTE_WAIT_MS: u32 = 500;
 
-/// Opens a connection for heartbeats. They may be skipped, so it doesn't wait long for locks.
+/// Opens a connection for heartbeats. It doesn't wait long for locks, since heartbeats may be
+/// skipped.
 pub fn connect_for_notes(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     match &mut db {

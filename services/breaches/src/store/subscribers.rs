@@ -144,7 +144,8 @@ pub fn has_ended(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> 
     Ok(diesel::select(exists(own.filter(subscription::until.le(now)))).get_result(db)?)
 }
 
-/// Starts or renews a subscription and locks in the counts of the subscriber's domains for the period.
+/// Starts or renews a subscription, and locks in the counts of the subscriber's domains for that
+/// period.
 pub fn subscribe(
     db: &mut Db,
     id: i64,

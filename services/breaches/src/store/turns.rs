@@ -1,4 +1,5 @@
-//! Locks for check-then-insert logic on PostgreSQL. SQLite has only one writer and doesn't need them.
+//! Locks for check-then-insert logic on PostgreSQL. SQLite has only one writer, so it doesn't need
+//! them.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;

@@ -39,7 +39,8 @@ pub fn in_one_snapshot<T, E: From<DatabaseError>>(
     done.map_err(DatabaseError::from)?
 }
 
-/// Visits the accounts at a domain, keeping only a few thousand in memory. Subdomains aren't included.
+/// Visits the accounts at a domain while keeping only a few thousand in memory. Subdomains aren't
+/// included.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,

@@ -57,7 +57,8 @@ mod tests {
         Run { id, accounts, low: 0, high: 0 }
     }
 
-    /// Loads `loads` runs of about 1,000 accounts. Returns the number of accounts that each load writes.
+    /// Loads `loads` runs of about 1,000 accounts each. Returns the number of accounts that each
+    /// load writes.
     fn written_by(loads: i64) -> Vec<i64> {
         let mut runs: Vec<Run> = Vec::new();
         let each = |load: i64| {
