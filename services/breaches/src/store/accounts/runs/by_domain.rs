@@ -30,7 +30,7 @@ pub fn at_domain(
 pub struct DomainCursor {
     run: i64,
     domain_id: i32,
-    /// First place of the next index block, or `None` after the last one.
+    /// First index entry to read next, or `None` at the end.
     next: Option<i64>,
     places: VecDeque<Place>,
     ready: VecDeque<RunAccount>,
@@ -49,7 +49,7 @@ impl DomainCursor {
         let Some(mut from) = self.next else { return Ok(()) };
         let own = domain_blocks::table.filter(domain_blocks::run.eq(self.run));
         if from == first {
-            // The domain's first places may be in a block that starts with another domain.
+            // The domain's first entries may be in a block that starts with another domain.
             let before =
                 own.filter(domain_blocks::first.le(from)).select(max(domain_blocks::first));
             from = before.first::<Option<i64>>(conn)?.unwrap_or(from);
@@ -98,8 +98,8 @@ impl Cursor for DomainCursor {
 }
 
 impl DomainCursor {
-    /// Reads the accounts at the next place, plus those at later places that happen to be in the
-    /// same blocks.
+    /// Reads the accounts of the next index entry, plus those of later entries that happen to be in
+    /// the same blocks.
     fn fill_accounts(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let Some((low, high)) = self.places.front().map(|place| place.keys()) else {
             return Ok(());
@@ -117,8 +117,8 @@ impl DomainCursor {
             }
         }
         self.seen = Some(covered);
-        // Skip the places that were covered. Some may be stale because their accounts have moved to
-        // the table.
+        // Skip the entries that were covered. Some may be stale because their accounts have moved
+        // to the table.
         while self.places.front().is_some_and(|place| place.keys().1 <= covered) {
             self.places.pop_front();
         }

@@ -1,22 +1,22 @@
-//! By-domain index of a run. It's a sorted list of [`Place`]s, delta-encoded and split into blocks.
+//! By-domain index of a run. Its entries are sorted, delta-encoded and packed into blocks.
 
 use super::block::{Block, SIZE, push_number, take_number};
 
 /// The sign bit. Flipping it maps signed keys to unsigned numbers that sort in the same order.
 const TOP: u64 = 1 << 63;
 
-/// A domain id followed by the upper half of a key. That's enough to find the block that contains
-/// an account.
+/// An index entry: a domain id followed by the upper half of an account's key. That's enough to
+/// find the block that contains the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(pub u64);
 
 impl Place {
-    /// Returns the place of the account with key `k`.
+    /// Returns the entry for the account with key `k`.
     pub fn of(domain_id: i32, k: i64) -> Self {
         Self(Self::first_of(domain_id).0 | (k.cast_unsigned() ^ TOP) >> 32)
     }
 
-    /// Returns the lowest place of a domain.
+    /// Returns the lowest possible entry for a domain.
     pub fn first_of(domain_id: i32) -> Self {
         Self(u64::from(domain_id.cast_unsigned()) << 32)
     }
@@ -25,21 +25,21 @@ impl Place {
         ((self.0 >> 32) as u32).cast_signed()
     }
 
-    /// Returns the lowest and highest key an account at this place can have.
+    /// Returns the lowest and highest key of the accounts that this entry may refer to.
     pub fn keys(self) -> (i64, i64) {
         let low = self.0 << 32;
         let key = |value: u64| (value ^ TOP).cast_signed();
         (key(low), key(low | u64::from(u32::MAX)))
     }
 
-    /// Converts the place to the database's integer type. Domain ids are positive, so the order
+    /// Converts the entry to the database's integer type. Domain ids are positive, so the order
     /// stays the same.
     pub fn stored(self) -> i64 {
         self.0.cast_signed()
     }
 }
 
-/// Packs `places`, which must be sorted, into blocks.
+/// Packs sorted entries into blocks.
 pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     let mut rest = places;
     std::iter::from_fn(move || {
@@ -58,7 +58,7 @@ pub fn blocks(places: &[Place]) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Decodes a block. Returns `None` if it's corrupt.
+/// Decodes a block's entries. Returns `None` if it's corrupt.
 pub fn places(first: i64, mut data: &[u8]) -> Option<Vec<Place>> {
     let mut last = first.cast_unsigned();
     let mut places = vec![Place(last)];

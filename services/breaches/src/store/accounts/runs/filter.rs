@@ -13,7 +13,7 @@ const COMPARED: u32 = 16;
 /// Average number of keys per bucket (log2).
 const BUCKET: u32 = 4;
 
-/// The position of a range of keys in a filter.
+/// The part of a filter that covers a range of keys.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Bucket and compared bits of the lowest key.
