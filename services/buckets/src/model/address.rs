@@ -60,7 +60,7 @@ impl FromStr for BucketType {
 /// Error for strings that aren't bucket addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// There is no address or no bucket name.
+    /// The address or the bucket name is empty.
     #[error("the bucket address does not contain a name")]
     Empty,
     /// The address contains a character that isn't valid in hostnames.
@@ -72,13 +72,13 @@ pub enum AddressError {
     /// The host is followed by a path where none is allowed, or by more than a container name.
     #[error("the bucket address is followed by a path")]
     ExtraPath,
-    /// We don't know the host, and no type was given.
+    /// The host is unknown and no type was given.
     #[error("unknown provider: specify the bucket type")]
     UnknownProvider,
-    /// There is no such type.
+    /// The given type doesn't exist.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The host has a different type.
+    /// The given type isn't the host's type.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }
@@ -123,8 +123,8 @@ impl Address {
         Self::of_host(host, container)
     }
 
-    /// Parses an address and determines the bucket's type. `given` is only needed if the host is
-    /// unknown.
+    /// Parses an address and determines the bucket's type. `given` is only needed for unknown
+    /// hosts.
     pub fn parse_typed(
         text: &str,
         given: Option<BucketType>,
@@ -149,8 +149,9 @@ impl Address {
         self.kind
     }
 
-    /// Returns the same text for all addresses of a bucket. S3 and OSS have addresses for each
-    /// region and interface, and names that only one bucket has; Spaces have a second address.
+    /// Returns a key shared by all addresses of the bucket. S3 and OSS have addresses for each
+    /// region and interface, so the key is the bucket name, which is unique; a Space has a second
+    /// address for the CDN.
     pub fn bucket_key(&self) -> String {
         let (text, name) = (&self.text, self.name());
         match self.kind {
@@ -203,7 +204,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the [`Address::bucket_key`] of an address, or the text if it isn't an address.
+/// Returns the [`Address::bucket_key`] of an address. Anything that isn't an address is its own
+/// key.
 pub fn bucket_key_of(address: &str) -> String {
     Address::parse(address).map_or_else(|_| address.to_owned(), |parsed| parsed.bucket_key())
 }
@@ -235,8 +237,8 @@ pub fn provider_of(host: &str) -> Option<BucketType> {
     provider(&host.to_lowercase()).map(|(_, kind)| kind)
 }
 
-/// Returns the provider of a host, and where the bucket name ends within the hostname. This is 0 if
-/// there's no bucket name in it.
+/// Returns the provider of a host, and the length of the bucket name at its start, which is 0 if
+/// the host doesn't contain one.
 fn provider(host: &str) -> Option<(usize, BucketType)> {
     if let Some(front) = below(host, "blob.core.windows.net") {
         return Some((front.len(), BucketType::Azure));

@@ -1,4 +1,4 @@
-//! Numeric file attributes. Listings include them, and searches can filter and sort by them.
+//! Numeric file attributes. They come from listings, and searches can filter and sort by them.
 
 use std::ops::{Index, IndexMut};
 
@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 /// A numeric attribute of files.
 ///
-/// Attributes in this enum are stored and can be used to filter and sort. `jobs/formats/fields.rs`
-/// has their names in listings, and `wire/files.rs` those in the API.
+/// Every attribute in this enum is stored and can be used to filter and sort. Their names in
+/// listings are in `jobs/formats/fields.rs`, those in the API in `wire/files.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {
@@ -59,12 +59,12 @@ impl Attribute {
 pub struct Attributes<T = i64>([T; Attribute::ALL.len()]);
 
 impl<T> Attributes<T> {
-    /// Calls a function for each attribute and collects the results.
+    /// Calls `value_of` for each attribute and collects the results.
     pub fn from_fn(value_of: impl FnMut(Attribute) -> T) -> Self {
         Self(Attribute::ALL.map(value_of))
     }
 
-    /// Calls a fallible function for each attribute and collects the results.
+    /// Like [`Self::from_fn`], but for a fallible function.
     ///
     /// # Errors
     /// Returns the first error.

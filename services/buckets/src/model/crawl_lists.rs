@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// The address of a bucket, a host with all its buckets, or `*.DOMAIN` for all hosts in a domain.
+/// A bucket's address, a host (for all its buckets), or `*.DOMAIN` for all hosts in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPattern(String);
 
@@ -22,7 +22,7 @@ impl FromStr for BucketPattern {
 }
 
 impl BucketPattern {
-    /// Returns `true` if the pattern matches an address. The address must not have a scheme.
+    /// Returns `true` if the pattern matches `address`, which must not have a scheme.
     fn covers(&self, address: &str) -> bool {
         let address = address.trim_end_matches('/').to_lowercase();
         match self.0.strip_prefix("*.") {
@@ -38,17 +38,17 @@ impl BucketPattern {
     }
 }
 
-/// The buckets that may be crawled.
+/// Decides which buckets may be crawled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlLists {
-    /// Only these, unless the list is empty.
+    /// If not empty, only these buckets may be crawled.
     pub allow: Vec<BucketPattern>,
-    /// None of these, even if they are allowed.
+    /// These buckets must not be crawled, even if `allow` includes them.
     pub deny: Vec<BucketPattern>,
 }
 
 impl CrawlLists {
-    /// Returns `true` if we may crawl this bucket at this URL.
+    /// Returns `true` if `bucket` may be crawled at `url`.
     pub fn permit(&self, bucket: &str, url: &str) -> bool {
         let place = url.split_once("://").map_or(url, |(_, place)| place);
         let covers = |pattern: &BucketPattern| pattern.covers(bucket) || pattern.covers(place);

@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
-/// Returns whether a filter, which is a list of extensions, can contain this one.
+/// Returns whether a filter can contain this extension. Filters are comma-separated lists.
 fn is_nameable(suffix: &str) -> bool {
     suffix.trim() == suffix && !suffix.contains(['*', ','])
 }

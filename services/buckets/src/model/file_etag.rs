@@ -1,4 +1,5 @@
-//! ETags of files in listings. They are stored as fingerprints, which are short and reveal no names.
+//! ETags of listed files, stored as fingerprints because these are short and don't reveal file
+//! names.
 
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ impl FileEtag {
         bytes.extend(self.etag.to_be_bytes());
     }
 
-    /// Reads the stored form of any number of ETags.
+    /// Reads any number of ETags in their stored form.
     pub fn read(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.chunks_exact(Self::BYTES).filter_map(|stored| {
             let (file, etag) = stored.split_first_chunk::<8>()?;
@@ -55,7 +56,7 @@ fn first<const LENGTH: usize>(digest: &[u8]) -> [u8; LENGTH] {
     digest.first_chunk().copied().unwrap_or([0; LENGTH])
 }
 
-/// Files whose ETag has changed, while their size and date have not.
+/// Files whose ETag has changed even though their size and date haven't.
 #[derive(Clone, Debug, Default)]
 pub struct ChangedFiles(Arc<[u64]>);
 

@@ -49,7 +49,7 @@ pub enum Order {
     By(Attribute),
 }
 
-/// An interval without its bounds.
+/// An open interval: both bounds are excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Between {
     /// Values must be larger than this.
@@ -69,8 +69,8 @@ impl Between {
         self.from.is_none_or(|from| value > from) && self.to.is_none_or(|to| value < to)
     }
 
-    /// Returns `true` if an attribute value passes the filter. An unknown value only passes if
-    /// there are no bounds.
+    /// Returns `true` if an attribute value passes the filter. An unknown value only passes
+    /// an interval without bounds.
     pub fn passes(self, attribute: Attribute, value: i64) -> bool {
         let unknown = value == 0 && attribute.has_unknown();
         self.is_open() || (!unknown && self.contains(value))
@@ -107,7 +107,7 @@ pub enum Position {
 pub struct FileQuery {
     /// Condition on the name or path.
     pub matching: Matching,
-    /// Apply the condition to the whole path instead of just the file name.
+    /// Whether to match the whole path instead of just the file name.
     pub full_path: bool,
     /// Buckets to search, as sorted ids. `None` searches all buckets.
     pub buckets: Option<Vec<u64>>,
@@ -117,9 +117,9 @@ pub struct FileQuery {
     pub hidden: Vec<HiddenPaths>,
     /// Bucket types, as sorted codes. Empty for all types.
     pub types: Vec<u64>,
-    /// A file must have one of these extensions, unless this is empty.
+    /// Only include files with one of these extensions, unless this is empty.
     pub extensions: Vec<String>,
-    /// A file must not have any of these extensions.
+    /// Exclude files with any of these extensions.
     pub stop_extensions: Vec<String>,
     /// Intervals for the attributes.
     pub intervals: Attributes<Between>,
@@ -127,7 +127,7 @@ pub struct FileQuery {
     pub ids: Option<RangeInclusive<u64>>,
     /// Sort order.
     pub order: Order,
-    /// Sort the largest value first.
+    /// Whether the largest value comes first.
     pub descending: bool,
     /// Start of the page.
     pub position: Position,
@@ -207,7 +207,8 @@ pub struct Found {
     pub total: u64,
     /// The files on the page, in order.
     pub rows: Vec<FileRow>,
-    /// Start of the next page, or `None` if this was the last one. This is the sort key of the last
-    /// file we found for the page, even if it was removed during the search and so isn't in `rows`.
+    /// Start of the next page, or `None` if this was the last one. It is the sort key of the last
+    /// file found for this page, even if that file was removed during the search and so isn't in
+    /// `rows`.
     pub next: Option<SortKey>,
 }

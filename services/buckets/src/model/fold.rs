@@ -15,8 +15,8 @@ pub fn fold(character: char) -> ClassUnicode {
     class
 }
 
-/// Picks a representative from a character's case variants. If there is a lower-case ASCII letter
-/// among them, returns that.
+/// Picks a representative from a character's case variants: a lower-case ASCII letter if there is
+/// one among them.
 pub fn folded(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();

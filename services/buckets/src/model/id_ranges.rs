@@ -1,4 +1,4 @@
-//! Ids serialised as ranges. New buckets and files get consecutive ids, so a load's saved progress
+//! Serialises ids as ranges. New buckets and files get consecutive ids, so a load's saved progress
 //! remains small even with many of them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,8 +99,8 @@ impl<'de> Deserialize<'de> for FlaggedIds {
 /// Maximum number of ranges in [`IdRanges`].
 const MOST_RANGES: usize = 10_000;
 
-/// A set of ids that never takes much space. If it would have more than 10,000 ranges, it is not known
-/// which ids it contains.
+/// A set of ids that never takes much space. Beyond 10,000 ranges, it no longer knows which ids it
+/// contains and behaves as if it contained all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdRanges(Option<Vec<(u64, u64)>>);
 
@@ -111,8 +111,8 @@ impl Default for IdRanges {
 }
 
 impl IdRanges {
-    /// Creates a set from ascending ids, each with a flag that is `true` if the id belongs to the set. The
-    /// set may contain ids that are not given.
+    /// Creates a set from ascending ids, each with a flag that says whether it belongs to the set.
+    /// Ids that aren't given may end up in the set.
     pub fn of_flagged(ids: impl IntoIterator<Item = (u64, bool)>) -> Self {
         Self::at_most(MOST_RANGES, ids)
     }
@@ -140,12 +140,12 @@ impl IdRanges {
         self.0.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Returns `true` if it is known which ids the set contains.
+    /// Returns `false` if there were too many ranges to know which ids the set contains.
     pub fn is_known(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Returns `true` if the set contains the id, or may contain it.
+    /// Returns `true` if the set contains `id`, or if that isn't known.
     pub fn contains(&self, id: u64) -> bool {
         let Some(ranges) = &self.0 else { return true };
         let place = ranges.partition_point(|&(_, last)| last < id);
@@ -160,7 +160,8 @@ impl IdRanges {
         Self::joined(ranges, MOST_RANGES)
     }
 
-    /// Joins ranges that overlap or touch.
+    /// Joins overlapping and adjacent ranges. If more than `most` remain, their ids are no longer
+    /// known.
     fn joined(mut ranges: Vec<(u64, u64)>, most: usize) -> Self {
         ranges.sort_unstable();
         ranges.dedup_by(|next, last| {

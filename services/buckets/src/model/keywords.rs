@@ -26,7 +26,7 @@ impl Keywords {
     /// Parses keywords.
     ///
     /// Terms are separated by white space. `"a b"` is a single term, and a leading minus excludes a
-    /// term. A term with more than one word, like `a-b`, is a phrase. Terms without any words are
+    /// term. A term with more than one word, e.g. `a-b`, is a phrase. Terms without any words are
     /// ignored.
     ///
     /// ```

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// No package can page by offset beyond this number of results.
+/// Maximum number of results that offset paging can reach in any package.
 pub const OFFSET_REACH: u64 = 1_000_000;
 
 /// Maximum number of files per download in the default packages.
@@ -17,7 +17,7 @@ const DAY: i64 = 86_400;
 /// Capabilities and limits of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Code of the plan. `free`, `premium`, `enterprise`, or a custom one.
+    /// Code of the plan: `free`, `premium`, `enterprise` or a custom one.
     pub code: String,
     /// Number of results that can be paged through by offset.
     pub depth: u64,
@@ -37,7 +37,7 @@ pub struct Package {
     pub crawls: u64,
     /// Maximum number of alerts per key. 0 if alerts aren't allowed.
     pub alerts: u64,
-    /// Whether its keys see the crawls of the operator and of other keys.
+    /// Allow its keys to see the crawls of the operator and of other keys.
     pub all_crawls: bool,
 }
 
@@ -112,8 +112,8 @@ impl Package {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }
 
-    /// Builds the notice for a result: first the delay, then the depth or the limit of offset
-    /// paging. Returns `None` if neither applies.
+    /// Builds the notice for a result, with the delay first, followed by the depth or the limit of
+    /// offset paging. Returns `None` if none of these apply.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// Returns the file name in a path, which is everything after the last `/`. If the path ends in
-/// `/`, returns the last part that isn't empty.
+/// Returns the file name in a path, which is everything after the last `/`. Trailing slashes are
+/// ignored.
 ///
 /// ```
 /// use buckets::model::path::file_name;
@@ -23,7 +23,7 @@ pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     (start, end)
 }
 
-/// Returns the URL of a file. Percent-encoding preserves every path.
+/// Returns the URL of a file. Its path is percent-encoded, so any path can be represented.
 ///
 /// ```
 /// let url = buckets::model::path::url("x.s3.amazonaws.com", "a/b 2011#1.txt");
@@ -45,7 +45,7 @@ pub fn url(bucket: &str, path: &str) -> String {
     url
 }
 
-/// Converts to lower case one character at a time. Folding a suffix therefore always gives a suffix
+/// Converts to lower case one character at a time, so that folding a suffix always gives a suffix
 /// of the folded string.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {

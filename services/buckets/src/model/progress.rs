@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum age of a record in seconds. If it is older, its run must have stopped.
+/// Maximum age of a record in seconds. A run with an older record must have stopped.
 const STALE: i64 = 10;
 
 /// Progress of a load run.
@@ -30,7 +30,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns `true` if a record written at time `at` is too old for its run to still be going.
+    /// Returns `true` if a record written at time `at` is so old that its run can't be in progress
+    /// anymore.
     pub fn is_stale(at: i64, now: i64) -> bool {
         now - at > STALE
     }

@@ -73,8 +73,8 @@ impl Scroll {
     }
 }
 
-/// Hashes the parts of a search. Every part is prefixed with its length, so splitting the same text
-/// differently results in a different hash.
+/// Hashes the parts of a search. Each part is prefixed with its length, so that parts split at
+/// different places have different hashes.
 pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {

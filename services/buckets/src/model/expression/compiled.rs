@@ -11,7 +11,7 @@ use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
 use super::steps;
 
-/// A valid expression. It must match whole names.
+/// A valid expression. Matches always span the whole name.
 #[derive(Clone, Debug)]
 pub struct Expression {
     source: String,

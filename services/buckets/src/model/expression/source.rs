@@ -10,7 +10,7 @@ use super::error::ExpressionError;
 /// Maximum nesting depth of groups. Guards against stack overflows.
 const DEEPEST: u32 = 100;
 
-/// An expression in plain regex syntax. It records the origin of each byte.
+/// An expression in plain regex syntax, along with the origin of each byte.
 pub(super) struct Source {
     pattern: String,
     /// For each byte of the pattern, the index of the original character.

@@ -6,7 +6,7 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Check after visiting this number of states, which takes less than a millisecond.
+/// Number of visited states between two checks. Visiting them takes less than a millisecond.
 const VISITS: u32 = 1 << 16;
 
 /// Compiles an anchored expression.
