@@ -18,8 +18,8 @@ pub(super) trait Waiting: PageSink + Send {
     fn while_waiting(&mut self);
 }
 
-/// A sink that is shared between two threads. One reads the source and the other works while the
-/// first one waits.
+/// A sink shared by two threads. One reads the source, and the other does work while the first is
+/// waiting.
 pub(super) struct Attended<'a, T>(Mutex<&'a mut T>);
 
 impl<'a, T> Attended<'a, T> {
@@ -29,8 +29,8 @@ impl<'a, T> Attended<'a, T> {
     }
 }
 
-/// Reads sources into a sink. While they aren't sending anything, the sink gets a chance to do
-/// other work.
+/// Reads sources into a sink, which gets a chance to do other work whenever they aren't sending
+/// anything.
 pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_, T>) -> R) -> R {
     let attended = Attended(Mutex::new(sink));
     std::thread::scope(|scope| {

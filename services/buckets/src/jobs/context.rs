@@ -29,7 +29,8 @@ impl JobContext {
         Ok(app::open_index(&self.pools, &self.generations)?.0)
     }
 
-    /// Describes damage to the files of the current index. Searches in damaged files can panic.
+    /// Describes any damage to the files of the current index, since searching damaged files can
+    /// panic.
     pub fn damage(&self) -> Result<Vec<String>, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.damage(generation)?)

@@ -1,4 +1,4 @@
-//! Finishes removals on a server if their commands were killed.
+//! Lets servers finish removals whose commands were killed.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const REFRESHES: u64 = 10;
 /// Index writer memory, in MiB.
 const MEMORY_MB: usize = 64;
 
-/// Completes pending removals whenever no other process is writing. Runs until the server stops. A
-/// failure that repeats is only logged once.
+/// Completes pending removals whenever no other process is writing. Runs until the server stops.
+/// Only logs the first of consecutive failures.
 pub async fn erase_removed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let context = JobContext {

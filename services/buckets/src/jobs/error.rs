@@ -20,7 +20,7 @@ pub enum JobError {
     #[error("{}", removals_text(*.run, .buckets))]
     TooManyRemoved {
         run: u64,
-        /// The address of each bucket, and the files it would lose.
+        /// The address of each bucket, along with its losses.
         buckets: Vec<(String, BucketLoss)>,
     },
     /// A source can't be opened or read.
@@ -45,13 +45,13 @@ pub enum JobError {
         text: String,
         refusal: Refusal,
     },
-    /// We would have to abort a stopped run, and we aren't allowed to.
+    /// Continuing would abort a stopped run, which isn't allowed here.
     #[error(
         "it is waiting for run {0}, which was stopped: buckets load --resume {0}, or start another \
          load"
     )]
     Stopped(u64),
-    /// A key's crawl has had its turn. We keep the pages it has listed so far.
+    /// A key's crawl has used up its turn. The pages listed so far are kept.
     #[error("it will continue after other crawls have run")]
     TurnOver,
     /// The crawl was removed or taken over by another process.

@@ -14,7 +14,7 @@ use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
 use crate::store::buckets::Bucket;
 
-/// Path of an entry that loads skip, but whose bucket they add.
+/// Path of an entry that loads skip, but whose bucket they add. Used for empty buckets.
 const DIRECTORY_MARKER: &str = "/";
 
 /// A line of the export. Loads can read it back.
@@ -47,8 +47,8 @@ fn write_line(out: &mut dyn Write, line: &Line<'_>) -> Result<(), JobError> {
     Ok(out.write_all(b"\n")?)
 }
 
-/// Writes all visible files, or just those of one bucket, in ascending id order. Returns the number
-/// of files. Empty buckets follow, as directory markers.
+/// Writes all visible files, or just those of one bucket, in ascending id order, followed by empty
+/// buckets as directory markers. Returns the number of files.
 pub fn export(
     context: &JobContext,
     address: Option<&str>,

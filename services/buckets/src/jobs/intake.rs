@@ -20,8 +20,8 @@ use crate::store::{buckets, removals};
 
 /// Maximum path length in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// After this number of lines, we check the share of bad lines at every bad line. Before that, only
-/// at the end.
+/// From this number of lines on, the share of bad lines is checked at every bad line. Before that,
+/// it is only checked at the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
 /// Processes the files of a run.
@@ -31,7 +31,7 @@ pub struct Intake {
     /// Files to pass on to the index.
     pub files: Vec<NewFile>,
     pub(super) max_errors: MaxErrors,
-    /// Files that replace stored ones with the same attributes.
+    /// Files that replace stored ones despite having the same attributes.
     pub(super) changed: ChangedFiles,
     source: String,
     source_index: usize,
@@ -43,15 +43,16 @@ pub struct Intake {
     continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
-    /// How the current page is linked to adjacent pages. `None` if we request the pages ourselves.
+    /// How the current page is linked to adjacent pages. `None` if the pages were requested by this
+    /// run.
     link: Option<Link>,
-    /// Whether reject files replace the files in their buckets, like other sources.
+    /// Whether reject files replace the files in their buckets, as other sources do.
     pub replaces_rejected: bool,
     /// Only count files.
     pub is_dry_run: bool,
     skip: u64,
     buckets: KnownBuckets,
-    /// Removed prefixes by the key of the bucket.
+    /// Removed prefixes, by bucket key.
     removed: HashMap<String, Vec<String>>,
     rejected: Vec<Rejected>,
     reject_file: Option<RejectFile>,
@@ -63,8 +64,8 @@ pub struct Intake {
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {
-    /// Creates an intake that continues from a saved state. New buckets get ids above `largest`,
-    /// and above any in SQL.
+    /// Creates an intake that continues from a saved state. New buckets get ids above `largest` and
+    /// above all ids in SQL.
     pub fn new(
         pools: &Pools,
         largest: u64,
@@ -121,7 +122,8 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Gives up on a listing because we can't connect to its host. Resuming the run continues it.
+    /// Gives up on a listing because its host is unreachable. The listing continues when the run is
+    /// resumed.
     pub fn abandon(&mut self, reason: &str) -> Result<(), JobError> {
         self.broken(reason.to_owned())?;
         let IntakeState { present, partial, place, .. } = &self.state;
@@ -135,9 +137,9 @@ impl Intake {
         Ok(())
     }
 
-    /// Returns to a source's abandoned listing, and returns the place from which to continue it.
-    /// The listing counts as incomplete until it is finished. Returns `None` if there is no such
-    /// listing, or if it has to start from the beginning.
+    /// Resumes a source's abandoned listing and returns the place to continue from. Until it is
+    /// finished, the listing counts as incomplete. Returns `None` if there is no such listing, or
+    /// if it has to start over.
     pub fn continue_abandoned(&mut self, source: usize, name: &str) -> Option<Place> {
         let at = self.state.abandoned.iter().position(|listing| listing.source == source)?;
         let listing = self.state.abandoned.get(at)?.clone();
@@ -148,7 +150,7 @@ impl Intake {
         listing.place
     }
 
-    /// Finishes a continued listing, unless we have lost its host again.
+    /// Finishes a continued listing, unless its host became unreachable again.
     pub fn end_abandoned(&mut self, is_unreachable: bool) {
         let Some(at) = self.continued.take() else { return };
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
@@ -179,7 +181,7 @@ impl Intake {
         self.skip = 0;
     }
 
-    /// Returns the state to save at a checkpoint. If we are still skipping old events, the saved
+    /// Returns the state to save at a checkpoint. If old events are still being skipped, the saved
     /// state is past all of them.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
@@ -192,7 +194,7 @@ impl Intake {
     /// Returns the buckets covered by the run, for publishing.
     pub fn named(&self) -> Vec<NamedBucket> {
         let named = self.state.named.iter();
-        // We don't know the rest of a truncated listing, so don't remove any files.
+        // The rest of a truncated listing is unknown, so don't remove any files.
         let IntakeState { partial, appended, .. } = &self.state;
         let is_partial =
             |id: &u64| partial.contains(id) || (appended.contains(id) && !self.replaces_rejected);
@@ -235,7 +237,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Writes new buckets and bad lines to SQL. Do this before writing any files that refer to
+    /// Writes new buckets and bad lines to SQL. Call this before writing any files that refer to
     /// them.
     pub fn flush_rows(&mut self, pools: &Pools) -> Result<(), JobError> {
         let (buckets, lines) = (&self.buckets.new, &self.rejected);
@@ -327,7 +329,7 @@ impl Intake {
         self.state.present.1 = true;
         let note = self.note_of(reason);
         let notes = &mut self.state.tally.incomplete;
-        // There are fewer than 32 different reasons, so we don't need to look further back.
+        // There are fewer than 32 different reasons, so there's no need to look further back.
         if !notes.iter().rev().take(32).any(|known| *known == note) {
             notes.push(note);
         }
@@ -399,7 +401,7 @@ impl Sink for Intake {
                 }
             }
             Ok(_) => {}
-            // Any entries have already been rejected for the same reason.
+            // Any entries were already rejected for the same reason.
             Err(reason) => self.note_incomplete(&reason),
         }
         Ok(())

@@ -36,8 +36,8 @@ pub struct IntakeState {
     pub appended: IdSet,
     /// Counts of everything read so far.
     pub tally: Tally,
-    /// Listings that we gave up on because we couldn't connect to the host. Resuming the run
-    /// continues them.
+    /// Listings that were abandoned because the host was unreachable. They continue when the run is
+    /// resumed.
     #[serde(default)]
     pub abandoned: Vec<AbandonedListing>,
     /// Number of bad lines kept in SQL.
@@ -47,14 +47,14 @@ pub struct IntakeState {
     pub reject: Option<RejectLengths>,
 }
 
-/// A listing that we gave up on because we couldn't connect to its host.
+/// A listing that was abandoned because its host was unreachable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AbandonedListing {
     /// Index of the source.
     pub source: usize,
     /// Place from which to continue.
     pub place: Option<Place>,
-    /// Buckets that are incomplete just because of this listing.
+    /// Buckets that are incomplete only because of this listing.
     pub partial: IdSet,
     /// The note in the report.
     pub note: String,
@@ -62,7 +62,7 @@ pub struct AbandonedListing {
 
 impl IntakeState {
     /// Forgets about a removed bucket, so that this run doesn't list it again. If the removal is
-    /// lifted before the run is done, what we read after that counts as incomplete.
+    /// lifted before the run is done, files read afterwards count as an incomplete listing.
     pub fn forget(&mut self, bucket: u64) {
         self.named.remove(&bucket);
         self.ends.remove(&bucket);

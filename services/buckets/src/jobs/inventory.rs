@@ -13,7 +13,7 @@ use super::error::JobError;
 const MANIFEST: &str = "manifest.json";
 /// Checksum file next to a manifest.
 pub(super) const CHECKSUM: &str = "manifest.checksum";
-/// For Hive, inventories also have a list of their data files under this name.
+/// Inventories also list their data files under this name, for Hive.
 const HIVE: &str = "symlink.txt";
 /// Maximum size of a manifest, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -53,7 +53,8 @@ pub(super) struct Manifest {
     pub(super) files: Vec<PathBuf>,
     /// Set if the inventory can't be loaded.
     pub(super) fault: Option<String>,
-    /// Milliseconds since 1970, and the name of its folder. Both increase over time.
+    /// Creation time in milliseconds since 1970, and the name of the manifest's folder. Both
+    /// increase over time.
     made: (u64, String),
     /// Canonical path of the configuration's folder, and the folder of the data files within the
     /// bucket.
@@ -114,11 +115,11 @@ impl Manifest {
     }
 }
 
-/// Separates the newest manifest of each configuration from all older ones. Prefers those that can
+/// Separates each configuration's newest manifest from all older ones. Prefers manifests that can
 /// be loaded and preserves the order.
 ///
 /// # Errors
-/// Returns an error if there's a configuration without any manifest that can be loaded.
+/// Returns an error if none of a configuration's manifests can be loaded.
 pub(super) fn newest(all: Vec<Manifest>) -> Result<(Vec<Manifest>, Vec<Manifest>), JobError> {
     let mut chosen: BTreeMap<_, usize> = BTreeMap::new();
     let is_later = |one: &Manifest, other: &Manifest| {
@@ -147,7 +148,7 @@ pub(super) fn is_hive(path: &Path) -> bool {
         && head == *b"s3://"
 }
 
-/// Returns an error unless we have the manifest that belongs to a Hive list.
+/// Returns an error unless `manifests` includes one that belongs to this Hive list.
 pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
     let resolved = std::fs::canonicalize(path)?;
     // `CONFIGURATION/hive/dt=DATE/symlink.txt`
@@ -162,8 +163,8 @@ pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), Job
     )))
 }
 
-/// Finds a data file by its key in the destination bucket. We may have a copy of the whole bucket
-/// or just parts of it.
+/// Finds a data file by its key in the destination bucket. The local copy may contain the whole
+/// bucket or just parts of it.
 fn find(folders: &[&Path], file: &DataFile) -> Result<PathBuf, String> {
     let key = Path::new(&file.key);
     let missing = || format!("{} was not found relative to its folder", file.key);

@@ -15,7 +15,7 @@ pub struct Target {
     pub kind: BucketType,
     /// Normalised address.
     pub address: String,
-    /// The same for all addresses of the bucket.
+    /// A key shared by all addresses of the bucket.
     pub key: String,
 }
 
@@ -34,7 +34,7 @@ pub struct KnownBuckets {
 }
 
 impl KnownBuckets {
-    /// Loads all buckets. New ones get ids above `largest`, and above any in SQL.
+    /// Loads all buckets. New ones get ids above `largest` and above all ids in SQL.
     pub fn read(pools: &Pools, largest: u64) -> Result<Self, DatabaseError> {
         let hashers = (RandomState::new(), RandomState::new());
         let (known, in_sql) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
@@ -103,8 +103,8 @@ fn fingerprint(hashers: &(RandomState, RandomState), address: &str) -> Fingerpri
 const SHARDS: usize = 64;
 
 /// Buckets by fingerprint. For a million addresses, this takes less than half of the 100 MiB that
-/// the addresses themselves would take. It's split into many small maps because a map briefly needs
-/// twice the memory while growing.
+/// the addresses themselves would need. It is split into many small maps because a growing map
+/// briefly needs twice the memory.
 struct BucketTable {
     shards: Vec<HashMap<Fingerprint, (u32, BucketType)>>,
 }

@@ -21,7 +21,7 @@ use crate::store::{load_runs, rejected_lines};
 
 /// Loads sources as a new run and publishes it.
 ///
-/// If there is a stopped run, it is aborted.
+/// Aborts the stopped run, if there is one.
 pub fn load(
     context: &JobContext,
     options: &LoadOptions,
@@ -40,7 +40,7 @@ fn run(
 ) -> Result<Report, JobError> {
     let context = session.context.clone();
     judge_or_warn(&context, &*session.index, session.generation);
-    // Do everything that can fail first. We shouldn't abort a stopped run unless this one can
+    // Do everything that can fail first. A stopped run should only be aborted if this one can
     // start.
     let mut intake = options.intake(&session, IntakeState::default())?;
     intake.changed = changed;
@@ -51,10 +51,10 @@ fn run(
     Loader::new(session, id, options.clone(), checkpoints, intake).finish()
 }
 
-/// Loads the stored pages of a crawl as a new run and publishes them. The `changed` files replace stored
-/// ones although these have the same size and date. A resumed run does not know them. `check` is called
-/// while the index is locked. It returns the mode of the run, and the files that are newer than the
-/// pages, if there are any, or `None` if nothing is left to load.
+/// Loads the stored pages of a crawl as a new run and publishes them. The `changed` files replace
+/// stored ones that have the same size and date, except in a resumed run, which doesn't know about
+/// them. `check` is called while the index is locked. It returns the mode of the run along with any
+/// files that are newer than the pages, or `None` if there's nothing left to load.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to
@@ -166,8 +166,8 @@ fn give_up_stopped(session: &mut Session) -> Result<(), JobError> {
     Ok(pools.write_blocking(|db| load_runs::give_up(db, open.run, reason, now))?)
 }
 
-/// Loads sources into a new generation. Once it is complete and verified, it replaces the current
-/// one. Returns its number and the report.
+/// Loads sources into a new generation, which replaces the current one once it is complete and
+/// verified. Returns its number and the report.
 pub(super) fn load_new_generation(
     searched: Session,
     options: &LoadOptions,
@@ -196,8 +196,8 @@ pub fn resume(
     resume_with(context, id, checkpoints, |_| {})
 }
 
-/// Resumes a run that was stopped because it would have removed too many files. This time, it may
-/// remove them.
+/// Resumes a run that was stopped because it would have removed too many files. This time, it is
+/// allowed to remove them.
 pub fn resume_accepting_removals(
     context: &JobContext,
     id: u64,

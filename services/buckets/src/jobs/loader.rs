@@ -98,7 +98,7 @@ impl Loader {
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // The disk may be full. The operator needs to see the first error.
+            // The disk may be full, but the operator needs to see the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         if result.is_ok() && self.searched.is_none() {
@@ -137,14 +137,14 @@ impl Loader {
         self.intake.refuse_empty(&sources)
     }
 
-    /// Finishes a source. `unreachable` is set if we couldn't connect to the host of a listing.
+    /// Finishes a source. `unreachable` is set if the listing's host couldn't be reached.
     fn end_source(&mut self, unreachable: Option<&str>) -> Result<(), JobError> {
         self.paged = false;
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // Has to come before any commit. We never resume within a page, because the page could
-        // differ next time.
+        // This has to come before any commit. A run never resumes within a page, because the page
+        // could be different next time.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {
@@ -262,8 +262,8 @@ impl Loader {
             let text = format!("the new generation is not sound: {}", faults.join("; "));
             return Err(EngineError::Broken(text).into());
         }
-        // File ids are different in the new generation, so finish this first if an earlier attempt
-        // failed.
+        // File ids are different in the new generation, so finish the comparison first, in case an
+        // earlier attempt failed.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let last = index.summary().journal.published_id() as i64;
@@ -350,8 +350,8 @@ impl Waiting for Loader {
     }
 }
 
-/// Reads the remaining sources. After that, continues any listings that the run had to give up on
-/// before it was stopped.
+/// Reads the remaining sources, then continues any listings that were abandoned before the run was
+/// stopped.
 fn read_sources(loader: &Attended<'_, Loader>, sources: &[Source]) -> Result<(), JobError> {
     let (done, abandoned) = {
         let IntakeState { done, abandoned, .. } = &loader.lock().intake.state;
@@ -401,7 +401,8 @@ fn read_file(mut loader: &Attended<'_, Loader>, source: &Source) -> Result<(), J
     source.check()
 }
 
-/// Reads a listing. If its host is down but there are other sources, returns the reason.
+/// Reads a listing. If its host is down but there are other sources, returns the reason the listing
+/// failed.
 fn read_listing(
     mut loader: &Attended<'_, Loader>,
     url: &str,

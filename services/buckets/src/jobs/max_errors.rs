@@ -12,7 +12,7 @@ pub enum MaxErrors {
 }
 
 impl MaxErrors {
-    /// With this percentage, all lines may be bad.
+    /// The percentage that allows all lines to be bad.
     pub const ALL: f64 = 100.0;
 }
 

@@ -30,7 +30,7 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`
     pub mode: Mode,
-    /// Files that are newer than the sources. The publish does not change them.
+    /// Files that are newer than the sources, so publishing doesn't change them.
     #[serde(default)]
     pub newer: Option<NewerFiles>,
     /// Whether reject files replace the files in their buckets, because of an explicit `--mode
@@ -64,10 +64,10 @@ impl LoadOptions {
         }
     }
 
-    /// Checks that we know how to list every bucket among the sources.
+    /// Checks that every bucket among the sources can be listed.
     ///
     /// # Errors
-    /// Returns an error with the first bucket whose API we don't know.
+    /// Returns an error for the first bucket whose API is unknown.
     pub fn check(&self) -> Result<(), JobError> {
         let mut urls = self.sources.iter().filter_map(Source::url);
         urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
@@ -105,8 +105,8 @@ impl LoadOptions {
         self.intake_above(&session.context, largest, state)
     }
 
-    /// Like [`Self::intake`] but without a session. New buckets get ids above `largest`, and above
-    /// any in SQL.
+    /// Like [`Self::intake`] but without a session. New buckets get ids above `largest` and above
+    /// all ids in SQL.
     pub(super) fn intake_above(
         &self,
         context: &JobContext,

@@ -1,4 +1,4 @@
-//! Crawls that list a bucket while another run publishes files of it.
+//! Finds crawls that are listing a bucket while another run publishes some of its files.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,9 @@ use super::options::LoadOptions;
 use crate::engine::NamedBucket;
 use crate::store::{buckets, crawls, load_runs};
 
-/// Returns those of the buckets that other crawls are listing, and when the run's own listing began. Only
-/// listings that began before that count, so they must not remove files that the run lists.
+/// Returns the `named` buckets that other crawls are listing, and the time at which the run's own
+/// listing began. Crawls that started listing before that time don't know about the run's files, so
+/// they must not remove them.
 pub(super) fn listed_meanwhile(
     context: &JobContext,
     options: &LoadOptions,

@@ -5,8 +5,8 @@ use crate::engine::Bitmap;
 /// Number of bitmap words between stored ranks.
 const WORDS: usize = 64;
 
-/// A set of ids that can count those up to a given number. That count is the id of a copied file in
-/// the new generation.
+/// A set of ids that can count how many are at or below a given number. For a copied file, that
+/// count is its id in the new generation.
 pub(super) struct RankedIds {
     ids: Bitmap,
     /// Number of ids before each group of words.

@@ -29,8 +29,8 @@ pub fn rebuild(context: &JobContext) -> Result<(u32, u64), JobError> {
 /// Builds a new index from the sources alone, verifies it and switches to it. Returns the new
 /// generation's number and the report.
 ///
-/// Buckets that aren't in any source are dropped. The others keep their ids. Searches use the old
-/// index until the switch, and if the rebuild is stopped, that index remains unchanged.
+/// Buckets that aren't in any source are dropped, and the others keep their ids. Searches use the
+/// old index until the switch. If the rebuild is stopped, the old index remains unchanged.
 pub fn rebuild_from(
     context: &JobContext,
     options: &LoadOptions,
@@ -40,15 +40,16 @@ pub fn rebuild_from(
     settled(context, load_new_generation(session, options, checkpoints))
 }
 
-/// Cleans up after a rebuild. Drops old generations, or if it failed, the unfinished new one.
+/// Cleans up after a rebuild: drops old generations, or the unfinished new one if the rebuild
+/// failed.
 fn settled<T>(
     context: &JobContext,
     made: Result<(u32, T), JobError>,
 ) -> Result<(u32, T), JobError> {
     match &made {
         Ok((generation, _)) => drop(context.generations.sweep(*generation)?),
-        // Opening a session discards the unfinished generation. If we can't open one, the next
-        // session will do it.
+        // Opening a session discards the unfinished generation. If that fails, the next session
+        // will do it.
         Err(_) => drop(Session::try_open(context, "a failed rebuild is being discarded")),
     }
     made

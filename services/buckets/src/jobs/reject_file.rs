@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
-/// First line of a reject file. This is how loads recognise it.
+/// First line of a reject file, by which loads recognise it.
 const HEADER: &[u8] = b"{\"rejected\":true}\n";
 
 /// Lengths of both files at a checkpoint.
@@ -20,8 +20,8 @@ pub struct RejectLengths {
     reasons: u64,
 }
 
-/// Writes bad lines to a file, so that the user can fix them and load the file again. The reason
-/// and position of each line are in `FILE.reasons`.
+/// Writes bad lines to a file, so that they can be fixed and loaded again. The reason and position
+/// of each line are in `FILE.reasons`.
 pub struct RejectFile {
     lines: BufWriter<File>,
     reasons: BufWriter<File>,
@@ -67,7 +67,7 @@ impl RejectFile {
         })
     }
 
-    /// Adds a line and its reason. If there's no line, only adds the reason.
+    /// Adds a line and its reason, or only the reason if there is no line.
     pub fn add(
         &mut self,
         source: &str,
@@ -96,7 +96,7 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Syncs both files to disk. Their lengths are about to be recorded in a checkpoint.
+    /// Syncs both files to disk, because their lengths are about to be recorded in a checkpoint.
     pub fn flush(&mut self) -> Result<(), JobError> {
         for file in [&mut self.lines, &mut self.reasons] {
             file.flush()?;
@@ -114,8 +114,8 @@ impl RejectFile {
     }
 }
 
-/// Opens a file for appending. New files have the same permissions as any other file the operator
-/// creates. They can contain names that aren't public, just like the sources.
+/// Opens a file for appending. New files get the default permissions, like any other file the
+/// operator creates. They can contain names that aren't public, but so can the sources.
 fn open_at_end(path: &Path) -> io::Result<File> {
     match OpenOptions::new().append(true).create_new(true).open(path) {
         Ok(file) => shell::follow_umask(&file).map(|()| file),
@@ -158,7 +158,7 @@ pub fn refuse_own_data(context: &JobContext, path: &Path) -> Result<(), JobError
 /// Resolves a path even if it doesn't exist.
 fn place_of(path: &Path) -> PathBuf {
     let mut path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    // Linux also follows at most this number of symbolic links.
+    // Linux also follows up to 40 symbolic links.
     for _ in 0..40 {
         let Ok(target) = fs::read_link(&path) else { break };
         path = path.parent().map_or(target.clone(), |folder| folder.join(target));

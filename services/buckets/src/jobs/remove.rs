@@ -13,11 +13,11 @@ use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, crawls, generations, rejected_lines};
 
-/// Interval between checks on a removal that a load is carrying out.
+/// Interval between checks on a removal that another command is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
-/// data is erased. Returns the removal of the given address, with the number of all files.
+/// data is erased. Returns the removal of `address`, with the number of files under all addresses.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -26,7 +26,7 @@ pub fn remove(
     operator: &str,
 ) -> Result<Removal, JobError> {
     let address = parse(address)?;
-    // Fail right away if we can't open the index. The request could never be carried out.
+    // Fail right away if the index can't be opened, since the request could never be carried out.
     drop(context.open_index()?);
     let act = AuditEntry { reason, operator, at: context.clock.unix() };
     let first = request(context, vec![address.as_str().to_owned()], prefix, &act)?;
@@ -93,7 +93,7 @@ fn other_addresses(
     Ok(others)
 }
 
-/// Waits until a removal is completed. Carries it out unless another command does.
+/// Waits until a removal is completed, carrying it out unless another command does.
 fn carried_out(context: &JobContext, address: &Address, id: i64) -> Result<Removal, JobError> {
     let mut logged = false;
     loop {
@@ -179,14 +179,14 @@ pub fn apply_pending_removals(session: &mut Session) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Returns the saved progress of a stopped run without a removed bucket, or `None` if it doesn't
-/// change.
+/// Returns the saved progress of a stopped run without the removed bucket, or `None` if nothing
+/// changes.
 fn notes_without(session: &Session, removal: &Removal) -> Result<Option<String>, JobError> {
     let Some(open) = &session.writer.journal().open else { return Ok(None) };
     let pools = &session.context.pools;
     let bucket = pools.read_blocking(|db| buckets::by_address(db, &removal.address))?;
     let Some(bucket) = bucket.filter(|_| removal.prefix.is_empty()) else { return Ok(None) };
-    // If we can't parse it, for example because there hasn't been a checkpoint, it won't be used.
+    // Progress that can't be parsed, e.g. before the first checkpoint, won't be used.
     let Ok(mut state) = serde_json::from_str::<IntakeState>(&open.progress) else {
         return Ok(None);
     };
@@ -207,7 +207,8 @@ pub fn apply_removal(
     complete(&session.context, removal, files, Some(&session.writer.journal().identity))
 }
 
-/// Marks a removal as completed. If it has changed the index, records the new state of the index.
+/// Marks a removal as completed, and records the new state of the index if the removal has changed
+/// it.
 pub fn complete(
     context: &JobContext,
     removal: &Removal,

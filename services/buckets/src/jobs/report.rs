@@ -14,7 +14,7 @@ pub struct Tally {
     pub files: u64,
     /// Bad lines and entries.
     pub bad: u64,
-    /// Common prefixes, which are folders in a listing.
+    /// Common prefixes, i.e. folders in a listing.
     pub skipped_prefixes: u64,
     /// Old versions and delete markers.
     pub skipped_versions: u64,
@@ -22,9 +22,10 @@ pub struct Tally {
     pub skipped_directory_markers: u64,
     /// Files from removed buckets.
     pub skipped_removed: u64,
-    /// Incomplete sources, and why they are incomplete.
+    /// Incomplete sources, and the reasons they are incomplete.
     pub incomplete: Vec<String>,
-    /// Listings that don't cover their whole bucket, and why. No files were removed from it.
+    /// Listings that don't cover their whole bucket, and the reasons. No files were removed from
+    /// these buckets.
     #[serde(default)]
     pub partial: Vec<String>,
 }

@@ -46,10 +46,10 @@ impl Source {
                 "{scheme} addresses cannot be listed; use https, http, s3 or gs, or load a file"
             ))));
         }
-        // Open it to find out immediately if we can't read it.
+        // Open the file to find out right away whether it can be read.
         let meta = File::open(path).and_then(|file| file.metadata()).map_err(failed)?;
         if !meta.is_file() {
-            // The modification time of a pipe changes while we read it.
+            // The modification time of a pipe changes while it is being read.
             return Ok(Self::at(path));
         }
         let modified = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -66,7 +66,7 @@ impl Source {
         Self { stored: Some(stored), ..Self::at(Path::new(url)) }
     }
 
-    /// The URL, if this is a bucket.
+    /// The URL, if the source is a bucket.
     pub fn url(&self) -> Option<&str> {
         url_of(&self.path)
     }
@@ -85,8 +85,8 @@ impl Source {
         self.size > 0 || self.modified > 0
     }
 
-    /// Returns an error if the file has changed since the run started. We may not have read a
-    /// consistent listing then.
+    /// Returns an error if the file has changed since the run started, since what was read may then
+    /// be inconsistent.
     pub fn check(&self) -> Result<(), JobError> {
         let version = |source: &Self| (source.size, source.modified);
         if self.is_file() && version(&Self::of(&self.path)?) != version(self) {
@@ -95,8 +95,9 @@ impl Source {
         Ok(())
     }
 
-    /// Opens the source, unless it has changed. `read` counts the bytes read. A file is read to the
-    /// length that it had at the start, or one that grows faster than we read would never end.
+    /// Opens the source, unless it has changed. `read` counts the bytes read. A file is read up to
+    /// its length at the start of the run. Otherwise, reading a file that grows faster than it is
+    /// read would never end.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(io::stdin(), read)));
@@ -135,7 +136,7 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
 }
 
 /// Sorts the pages `ADDRESS.xml.N` of each listing by number, since `.xml.10` comes before `.xml.2`
-/// in order of name. Other sources keep their places.
+/// when sorted by name. Other sources keep their positions.
 fn sort_pages(sources: &mut [Source]) {
     let mut listings: HashMap<String, Vec<(u64, usize)>> = HashMap::new();
     for (place, source) in sources.iter().enumerate() {
@@ -154,7 +155,7 @@ fn sort_pages(sources: &mut [Source]) {
     }
 }
 
-/// Splits a path `ADDRESS.xml.N` into the listing and the number of its page.
+/// Splits a path `ADDRESS.xml.N` into the listing and the page number.
 fn page_of(path: &Path) -> Option<(String, u64)> {
     let path = path.to_str()?;
     let packed = path.strip_suffix(".gz").or_else(|| path.strip_suffix(".zst"));
@@ -270,7 +271,7 @@ fn report_skipped(path: &Path, reason: &str) {
     log::warn!(target: "notice", "{shown} is skipped: {reason}");
 }
 
-/// Returns the URL if the path is a URL that can be listed.
+/// Returns the path as a URL, if it is one that can be listed.
 fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let schemes = ["https://", "http://", "s3://", "gs://"];

@@ -21,7 +21,7 @@ pub struct StoredListing {
     pub begun_at: i64,
     /// Number of stored pages.
     pub pages: u64,
-    /// Why the listing is incomplete, if it is.
+    /// The reason the listing is incomplete, if it is.
     pub broken: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl StoredListing {
     /// Reads a page.
     ///
     /// # Errors
-    /// Returns an error if the page is gone, because the crawl was removed or has started a new
+    /// Returns an error if the page is gone because the crawl was removed or has started a new
     /// listing.
     pub(super) fn page(&self, pools: &Pools, number: u64) -> Result<Vec<u8>, JobError> {
         let body = pools

@@ -6,11 +6,11 @@ use super::intake_state::IntakeState;
 use super::max_errors::MaxErrors;
 use super::sources::Source;
 
-/// The share of bad lines only matters if there are at least this number of lines.
+/// Minimum number of lines for the share of bad lines to matter.
 const JUDGED_FROM: u64 = 100;
 
 impl Intake {
-    /// Returns an error if a source or listing is incomplete. For runs that replace the whole
+    /// Returns an error if a source or listing is incomplete. Used for runs that replace the whole
     /// index.
     pub fn refuse_incomplete(&self) -> Result<(), JobError> {
         if let Some(first) = self.state.tally.incomplete.first() {
@@ -24,7 +24,7 @@ impl Intake {
         }
     }
 
-    /// Returns an error if we couldn't read any of the sources. Call this at the end.
+    /// Returns an error if none of the sources could be read. Call this at the end.
     pub fn refuse_unread(&self, sources: &[Source]) -> Result<(), JobError> {
         let tally = &self.state.tally;
         if tally.incomplete.len() < sources.len() || tally.lines() > 0 {
@@ -34,7 +34,7 @@ impl Intake {
         Err(JobError::Invalid(format!("no source could be read: {reasons}")))
     }
 
-    /// Returns an error if too many lines are bad, or if all are bad and there is no explicit
+    /// Returns an error if too many lines are bad, or if every line is bad and there is no explicit
     /// limit. Call this at the end.
     pub fn judge(&self) -> Result<(), JobError> {
         self.judge_from(JUDGED_FROM)?;

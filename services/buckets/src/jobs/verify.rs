@@ -3,7 +3,7 @@
 use super::context::JobContext;
 use super::error::JobError;
 
-/// Runs the checks and describes each fault.
+/// Runs the checks and describes each problem.
 pub fn verify(context: &JobContext) -> Result<Vec<String>, JobError> {
     let damage = context.damage()?;
     if !damage.is_empty() {

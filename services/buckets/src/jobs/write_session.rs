@@ -1,5 +1,5 @@
-//! Write sessions. A session holds the write lock and an open index with its writer, and its SQL
-//! rows match the index.
+//! Write sessions. A session holds the write lock and an open index with its writer, and makes sure
+//! that the SQL rows match the index.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Session {
     pub generation: u32,
     pub index: Arc<dyn FileIndex>,
     pub writer: Box<dyn FileWriter>,
-    /// Set if the published index is missing and about to be replaced.
+    /// Whether the published index is missing and about to be replaced.
     pub is_lost: bool,
     /// Check this before every deletion and every switch of generations.
     pub lock: WriteLock,
@@ -47,7 +47,7 @@ impl Session {
         })?;
         let mut is_lost = false;
         let opened = match context.generations.open(generation) {
-            // A rebuild of a lost index was killed and left an empty one.
+            // A rebuild of a lost index was killed and has left an empty one behind.
             Ok(index) if rebuilds && own.publishes > 0 && is_unused(&*index) => {
                 refuse_newer_index(context, generation + 1)?;
                 is_lost = true;
@@ -69,8 +69,8 @@ impl Session {
                 Some(index)
             }
         };
-        // An unfinished generation would still contain files that are removed later. Also, if it
-        // has filled up the disk, nothing below could be written.
+        // An unfinished generation would keep files that are removed later. If it has filled up the
+        // disk, nothing below could be written either.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -111,7 +111,7 @@ impl Session {
 }
 
 /// Returns an error if there's a generation above `expected`. In that case, the database must be a
-/// copy from before a rebuild, and we would drop the newer index.
+/// copy from before a rebuild, and the newer index would be dropped.
 fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobError> {
     match context.generations.newest()? {
         Some(newest) if newest > expected => Err(EngineError::Mismatch(format!(

@@ -1,4 +1,4 @@
-//! Handles alerts for loads that were killed before they could do so.
+//! Compares files with alerts for loads that were killed before they could do so.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::store::{alert_messages, generations};
 
 /// Check after this number of snapshot refreshes.
 const REFRESHES: u64 = 10;
-/// Number of seconds after a publish during which we leave the alerts to the process that
+/// Number of seconds after a publish during which its alerts are left to the process that
 /// published.
 const GRACE_PERIOD: i64 = 120;
 /// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;
 
-/// Compares files that were published by killed loads, and deletes old messages. Runs until the
+/// Compares the files of killed loads with the alerts, and deletes old messages. Runs until the
 /// server stops.
 pub async fn judge_missed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
@@ -30,7 +30,7 @@ pub async fn judge_missed(state: State) {
             continue;
         }
         let (looked, limits) = (state.clone(), Limits::none());
-        // When the server stops, it shouldn't wait for the remaining files.
+        // Prevents a stopping server from waiting for the remaining files.
         let _cancelled = CancelOnDrop::of(&limits);
         match tokio::task::spawn_blocking(move || look(&looked, &limits)).await {
             Ok(Ok(())) => failing = false,
@@ -53,7 +53,7 @@ fn look(state: &State, limits: &Limits) -> Result<(), JobError> {
     };
     let (snapshot, now) = (state.snapshot(), context.clock.unix());
     let current = context.pools.read_blocking(generations::read)?.generation;
-    // A rebuild renumbers the files, so this only works if the snapshot is current.
+    // A rebuild renumbers the files, so their ids only match if the snapshot is current.
     if snapshot.generation == current && now - snapshot.published_at() >= GRACE_PERIOD {
         judge(&context, &*snapshot.index, snapshot.generation, limits)?;
     }

@@ -31,16 +31,16 @@ struct Hits {
     first: Vec<u64>,
 }
 
-/// Hits by group of alerts, and by whether the package does not show the files yet. Those without
-/// any hits are left out.
+/// Hits by alert group, and by whether the group's package still hides the files. Groups without
+/// hits are left out.
 type AllHits = HashMap<(usize, bool), Hits>;
 
-/// Hits by alert, and by whether the package does not show the files yet. With the time until which
-/// it shows buckets.
+/// Hits by alert, and by whether its package still hides the files. Each comes with the time after
+/// which newly indexed buckets are hidden, if any.
 type AlertHits<'h> = BTreeMap<(AlertVersion, bool), (Option<i64>, &'h Hits)>;
 
-/// Compares the files of the last publish with all alerts, unless this has already been done. If it
-/// fails, a server or the next load will do the rest.
+/// Compares the files of the last publish with all alerts, unless this has already been done. If
+/// this fails, a server or the next load will finish the work.
 pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex, generation: u32) {
     if let Err(error) = judge(context, index, generation, &Limits::none()) {
         log::warn!("new files have not been compared with all alerts yet: {error}");
@@ -61,8 +61,8 @@ pub(in crate::jobs) fn judge_published(session: Session) {
 /// Compares the files of the last publish with all alerts, unless this has already been done.
 ///
 /// Every step adds its files to the alerts' messages and records its progress in the same
-/// transaction. The last step releases the messages. That way an alert gets one message per run, no
-/// matter which processes compare the files or where they are killed.
+/// transaction, and the last step releases the messages. An alert therefore gets one message per
+/// run, no matter which processes compare the files or when they are killed.
 pub(super) fn judge(
     context: &JobContext,
     index: &dyn FileIndex,
@@ -85,8 +85,8 @@ pub(super) fn judge(
     }
 }
 
-/// Compares files in steps, up to and including id `end`. Stops early if another process gets there
-/// first.
+/// Compares files in steps, up to and including id `end`. Stops early if another process is already
+/// further along.
 fn compare(
     context: &JobContext,
     index: &dyn FileIndex,
@@ -155,10 +155,11 @@ fn add_hits(
 /// The alerts, prepared for comparison with files.
 struct Comparison {
     matcher: Matcher,
-    /// The alerts of each group, by its number in the matcher. Alerts with the same search and equal
-    /// packages are compared once.
+    /// The alerts in each group, by the group's index in the matcher. Alerts with the same search
+    /// and equal packages form a group, so they are only compared once.
     groups: Vec<Vec<AlertVersion>>,
-    /// For each group, the time until which its package shows buckets. `None` if it has no delay.
+    /// For each group, the time after which newly indexed buckets are hidden. `None` if its package
+    /// has no delay.
     shown_until: Vec<Option<i64>>,
     /// Unix time of the publish.
     published_at: i64,
@@ -222,7 +223,7 @@ impl Comparison {
         Ok(Self { matcher, groups, shown_until, published_at, buckets: HashMap::new() })
     }
 
-    /// Returns the hits of each alert.
+    /// Assigns each group's hits to its alerts.
     fn by_alert<'h>(&self, hits: &'h AllHits) -> AlertHits<'h> {
         let of_group = |(&(group, is_delayed), hits): (&(usize, bool), &'h Hits)| {
             let hits = (self.shown_until[group], hits);
@@ -288,7 +289,7 @@ impl Comparison {
     }
 }
 
-/// Returns the number of a package. Equal packages of different keys have the same number.
+/// Returns the index of `package` in `packages`, adding it first if there isn't an equal one.
 fn number_of(packages: &mut Vec<Package>, package: Package) -> usize {
     packages.iter().position(|known| *known == package).unwrap_or_else(|| {
         packages.push(package);
@@ -300,7 +301,7 @@ fn package_of(db: &mut Db, key: &Key) -> Result<Package, DatabaseError> {
     packages::of_plan(db, key.plan.as_ref().map_or("free", |plan| plan.code.as_str()))
 }
 
-/// Resolves the items of a bucket filter to ids and sorts them. Ignores unknown items.
+/// Resolves the items of a bucket filter to sorted ids. Unknown items are ignored.
 fn bucket_ids(db: &mut Db, parts: &[String]) -> Result<Vec<u64>, DatabaseError> {
     let mut ids = Vec::new();
     for part in parts {

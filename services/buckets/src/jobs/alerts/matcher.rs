@@ -1,9 +1,8 @@
 //! Matches new files against alerts.
 //!
 //! Each alert has lookup keys: a word, trigrams, buckets or extensions. A matching file has at
-//! least one of them, so we only have to look at the alerts that share a key with the file. The
-//! cost of a file therefore depends on the number of alerts that it almost matches, not on the
-//! total.
+//! least one of them, so only alerts that share a key with the file have to be checked. The cost
+//! per file therefore depends on the number of near matches instead of the total number of alerts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,7 +39,7 @@ struct Entry {
     text: Text,
 }
 
-/// Lookup keys. Alerts on names and alerts on whole paths each have their own.
+/// Lookup keys. There is one set for alerts on names and one for alerts on whole paths.
 #[derive(Default)]
 struct Keys {
     words: HashMap<WordNumber, Vec<usize>>,
@@ -64,8 +63,8 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// Adds an alert. If it doesn't have a lookup key, it never matches. Otherwise we would have to
-    /// compare it with every file.
+    /// Adds an alert. Without a lookup key, it never matches, because it would have to be compared
+    /// with every file.
     pub(super) fn add(&mut self, mut watched: Watched) {
         let at = self.entries.len();
         // Don't keep the parsed expressions. There may be thousands of them.
@@ -151,10 +150,10 @@ impl Matcher {
         self.candidates = candidates;
     }
 
-    /// Collects alerts that have a lookup key in a string.
+    /// Collects the alerts with a lookup key in `text`.
     fn look(&self, keys: &Keys, text: &str, candidates: &mut Vec<usize>) -> Looked {
         let mut looked = Looked::default();
-        // Look up all words. Alerts with other keys need them to check for excluded phrases.
+        // Look up all words, since alerts with other keys need them to check for excluded phrases.
         words::for_each(text, |word| {
             looked.words.push(self.numbers.get(word).copied().unwrap_or(0));
         });
@@ -205,8 +204,8 @@ impl Matcher {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
             while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Evict any one of them. If we cleared the cache, we would have to recompile them
-                // all.
+                // Evict an arbitrary one. Clearing the whole cache would mean recompiling all of
+                // them.
                 let Some(other) = self.compiled.keys().next().copied() else { break };
                 let dropped = self.compiled.remove(&other);
                 let freed = dropped.map_or(0, |one| one.whole().memory_usage());

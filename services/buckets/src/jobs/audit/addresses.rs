@@ -15,7 +15,7 @@ pub struct AuditAddress {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// Type of a bucket at an endpoint. `None` if the host determines the type.
+    /// Type of a bucket at an endpoint. `None` if it follows from the host.
     pub kind: Option<BucketType>,
 }
 
@@ -28,7 +28,7 @@ pub struct InvalidLine {
     pub reason: String,
 }
 
-/// A host that implements the S3 API but isn't a provider we know.
+/// A host that implements the S3 API but isn't a known provider.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     url: Url,

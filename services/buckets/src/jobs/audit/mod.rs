@@ -36,8 +36,8 @@ pub struct AuditOptions {
     pub shown: usize,
 }
 
-/// Lists each address and publishes what has changed. Each bucket is a separate run, so one that
-/// can't be listed or would lose too many files doesn't hold up the others.
+/// Lists each address and publishes the changes. Each bucket is a separate run, so buckets that
+/// can't be listed or would lose too many files don't hold up the others.
 ///
 /// # Errors
 /// Returns an error if the index or the database fails, or if another command is writing.
@@ -95,7 +95,7 @@ fn audit_bucket(
     let bucket = match loaded {
         Ok(report) => {
             let bucket = listed(context, address, &report, before, options.shown)?;
-            // A hidden bucket is still in the index. It was closed and has been opened again.
+            // Hidden buckets are still in the index. This one was closed and is now open again.
             return Ok(BucketAudit { new_bucket: bucket.new_bucket || was_hidden, ..bucket });
         }
         Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {
@@ -192,6 +192,6 @@ fn id_of(context: &JobContext, address: &str) -> Result<Option<u64>, DatabaseErr
 fn newest_id(index: &dyn FileIndex) -> u64 {
     let summary = index.summary();
     let journal = &summary.journal;
-    // If a run was stopped, its rows will be dropped.
+    // The rows of a stopped run will be dropped.
     journal.open.as_ref().map_or(journal.rows, |open| open.first_row)
 }

@@ -50,7 +50,7 @@ pub struct BucketAudit {
     /// Address of the bucket in the index, or the text of an invalid line.
     pub bucket: String,
     pub state: AuditState,
-    /// Whether the bucket wasn't listed in the index before, or was hidden.
+    /// Whether the bucket wasn't listed in the index before the audit, or was hidden.
     pub new_bucket: bool,
     /// Files that weren't in the index.
     pub new: u64,

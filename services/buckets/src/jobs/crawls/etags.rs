@@ -6,18 +6,20 @@ use crate::model::file_etag::{ChangedFiles, FileEtag};
 use crate::store::crawl_etags;
 use crate::store::crawls::Crawl;
 
-/// The known ETags and the changed files each get this share of `LOAD_MEMORY_MB`.
+/// The known ETags and the changed files each get `LOAD_MEMORY_MB` divided by this.
 const SHARE: usize = 8;
-/// The least memory for each of them, in bytes.
+/// Minimum memory for each of them, in bytes.
 const LEAST: usize = 1 << 20;
 
-/// A function that passes on all ETags of a listing.
+/// Calls the given function for every ETag in a listing.
 type Etags<'a> = &'a dyn Fn(&mut dyn FnMut(FileEtag)) -> Result<(), JobError>;
 
-/// Returns the files of the current listing whose ETag has changed since the last complete one, although
-/// their size and date have not. The index does not have ETags, so it cannot notice them.
+/// Returns the files in the current listing whose ETag has changed since the last complete one even
+/// though their size and date haven't. The index doesn't store ETags, so it can't notice these
+/// changes on its own.
 ///
-/// Each crawl compares its own listings. Two crawls of a bucket therefore report such a change twice.
+/// Each crawl compares its own listings, so if two crawls cover the same bucket, both report the
+/// change.
 pub(super) fn changed_files(context: &JobContext, crawl: &Crawl) -> Result<ChangedFiles, JobError> {
     let (id, known, listed) = (crawl.id, crawl.etags_listing, crawl.listing);
     let bytes = context.pools.read_blocking(|db| crawl_etags::bytes(db, id, known))?;
@@ -53,8 +55,8 @@ fn each_etag(
     Ok(())
 }
 
-/// Finds up to `most` files that both listings have with different ETags. Each pass keeps a part of the
-/// known ETags in memory.
+/// Finds up to `most` files that are in both listings with different ETags. Each of the `passes`
+/// keeps a fraction of the known ETags in memory.
 fn compare(
     known: Etags<'_>,
     listed: Etags<'_>,
@@ -76,8 +78,8 @@ fn compare(
     Ok(ChangedFiles::new(changed))
 }
 
-/// Returns `true` if the known ETags, in ascending order, include the file but not with this ETag. They
-/// may have several of a file that was overwritten between two pages.
+/// Returns `true` if `known`, sorted in ascending order, includes the file but not with this ETag.
+/// A file that was overwritten between two pages may have several known ETags.
 fn is_changed(known: &[FileEtag], etag: FileEtag) -> bool {
     let first = known.partition_point(|one| one.file < etag.file);
     let is_known = known.get(first).is_some_and(|one| one.file == etag.file);

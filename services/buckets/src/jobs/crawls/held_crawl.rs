@@ -17,7 +17,7 @@ use crate::store::packages;
 /// Heartbeats per lease.
 const SIGNS: u64 = 3;
 
-/// Why a key's crawl doesn't run.
+/// The reason a key's crawl doesn't run.
 pub(super) const NO_KEY: &str = "its key is revoked or expired, or its package does not include \
                                  crawls";
 
@@ -31,7 +31,7 @@ pub(super) enum Wanted<'a> {
 }
 
 /// A claimed crawl. Released on drop. A separate thread renews the lease, since fetching a page or
-/// publishing may take longer than that.
+/// publishing may outlast it.
 pub(super) struct HeldCrawl {
     pub(super) crawl: Crawl,
     holder: String,
@@ -40,8 +40,8 @@ pub(super) struct HeldCrawl {
 }
 
 impl HeldCrawl {
-    /// Claims a crawl. If this process dies, another one may take over after `seconds`. Returns `None`
-    /// if no such crawl is available.
+    /// Claims a crawl. If this process dies, another one may take the crawl over after `seconds`.
+    /// Returns `None` if none of the `wanted` crawls is available.
     pub(super) fn claim(
         context: &JobContext,
         wanted: Wanted<'_>,

@@ -19,11 +19,10 @@ use crate::store::{crawl_etags, crawl_pages};
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
 
-/// For a key's crawl, check its permissions and stored bytes every time we have received this
-/// number of pages.
+/// Number of pages between two checks of a key's permissions and storage during its crawl.
 const CHECK: i64 = 10;
 
-/// Returns `true` if the stored pages are too old to continue from, or to publish.
+/// Returns `true` if the stored pages are too old to be continued or published.
 pub(super) fn is_old(crawl: &Crawl, now: i64) -> bool {
     now - crawl.page_at > LONGEST_PAUSE
 }
@@ -103,7 +102,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Checks that the key may still crawl and hasn't used up its storage.
+    /// Checks that the key may still crawl and hasn't exceeded its storage limit.
     fn check_key(&self, key: i64) -> Result<(), JobError> {
         self.held.check_key()?;
         let bytes = self.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {
@@ -153,7 +152,7 @@ impl PageSink for Pages<'_> {
     }
 }
 
-/// Only keeps the ETags of entries. The rest is read again from the pages when they are published.
+/// Only keeps the ETags of entries. Everything else is read from the pages when they are published.
 impl Sink for Pages<'_> {
     fn file(&mut self, item: &Item<'_>) -> Result<Taken, JobError> {
         if let Some(etag) = item.etag {

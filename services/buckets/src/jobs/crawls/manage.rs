@@ -29,7 +29,7 @@ pub struct CrawlRequest {
 }
 
 impl CrawlRequest {
-    /// Checks that we can list the bucket. `key` is the key the crawl is added for.
+    /// Checks that we can list the bucket. `key` is the API key that the crawl will belong to.
     ///
     /// # Errors
     /// Returns [`JobError::Invalid`] if we can't.
@@ -65,8 +65,8 @@ impl CrawlRequest {
 /// Stores crawls, which are due right away, and returns their ids.
 ///
 /// # Errors
-/// Returns an error if a bucket can't be listed or an operator has already added it. None of the
-/// crawls are stored then.
+/// Returns an error if a bucket can't be listed or an operator has already added it. In that case,
+/// none of the crawls are stored.
 pub fn add_crawls(context: &JobContext, requests: Vec<CrawlRequest>) -> Result<Vec<i64>, JobError> {
     let new: Vec<NewCrawl> =
         requests.into_iter().map(|request| request.checked(None)).collect::<Result<_, _>>()?;

@@ -13,7 +13,7 @@ pub struct CrawlOptions {
     pub remote: RemoteOptions,
     /// Limit on removed files, or `None` with `--accept-removals`.
     pub removal_limit: Option<RemovalLimit>,
-    /// Number of seconds without a heartbeat after which another process takes over a crawl.
+    /// Number of seconds without a heartbeat before another process takes over a crawl.
     pub lease_seconds: u64,
     /// The buckets that may be crawled.
     pub lists: CrawlLists,

@@ -25,24 +25,25 @@ use crate::store::{buckets, crawl_confirmations, generations};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Number of attempts before other crawls get a turn.
+/// Number of attempts before another crawl gets a turn.
 const ATTEMPTS: u32 = 20;
 
-/// How the pages are published.
+/// How to publish the pages.
 struct Chosen {
     mode: Mode,
     newer: Option<NewerFiles>,
-    /// Whether the index may differ from the listing where other runs have loaded part of the bucket.
+    /// Whether the index may differ from the listing because other runs have loaded part of the
+    /// bucket.
     is_incomplete: bool,
 }
 
 /// A published listing.
 pub(super) struct Published {
     pub(super) report: Report,
-    /// The flag of [`Chosen`].
+    /// Copied from [`Chosen`].
     pub(super) is_incomplete: bool,
-    /// Whether files were published because of their ETags. If an earlier process published the listing,
-    /// this is not known, since its run may have been resumed.
+    /// Whether ETags were compared to find changed files. If an earlier process published the
+    /// listing, this is unknown, since its run may have been resumed.
     pub(super) has_compared_etags: bool,
 }
 
@@ -104,13 +105,14 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
     Ok(runs.into_iter().find(has_own).map(report))
 }
 
-/// Checks that the pages may be published: this process holds the crawl, its key is live, and no
-/// complete listing of the bucket was published since this one began.
+/// Checks that the pages may be published: this process must still hold the crawl, its key must be
+/// valid, and no complete listing of the bucket may have been published since this listing began.
 ///
-/// If a part of the bucket was loaded since the listing began, files that were added or found unchanged
-/// since then are kept. After a rebuild, which renumbers files, all are. If it is not known which were
-/// unchanged, only those that were added are. The pages are not refused, so that frequent crawls of a
-/// prefix can neither stop longer ones nor keep deleted files.
+/// If part of the bucket has been loaded since then, files that this added or found unchanged are
+/// kept. After a rebuild, which renumbers files, all files are kept. If it isn't known which files
+/// were unchanged, only added files are kept. The pages are published even so. Otherwise, frequent
+/// crawls of a prefix could prevent longer crawls from ever being published and from removing
+/// deleted files.
 fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobError> {
     held.update(crawls::is_held)?;
     held.check_key()?;
@@ -142,8 +144,9 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
     Ok(Chosen { mode: Mode::Replace, newer, is_incomplete })
 }
 
-/// Returns `true` if a run that may be of the bucket was published after the listing of the crawl began,
-/// but began before it. Files that it added count as newer than the listing, although they are not.
+/// Returns `true` if a run that may cover the bucket was published after the crawl's listing began
+/// but had started before it. Files added by such a run count as newer than the listing even though
+/// they aren't.
 fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
     for run in load_runs::published_since(db, crawl.begun_at)? {
         // A run published in the same second may be older than the listing.

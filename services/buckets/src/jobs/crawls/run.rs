@@ -20,7 +20,7 @@ use crate::jobs::remote::{Refusal, RemoteOptions};
 use crate::store::crawls::{self, RunEnd};
 use crate::store::{buckets, generations, removals};
 
-/// Seconds before we retry after a temporary failure.
+/// Seconds before retrying after a temporary failure.
 const AGAIN: i64 = 60;
 /// The reason that the index may differ from a complete listing.
 const OVERLAPPED: &str = "part of the bucket has been loaded since the listing started";
@@ -41,7 +41,7 @@ pub struct CrawlOutcome {
     pub changed: u64,
     /// Files that are no longer listed.
     pub gone: u64,
-    /// The outcome in words.
+    /// A description of the outcome.
     pub outcome: String,
 }
 
@@ -52,8 +52,8 @@ impl CrawlOutcome {
     }
 }
 
-/// Runs one crawl, or each crawl that is due when the command begins. A crawl continues after the last
-/// page that was stored.
+/// Runs a single crawl, or every crawl that is due when the command begins. A crawl resumes after
+/// the last page that was stored.
 ///
 /// # Errors
 /// Returns an error if there is no such crawl, if another process is listing it, or if the index or
@@ -66,7 +66,7 @@ pub fn run_crawls(
 ) -> Result<Vec<CrawlOutcome>, JobError> {
     let Some(id) = id else {
         let (mut outcomes, mut done) = (Vec::new(), Vec::new());
-        // If keys add crawls all the time, the command still ends.
+        // The command must end even if keys keep adding crawls.
         let begun = Some(context.clock.unix());
         while let Some(held) =
             HeldCrawl::claim(context, Wanted::Due(begun, &done), options.lease_seconds)?
@@ -112,7 +112,7 @@ fn run(
         Err(error @ JobError::Taken(_)) => {
             Ok(CrawlOutcome::failed(&held, format!("failed: {error}")))
         }
-        // Move on to other crawls. If we can't even record the failure, give up.
+        // Move on to other crawls, unless even the failure can't be recorded.
         Err(error @ (JobError::Index(_) | JobError::Store(_) | JobError::Io(_))) => {
             if let Err(second) = put_off(context, &held, &recorded_failure(&held, &error)) {
                 log::warn!("crawl {}: its failure cannot be recorded: {second}", held.crawl.id);
@@ -196,7 +196,7 @@ fn finish(
         Err(error) => error,
     };
     match error {
-        // The host may respond soon, or the other command may end. The pages listed so far are
+        // The host may respond soon, or the other command may finish. The pages listed so far are
         // kept.
         JobError::Unreachable { .. } | JobError::Source { .. } => {
             let outcome = failed(error.to_string());
@@ -255,8 +255,8 @@ fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), 
     held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
 }
 
-/// Returns the outcome to record for a failure. Keys can read their crawls' outcomes, so these
-/// don't contain causes inside the service and don't reveal which internal names exist.
+/// Returns the outcome to record for a failure. Since keys can read the outcomes of their crawls,
+/// it doesn't contain internal causes and doesn't reveal which internal hostnames exist.
 fn recorded_failure(held: &HeldCrawl, error: &JobError) -> String {
     if held.crawl.key_id.is_none() {
         return format!("failed: {error}");
@@ -274,7 +274,7 @@ fn recorded_failure(held: &HeldCrawl, error: &JobError) -> String {
     format!("failed: {text}")
 }
 
-/// Returns an outcome in the form that is stored in the database.
+/// Shortens and sanitises an outcome for the database.
 fn stored(outcome: &str) -> String {
     printable(&shortened(outcome))
 }
@@ -282,10 +282,10 @@ fn stored(outcome: &str) -> String {
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Run {
-    /// The listing was published completely. The next one is compared with its ETags. After any other
-    /// run, it is compared with those before, so that no change is missed.
+    /// The complete listing was published. The next listing is compared with its ETags. After any
+    /// other run, the next listing is compared with the older ETags, so that no change is missed.
     Complete,
-    /// The bucket was listed, so it is not gone.
+    /// The bucket responded with a listing, so it isn't gone.
     Answered,
     /// The run failed, perhaps before the bucket was requested.
     Failed,
@@ -307,8 +307,8 @@ fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(),
     })
 }
 
-/// Records a refusal. Hides the bucket if it has refused access for the number of days that its
-/// crawl allows. Returns a note to append to the outcome.
+/// Records a refusal. Hides the bucket if access has been refused for the number of days set by the
+/// crawl. Returns a note to append to the outcome.
 fn refuse(
     held: &HeldCrawl,
     started: i64,

@@ -26,8 +26,8 @@ impl Marker {
 /// Returns the marker for the next page, or `None` if this was the last one.
 ///
 /// # Errors
-/// Returns an error if there are more pages but no marker, or if we can't find out whether there
-/// are more.
+/// Returns an error if there are more pages but no marker, or if it is unclear whether there are
+/// more pages.
 pub fn next_page(format: Format, page: &[u8]) -> Result<Option<Marker>, String> {
     const UNKNOWN: &str = "the page does not say whether it is the last one";
     match format {
@@ -56,14 +56,15 @@ fn gcs(page: &[u8]) -> Result<Option<Marker>, String> {
         token: Option<String>,
     }
     let page = serde_json::from_slice::<Page>(page).ok();
-    // A page without any files contains just its kind.
+    // A page without any files contains just its `kind`.
     let is_listing =
         |page: &Page| page.items.is_some() || page.kind.as_deref() == Some("storage#objects");
     let page = page.filter(is_listing).ok_or(NO_LISTING)?;
     Ok(Marker::new("pageToken", page.token))
 }
 
-/// Servers that don't know version 2 of the API answer with version 1, which continues after a key.
+/// Servers that don't support version 2 of the API respond with version 1, which continues after a
+/// key.
 fn s3(page: &[u8]) -> Option<Marker> {
     if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
         return Some(token);

@@ -23,7 +23,7 @@ struct Columns {
     bucket: Option<usize>,
     kind: Option<usize>,
     path: usize,
-    /// Downloads of searches have this column.
+    /// Only search downloads have this column.
     url: Option<usize>,
     attributes: Attributes<Option<usize>>,
     /// Version columns. Only inventories have these.
@@ -47,7 +47,8 @@ impl VersionColumns {
 }
 
 impl Columns {
-    /// Columns of an inventory. Its manifest specifies the bucket, so we don't need that column.
+    /// Finds the columns of an inventory. No bucket column is needed, since its manifest specifies
+    /// the bucket.
     fn of_inventory(names: &[String]) -> Result<Self, String> {
         let header = names.iter().map(|name| match name.as_str() {
             "LastModifiedDate" => "LastModified",
@@ -109,8 +110,8 @@ impl Columns {
         line.into_line()
     }
 
-    /// Name for an unknown column. If the NDJSON reader would interpret its name, use its number
-    /// instead.
+    /// Returns the field name for an unknown column. If the column's own name would mean something
+    /// to the NDJSON reader, the field is named after its number instead.
     fn other(&self, place: usize) -> Vec<u8> {
         let name = self.names.get(place).map(<[u8]>::trim_ascii).unwrap_or_default();
         let attributes = Attribute::ALL.into_iter().flat_map(fields::headers);
@@ -125,8 +126,8 @@ impl Columns {
 /// NDJSON field names other than the attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Detects the delimiter. It's either declared in a `sep=;` line, which Excel understands, or else
-/// a comma or semicolon, whichever the header contains more often.
+/// Detects the delimiter. If it isn't declared in a `sep=;` line, which Excel understands, it is a
+/// comma or semicolon, whichever is more frequent in the header.
 pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
     let head = input.peek(4_096)?;
     let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -209,7 +210,8 @@ fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv:
 }
 
 /// Removes the apostrophe that downloads put before a path that looks like a formula. Returns
-/// `None` if there isn't one, or if it belongs to the path: then the URL contains it, too.
+/// `None` if there isn't one, or if it belongs to the path, in which case the URL contains it as
+/// well.
 fn unguarded(record: &ByteRecord, path: usize, url: usize) -> Option<ByteRecord> {
     let plain = record.get(path)?.strip_prefix(b"'")?;
     let url = percent_decoded(std::str::from_utf8(record.get(url)?).ok()?);
@@ -234,7 +236,7 @@ fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     decoded
 }
 
-/// Passes the file in a record to the sink, or returns a description of the fault.
+/// Passes the file in a record to the sink, or returns a description of the problem.
 fn take(
     record: &ByteRecord,
     columns: &Columns,
@@ -275,7 +277,8 @@ fn parsed<'a>(
     })
 }
 
-/// Limits the length of records. A missing closing quote could otherwise make one arbitrarily long.
+/// Limits the length of records, which could otherwise become arbitrarily long if a closing quote
+/// is missing.
 struct Bounded<R> {
     inner: Meter<R>,
     left: usize,
@@ -285,8 +288,8 @@ struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Returns `true` if the source ended inside quotes. Its last record may be cut off, or an
-    /// unclosed quote in an earlier record may have included everything after it.
+    /// Returns `true` if the source ended inside quotes. Either its last record was cut off, or an
+    /// unclosed quote in an earlier record swallowed everything after it.
     fn ends_in_quotes(&self) -> bool {
         self.ended && self.quotes.is_open
     }

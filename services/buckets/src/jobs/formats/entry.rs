@@ -43,14 +43,14 @@ pub struct Bad {
     /// Line or entry number, starting at 1.
     pub position: u64,
     pub reason: String,
-    /// The line, or the entry as an NDJSON line. The user can fix it and load it again.
+    /// The line, or the entry converted to NDJSON, so that it can be fixed and loaded again.
     pub content: Vec<u8>,
 }
 
 /// `Ok` if a file was accepted, otherwise the reason it wasn't.
 pub type Taken = Result<(), String>;
 
-/// Entries that we skip although there's nothing wrong with them.
+/// Valid entries that are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Skipped {
     /// A common prefix, which is how listings show folders.
@@ -61,18 +61,18 @@ pub enum Skipped {
     DirectoryMarker,
 }
 
-/// Why a page doesn't cover the whole bucket.
+/// The reason a page doesn't cover the whole bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It continues after a key. That's fine unless the page before it is missing.
+    /// It continues after a key, which is only a problem if the page before it is missing.
     Continued,
-    /// It doesn't continue the truncated page before it.
+    /// It follows a truncated page but doesn't continue it.
     Unlinked,
     /// The listing was filtered by prefix or grouped by delimiter.
     Filtered,
     /// The listing contains versions, which we skip.
     Versions,
-    /// The format doesn't indicate whether a listing is complete.
+    /// The format doesn't say whether a listing is complete.
     Unended,
 }
 
@@ -112,10 +112,10 @@ pub trait Sink {
     fn part(&mut self, _: Part) {}
     /// How the current page is linked to adjacent pages. Called before [`Sink::page`].
     fn link(&mut self, _: Link) {}
-    /// The source is a reject file, so it has only some of the files in its buckets.
+    /// The source is a reject file, so it contains only some of the files in its buckets.
     fn rejected(&mut self) -> Result<(), JobError> {
         Ok(())
     }
-    /// The source is incomplete and ends here. Entries before this are kept.
+    /// The source is incomplete and ends here. Entries before this point are kept.
     fn broken(&mut self, reason: String) -> Result<(), JobError>;
 }

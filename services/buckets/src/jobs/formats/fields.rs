@@ -50,12 +50,12 @@ pub(in crate::jobs) fn exported(attribute: Attribute, value: i64) -> serde_json:
     }
 }
 
-/// Finds an attribute by name. `names` maps attributes to names.
+/// Finds an attribute by its name, according to `names`.
 pub(super) fn named(name: &str, names: fn(Attribute) -> &'static str) -> Option<Attribute> {
     Attribute::ALL.into_iter().find(|attribute| names(*attribute) == name)
 }
 
-/// Returns `true` if an element of an S3 or Azure listing is the ETag of a file.
+/// Returns `true` if `element` contains the ETag in S3 or Azure listings.
 pub(super) fn is_etag(element: &str) -> bool {
     element.eq_ignore_ascii_case("ETag")
 }
@@ -70,8 +70,8 @@ pub(super) fn trimmed(texts: &Attributes<Option<String>>) -> Attributes<Option<&
     Attributes::from_fn(|attribute| texts[attribute].as_deref().map(str::trim))
 }
 
-/// Parses an entry's attributes, or returns a description of the fault. `names` maps attributes to
-/// names.
+/// Parses an entry's attributes, or returns a description of the problem. `names` maps attributes
+/// to names.
 pub(super) fn read(
     texts: &Attributes<Option<impl AsRef<str>>>,
     names: fn(Attribute) -> &'static str,

@@ -84,8 +84,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Detects the format of a source from its first few bytes, or failing that, its file name. Returns
-/// `None` if the format is unknown.
+/// Detects a source's format by its first few bytes, or else by its file name. Returns `None` if
+/// the format is unknown.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,
@@ -166,8 +166,8 @@ pub(super) const S3API_MEMBERS: [&str; 20] = [
     "NextMarker",
 ];
 
-/// Returns `true` for a complete S3 response without any lists. That is the response for an empty
-/// bucket, for example.
+/// Returns `true` for a complete S3 response without any lists, e.g. the response for an empty
+/// bucket.
 fn has_no_list(head: &str) -> bool {
     let objects = serde_json::Deserializer::from_str(head);
     let mut objects = objects.into_iter::<serde_json::Map<String, serde_json::Value>>();

@@ -39,7 +39,7 @@ struct Object {
     size: Option<Box<RawValue>>,
     #[serde(alias = "LastModified", alias = "ModTime")]
     updated: Option<String>,
-    /// Of any type, because other programs write listings too.
+    /// This can be of any type, because other programs write listings too.
     #[serde(alias = "ETag")]
     etag: Option<Box<RawValue>>,
     #[serde(rename = "timeDeleted")]
@@ -150,7 +150,7 @@ struct Page {
 }
 
 impl<R: BufRead> State<'_, R> {
-    /// Passes an item to the sink. Returns `false` if we have to stop.
+    /// Passes an item to the sink. Returns `false` if reading has to stop.
     fn take(&mut self, object: Object) -> bool {
         self.position += 1;
         self.meter.0.borrow_mut().reset();
@@ -214,7 +214,7 @@ impl<R: BufRead> State<'_, R> {
     }
 }
 
-/// Reads a page, or an array of items. Evaluates to `true` if there are more pages.
+/// Reads a page or an array of items. The value is `true` if there are more pages.
 struct PageSeed<'s, 'a, R>(&'s mut State<'a, R>);
 
 impl<'de, R: BufRead> DeserializeSeed<'de> for PageSeed<'_, '_, R> {

@@ -14,8 +14,8 @@ pub(super) enum LineEnd {
     OfSource,
 }
 
-/// Reads a line. Keeps one byte more than the maximum length, which is how callers notice that a
-/// line is too long, and drops the rest.
+/// Reads a line. If it is too long, keeps one byte more than the maximum length, so that callers
+/// notice, and drops the rest.
 pub(super) fn read_line<R: BufRead>(
     input: &mut Meter<R>,
     line: &mut Vec<u8>,

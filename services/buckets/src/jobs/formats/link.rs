@@ -33,8 +33,8 @@ impl Link {
         key.clone_into(self.last.get_or_insert_default());
     }
 
-    /// Returns `true` if this page continues from `end`. Without a token or marker, we compare the
-    /// keys.
+    /// Returns `true` if this page continues from `end`. Compares the keys if there's neither a
+    /// token nor a marker.
     pub fn follows(&self, end: &PageEnd) -> bool {
         match (&self.token, &self.after) {
             (Some(_), _) => self.token == end.next,

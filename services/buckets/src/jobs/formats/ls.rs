@@ -12,7 +12,7 @@ use super::unpack::Meter;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Reads all lines. There's no way to know whether the listing is complete.
+/// Reads all lines. The format doesn't say whether the listing is complete.
 pub(super) fn read<R: BufRead>(
     mut input: Meter<R>,
     bucket: Option<&str>,

@@ -93,8 +93,8 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
 }
 
 /// Splits the size from the path in a line from `aws s3 ls`. If the size is rounded, it includes
-/// the unit. It also does so if we can't rely on the alignment, because the unit could be the start
-/// of the path.
+/// the unit. The unit is also included if the alignment is unreliable, because the unit could then
+/// be the start of the path.
 fn aws_size(rest: &str) -> Option<(&str, &str)> {
     let field = rest.trim_start();
     let indent = rest.len() - field.len();

@@ -32,8 +32,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Splits a key that is a URL and returns its bucket. `s5cmd --json ls` writes keys like this.
-    /// There's no way to know whether such a listing is complete.
+    /// Splits a key that is a URL and returns its bucket. `s5cmd --json ls` writes such keys, and
+    /// its output doesn't say whether the listing is complete.
     fn split_url(&mut self) -> Option<String> {
         if self.bucket.is_some() {
             return None;
@@ -84,12 +84,12 @@ pub(super) fn read<R: BufRead>(
     Ok(())
 }
 
-/// Returns `true` if the last line is incomplete, for example because its writer was stopped.
+/// Returns `true` if the last line is incomplete, e.g. because its writer was stopped.
 fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Passes the file in a line to the sink, or returns a description of the fault.
+/// Passes the file in a line to the sink, or returns a description of the problem.
 fn take(
     content: &[u8],
     position: u64,

@@ -27,7 +27,7 @@ pub fn read(
     }
 }
 
-/// Reads a page received from a server. We don't unpack it, so that it can't expand into something
+/// Reads a page received from a server. Pages aren't unpacked, so they can't expand into something
 /// larger.
 pub fn read_page(
     name: &Path,
@@ -84,8 +84,8 @@ fn read_input(
     }
 }
 
-/// Extracts the bucket address from a file name (`ADDRESS.xml[.N]`, `.json` or `.txt`) or else from
-/// the folder name. In both, `,` replaces `/`.
+/// Extracts the bucket address from the file name (`ADDRESS.xml[.N]`, `.json` or `.txt`), or else
+/// from the folder name. In both, `,` replaces `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);

@@ -28,15 +28,15 @@ struct Page {
     link: Link,
     /// The key or marker for the next page.
     next_marker: Option<String>,
-    /// Entries we can't process yet. `EncodingType` may come after them.
+    /// Entries that can't be processed yet, because `EncodingType` may come after them.
     entries: Vec<Entry>,
     /// Total size of their keys, in bytes.
     bytes: usize,
 }
 
-/// Process the waiting entries early once there are this number of them.
+/// Number of waiting entries from which they are processed early.
 const MOST_WAITING: usize = 10_000;
-/// Likewise for the total size of their keys in bytes.
+/// Total size of their keys, in bytes, from which they are processed early.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads all pages.

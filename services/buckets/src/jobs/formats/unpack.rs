@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 /// Maximum size of a line or entry, in bytes. Sources with larger ones are rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
-/// A compressed file can't be shorter than this, in bytes.
+/// Minimum length of a compressed file, in bytes.
 const SHORTEST: usize = 4;
 const BUFFER: usize = 256 << 10;
 /// Maximum zstd window size: 2^27 bytes, or 128 MiB.
@@ -17,11 +17,11 @@ const ZSTD_WINDOW: u32 = 27;
 /// File extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which it detects by the first few bytes. Returns an error for
+/// Decompresses gzip and zstd, which are recognised by the first few bytes. Returns an error for
 /// archives and other compression formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // Read in a loop. A pipe may return just one byte at a time.
+    // Read in a loop, because a pipe may return just one byte at a time.
     let mut head = Vec::with_capacity(ARCHIVE_START);
     source.by_ref().take(ARCHIVE_START as u64).read_to_end(&mut head)?;
     refuse_archive(&head)?;

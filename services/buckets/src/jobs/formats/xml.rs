@@ -1,6 +1,6 @@
 //! Streaming parser for XML listings.
 //!
-//! There's no support for DTDs or custom entities.
+//! DTDs and custom entities aren't supported.
 
 use std::io::BufRead;
 
@@ -48,7 +48,7 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, buffer: Vec::new(), texts: Vec::new(), pending_close: false }
     }
 
-    /// Returns the next event, or a description of the fault in the source.
+    /// Returns the next event, or a description of the problem with the source.
     pub(super) fn next(&mut self) -> Result<Piece, String> {
         if self.pending_close {
             self.pending_close = false;
@@ -67,7 +67,7 @@ impl<R: BufRead> Pieces<R> {
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
-                    // We only need the text of elements that don't have children.
+                    // Only elements without children need their text.
                     if let Some((_, text)) = self.texts.last_mut() {
                         text.clear();
                     }

@@ -1,4 +1,4 @@
-//! Fetches pages over HTTP. Takes care of rate limits and retries.
+//! Fetches pages over HTTP, with rate limits and retries.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoteOptions {
-    /// `--rate`: maximum requests per second. This applies to each bucket if there's also a
-    /// provider rate, and otherwise to all of them together.
+    /// `--rate`: maximum requests per second, for each bucket if there is also a provider rate,
+    /// otherwise for all buckets together.
     pub rate: f64,
     /// `--provider-rate`: maximum requests per second to all buckets of a provider.
     pub provider_rate: Option<f64>,
@@ -44,7 +44,7 @@ pub struct RemoteOptions {
     pub allows_private: bool,
     /// Only list files whose path starts with this.
     pub prefix: String,
-    /// Time after which failed requests are no longer retried in this run.
+    /// Time after which this run stops retrying failed requests.
     #[serde(skip)]
     pub deadline: Option<Instant>,
     /// The schedule of the next requests, shared by clones.
@@ -80,13 +80,13 @@ pub(super) struct Fetcher {
     between_of_provider: Option<Duration>,
 }
 
-/// Why a page couldn't be fetched.
+/// The reason a page couldn't be fetched.
 enum Failure {
-    /// Temporary failure. We retry after the delay requested by the server, if any.
+    /// A temporary failure. It is retried, after the delay requested by the server, if any.
     Passing(String, Option<Duration>),
-    /// We can't connect. We retry this too.
+    /// The host is unreachable. This is retried too.
     Unreachable(String),
-    /// Permanent failure. There's no point in retrying.
+    /// A permanent failure, which isn't worth retrying.
     Lasting(Refusal),
 }
 
@@ -132,10 +132,11 @@ impl Fetcher {
         sleep(turn.saturating_duration_since(now));
     }
 
-    /// Fetches a page. If the server refuses, returns the reason.
+    /// Fetches a page, or returns the server's refusal.
     ///
     /// # Errors
-    /// The server is unreachable or busy even after several attempts, or at the deadline.
+    /// Returns an error if the server is unreachable or busy even after several attempts, or at the
+    /// deadline.
     pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, Refusal>, JobError> {
         if !self.options.allows_private && names_private(url) {
             let reason = "the address is private".to_owned();
@@ -189,7 +190,7 @@ fn names_private(url: &Url) -> bool {
 async fn get(http: &reqwest::Client, url: &Url) -> Result<Vec<u8>, Failure> {
     let request = http.get(url.clone()).header("x-ms-version", "2021-08-06");
     let mut response = request.send().await.map_err(interrupted)?;
-    // We don't request ranges, so a part of the page is not what we asked for.
+    // We didn't request a range, so a partial response isn't what we asked for.
     if !response.status().is_success() || response.status() == StatusCode::PARTIAL_CONTENT {
         return Err(refused(&response));
     }

@@ -22,7 +22,7 @@ impl Listing {
     pub(in crate::jobs) fn of(url: &str, defaults: &Defaults) -> Result<Self, JobError> {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
-            // We store the URL with the run, and these parts could contain secrets.
+            // The URL is stored with the run, and these components could contain secrets.
             return Err(wrong("only public buckets can be listed: use the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
@@ -55,7 +55,7 @@ impl Listing {
         &self.bucket
     }
 
-    /// Narrows the listing down to a prefix.
+    /// Restricts the listing to a prefix.
     pub(super) fn below(&self, prefix: &str) -> Self {
         let mut listing = self.clone();
         if !prefix.is_empty() {
@@ -95,7 +95,7 @@ fn interface_of(url: &str, address: &Address, format: Format) -> String {
     let (text, name) = (address.as_str(), address.name());
     match format {
         Format::Gcs => format!("{scheme}://storage.googleapis.com/storage/v1/b/{name}/o"),
-        // If the bucket name contains dots, the provider's certificate doesn't match.
+        // The provider's certificate doesn't match bucket names that contain dots.
         Format::S3 if name.contains('.') && scheme == "https" => {
             format!("{scheme}://{}/{name}/", &text[name.len() + 1..])
         }

@@ -16,8 +16,8 @@ use crate::jobs::formats::{
 
 /// Receives the entries of a listing, and the places from which it can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Called after all entries of a page. `next` is the place from which to continue, or `None` if
-    /// this was the last page.
+    /// Called after all entries of a page. `next` is the place to continue from, or `None` if this
+    /// was the last page.
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
     /// Called if the first page was refused, or if we aren't allowed to request it.
@@ -36,8 +36,8 @@ pub struct Place {
 impl Place {
     /// Returns the marker for resuming the listing in a later run.
     ///
-    /// We continue after a key if the API supports it. A server may implement its tokens by
-    /// counting entries, and the bucket may have changed in the meantime.
+    /// Continues after a key if the API supports it. A server may implement its tokens by counting
+    /// entries, and the bucket may have changed in the meantime.
     fn resumed(&self, format: Format) -> Marker {
         let parameter = match (format, self.marker.parameter.as_str()) {
             (Format::S3, "continuation-token") => "start-after",
@@ -86,7 +86,7 @@ pub(in crate::jobs) fn read_pages(
             }
         };
         let name = Path::new(&listing.bucket);
-        // If we fetched this page before, we may already have processed its first few entries.
+        // If this page was fetched before, its first few entries may already have been processed.
         let until = match known.take() {
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
@@ -151,8 +151,8 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key. Links between pages are dropped, because we request each page
-/// with the marker from the one before it.
+/// Passes on the entries after a key. Drops the links between pages, which are unnecessary because
+/// each page is requested with the marker from the previous one.
 pub(super) struct Entries<'a> {
     pub(super) sink: &'a mut dyn PageSink,
     /// Key of the last entry to skip.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Beyond this number of names, forget those that have no requests scheduled.
+/// Number of names beyond which those without scheduled requests are forgotten.
 const MOST_NAMES: usize = 1_000;
 
 /// The next free slot for each bucket and provider. Shared by all runs whose options are clones of
@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 1_000;
 pub struct Turns(Arc<Mutex<HashMap<String, Instant>>>);
 
 impl PartialEq for Turns {
-    /// Always `true`. The schedule isn't one of the options that we want to compare.
+    /// Always returns `true`, so that comparing options ignores the schedule.
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -23,7 +23,7 @@ impl PartialEq for Turns {
 
 impl Turns {
     /// Reserves the next slot that is free for all of the names, and returns its time. Each name
-    /// comes with the minimum time until its next slot.
+    /// comes with the minimum interval between its slots.
     pub(super) fn take(&self, names: &[(&str, Duration)], now: Instant) -> Instant {
         let mut next = self.0.lock();
         if next.len() > MOST_NAMES {
