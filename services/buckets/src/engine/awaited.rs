@@ -10,8 +10,8 @@ use super::limits::Limits;
 use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
-/// Placeholder for a generation until the process that holds the write lock creates it. Readers
-/// never create an index themselves, because a load may be writing to the same location.
+/// Placeholder for a generation until the process with the write lock creates it. Readers never
+/// create an index themselves, because a load may be writing to the same location.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,

@@ -63,21 +63,21 @@ impl Bitmap {
         &mut self.words
     }
 
-    /// Adds all elements of another set of the same length.
+    /// Adds all elements of `other`, which must have the same length.
     pub fn union(&mut self, other: &Self) {
         for (word, more) in self.words.iter_mut().zip(&other.words) {
             *word |= more;
         }
     }
 
-    /// Drops the elements that aren't in the other set, which must have the same length.
+    /// Drops the elements that aren't in `other`, which must have the same length.
     pub fn intersect(&mut self, other: &Self) {
         for (word, wanted) in self.words.iter_mut().zip(&other.words) {
             *word &= wanted;
         }
     }
 
-    /// Returns up to `limit` elements in ascending order. Starts at `from` and skips the first
+    /// Returns up to `limit` elements in ascending order, starting at `from` and skipping the first
     /// `skip`.
     pub fn page(&self, from: u64, skip: u64, limit: usize) -> Vec<u64> {
         let mut page = Vec::with_capacity(limit.min(1_024));

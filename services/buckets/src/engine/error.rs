@@ -19,7 +19,7 @@ pub enum EngineError {
          or move the index away and rebuild it: buckets rebuild PATH"
     )]
     Mismatch(String),
-    /// The publish would remove too many files from these buckets. Nothing was changed.
+    /// The publish would remove too many files from these buckets. Nothing has been changed.
     #[error("too many files would be removed from {} buckets", .0.len())]
     TooManyRemoved(Vec<(u64, BucketLoss)>),
     /// The expression contains something that the engine doesn't support.
@@ -36,7 +36,7 @@ pub enum EngineError {
     Io(std::io::Error),
 }
 
-// We don't use `#[from]` here, because error chains would then print the cause twice.
+// `#[from]` isn't used here, because error chains would then print the cause twice.
 impl From<tantivy::TantivyError> for EngineError {
     fn from(error: tantivy::TantivyError) -> Self {
         Self::Tantivy(error)

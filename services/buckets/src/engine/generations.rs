@@ -19,12 +19,12 @@ pub trait Generations: Send + Sync {
     /// Opens a generation. Returns [`EngineError::Missing`] if it doesn't exist.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Opens a generation, creating an empty one if it doesn't exist. Requires the write lock:
-    /// without it, we could overwrite the data of another writer.
+    /// Opens a generation, creating an empty one if it doesn't exist. Requires the write lock,
+    /// because this could otherwise overwrite the data of another writer.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
-    /// Describes damage to the files of a generation. Checks them without using them. Engines that
-    /// don't keep them on this machine return nothing.
+    /// Describes any damage to a generation's files, without searching them. Returns nothing if the
+    /// engine doesn't keep them on this machine.
     fn damage(&self, _generation: u32) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())
     }
@@ -32,8 +32,8 @@ pub trait Generations: Send + Sync {
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations, unless we know that they are in use. Returns `true` once they are
-    /// all gone. Searches in a dropped generation return [`EngineError::Missing`].
+    /// Drops older generations, except those known to be in use. Returns `true` once they are all
+    /// gone. Searches in a dropped generation return [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
     /// The folder with all generations, or `None` if the engine doesn't keep them on this machine.
@@ -47,7 +47,7 @@ pub trait Generations: Send + Sync {
         Ok(false)
     }
 
-    /// Returns the newest generation, finished or not. `None` if there isn't one, or the engine
+    /// Returns the newest generation, finished or not. `None` if there isn't one or the engine
     /// doesn't know.
     fn newest(&self) -> Result<Option<u32>, EngineError> {
         Ok(None)
@@ -91,7 +91,7 @@ pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
     root.join(format!("generation-{generation}"))
 }
 
-/// Removes a generation's folder. Returns `false` if another process is reading it, or removing it
+/// Removes a generation's folder. Returns `false` if another process is reading it or removing it
 /// at the same time.
 fn remove_unused(folder: &Path) -> Result<bool, EngineError> {
     let remove = || -> Result<bool, EngineError> {
@@ -100,7 +100,7 @@ fn remove_unused(folder: &Path) -> Result<bool, EngineError> {
         Ok(true)
     };
     match remove() {
-        // A process that comes later may put a new lock file into the folder.
+        // Another process may have put a new lock file into the folder in the meantime.
         Err(EngineError::Io(error))
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) =>
         {
@@ -213,8 +213,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// We can't know which servers still search old generations. They will find that the table is
-    /// missing and look for the new generation.
+    /// There is no way to know which servers still search old generations. They will notice that
+    /// the table is missing and look for the new generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

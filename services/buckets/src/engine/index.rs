@@ -24,7 +24,7 @@ pub struct NewFile {
     /// Path within the bucket, exactly as listed.
     pub path: String,
     pub attributes: Attributes,
-    /// Whether the file replaces an existing one although all attributes are equal.
+    /// Whether the file replaces an existing one even if all attributes are equal.
     pub is_changed: bool,
 }
 
@@ -54,7 +54,7 @@ pub trait FileIndex: Send + Sync {
     /// Checks for a newer state. Returns `true` if there was one.
     fn refresh(&self) -> Result<bool, EngineError>;
 
-    /// Checks the consistency of the index and describes each fault.
+    /// Checks the consistency of the index and describes each problem.
     fn verify(&self) -> Result<Vec<String>, EngineError>;
 
     /// Opens the index for writing. There can only be one writer at a time.
@@ -63,14 +63,14 @@ pub trait FileIndex: Send + Sync {
 
 /// Results of a search, in order and from a single published state.
 pub trait FileList: Send {
-    /// Total number of results, even those that aren't in the list.
+    /// Total number of results, including those that aren't in the list.
     fn total(&self) -> u64;
 
     /// Number of files in the list.
     fn files(&self) -> u64;
 
     /// Reads up to `count` more files. Returns `None` at the end. Files erased since the search are
-    /// skipped, so the result may be empty before that.
+    /// skipped, so the result may be empty even before the end.
     ///
     /// # Errors
     /// Returns [`EngineError::Stopped`] if the state is no longer complete.
@@ -94,18 +94,18 @@ impl FileList for NoFiles {
     }
 }
 
-/// The rules for a writer's publishes. By default, there are none.
+/// The rules for a writer's publishes. By default, nothing is restricted.
 #[derive(Clone, Debug, Default)]
 pub struct PublishRules {
     /// Limits the number of files that a publish may remove.
     pub removal_limit: Option<RemovalLimit>,
-    /// Files that publishes neither remove nor replace. They count as unchanged if the run has their
-    /// paths. A file that the run marks as changed still replaces a confirmed one with equal
-    /// attributes, because the other run may not have known of the change.
+    /// Files that publishes neither remove nor replace. They count as unchanged if the run contains
+    /// their paths. There's one exception: a file that the run marks as changed replaces a
+    /// confirmed file with equal attributes, because the other run may not have noticed the change.
     pub newer: Option<NewerFiles>,
-    /// Buckets for which publishes record in the journal which files the run lists unchanged.
+    /// Buckets for which publishes record in the journal which files are unchanged in the run.
     pub noted: HashSet<u64>,
-    /// Unix time at which the listing of the run began, for the journal.
+    /// Unix time at which the run's listing began, for the journal.
     pub begun_at: i64,
 }
 
@@ -123,7 +123,7 @@ pub trait FileWriter: Send {
     /// Sets the identity to store with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Returns the rules for the publishes of this writer, which callers may change.
+    /// Returns the rules for this writer's publishes, which callers may change.
     fn rules(&mut self) -> &mut PublishRules;
 
     /// Starts a run. Its files stay hidden until it is published.
@@ -154,8 +154,8 @@ pub trait FileWriter: Send {
     fn abort(&mut self) -> Result<(), EngineError>;
 
     /// Removes a bucket, or its files below a prefix, and erases their data. Returns the number of
-    /// files that were visible before. This includes files hidden by an earlier attempt that was
-    /// killed. If a run is open, also commits the files added so far, along with `progress`.
+    /// files that were visible before, including files hidden by an earlier attempt that was
+    /// killed. If a run is open, this also commits the files added so far, along with `progress`.
     fn remove(
         &mut self,
         removal: i64,

@@ -24,8 +24,8 @@ pub struct NamedBucket {
     pub id: u64,
     /// Whether the listing was truncated.
     pub truncated: bool,
-    /// Whether one of the sources was incomplete. In that case, we only replace files with the same
-    /// path.
+    /// Whether one of the sources was incomplete. In that case, files are only replaced by files
+    /// with the same path.
     pub partial: bool,
 }
 
@@ -81,10 +81,11 @@ pub struct Publish {
     #[serde(serialize_with = "write_named", deserialize_with = "read_named")]
     pub buckets: Vec<NamedBucket>,
     pub counts: PublishCounts,
-    /// Files that the run listed unchanged, but only in buckets that a crawl was listing too.
+    /// Files that were unchanged in the run, limited to buckets that a crawl was listing at the
+    /// same time.
     #[serde(default, skip_serializing_if = "IdRanges::is_empty")]
     pub confirmed: IdRanges,
-    /// Unix time at which the listing of the run began.
+    /// Unix time at which the run's listing began.
     #[serde(default)]
     pub begun_at: i64,
 }
@@ -115,8 +116,8 @@ pub struct Journal {
     pub published: Option<Publish>,
     /// Id of the last takedown, if any.
     pub removal: Option<i64>,
-    /// Number of files hidden by the last removal. We keep it because if that process is killed,
-    /// the one that completes the removal can no longer count them.
+    /// Number of files hidden by the last removal. If the process is killed, the one that completes
+    /// the removal can no longer count them, so the number is stored.
     #[serde(default)]
     pub removed: u64,
     /// Identifies the index and its state.
@@ -141,8 +142,8 @@ impl Journal {
         self.published.as_ref().map_or(0, |published| published.run).max(open)
     }
 
-    /// Returns the journal after the start of a run. The crawls know by now which files the last run
-    /// confirmed.
+    /// Returns the journal after the start of a run. By then, the crawls have been notified of the
+    /// files that the last run confirmed, so these are dropped.
     pub fn with_run(&self, run: OpenRun) -> Self {
         let mut journal = Self { open: Some(run), ..self.clone() };
         if let Some(published) = &mut journal.published {
@@ -157,7 +158,7 @@ impl Journal {
         Self { sequence, open: None, published: Some(publish), identity, ..self.clone() }
     }
 
-    /// Returns the journal after a removal. The `hides` files are added to any that a killed
+    /// Returns the journal after a removal. `hides` is added to the number of files that a killed
     /// attempt has already hidden.
     pub fn with_removal(&self, removal: i64, hides: u64) -> Self {
         let before = if self.removal == Some(removal) { self.removed } else { 0 };

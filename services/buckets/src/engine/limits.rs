@@ -9,21 +9,22 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 
-/// Check the limits after this number of bytes, which is enough to make the cost of a check
-/// negligible.
+/// Maximum number of bytes between two checks of the limits. It is large enough to make the cost of
+/// a check negligible.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Maximum product of an expression's size and the number of bytes it searches between two checks.
-/// Searching takes up to 0.1 s, even if every part of the expression is tried at every byte. A
+/// Maximum product of an expression's size and the number of bytes searched between two checks.
+/// Searching them takes up to 0.1 s, even if every part of the expression is tried at every byte. A
 /// lower limit would slow down ordinary expressions.
 const CHECK_WORK: usize = 1 << 28;
 
-/// Returns how often to check, in bytes of text, given the size of the compiled expression.
+/// Returns the number of bytes to search between two checks, given the size of the compiled
+/// expression.
 pub(super) fn check_bytes(expression: usize) -> usize {
     (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
 }
 
-/// Returns `true` if searching a string in one go would take too long. The regex engine can't be
-/// interrupted.
+/// Returns `true` if searching a string in one go would take too long, since the regex engine can't
+/// be interrupted.
 pub(super) fn is_long(expression: usize, text: usize) -> bool {
     expression.saturating_mul(text) > CHECK_WORK
 }
@@ -32,7 +33,7 @@ pub(super) fn is_long(expression: usize, text: usize) -> bool {
 const ROW: usize = 128;
 /// Memory per sort key, in bytes. A search collects up to twice as many as it keeps.
 const KEY: usize = 32;
-/// A search may keep this number of sort keys without waiting for memory.
+/// Number of sort keys that a search may keep without waiting for memory.
 const FEW_KEYS: usize = 4_096;
 /// How long to wait for a lock before checking the limits.
 const LOOK: Duration = Duration::from_millis(5);
@@ -72,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// For jobs. Technically, there's a limit of one week.
+    /// Limits for jobs. Technically, these still time out after a week.
     pub fn none() -> Self {
         Self::until(Instant::now() + Duration::from_secs(7 * 86_400), 1)
     }
@@ -142,8 +143,8 @@ impl Limits {
         }
     }
 
-    /// Waits until there's memory for a page with this number of rows, whose paths have a total of
-    /// `paths` bytes. Releases the memory of an earlier page in the same search.
+    /// Waits until there's memory for a page of `rows` rows, whose paths have a total of `paths`
+    /// bytes. Releases the memory of an earlier page in the same search.
     pub(super) fn wait_for_memory(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         let Some(pages) = &self.pages else { return Ok(()) };
         drop(self.take_permit());
@@ -153,7 +154,8 @@ impl Limits {
     }
 
     /// Waits until there's memory for this number of sort keys. Keep the permit until they are
-    /// dropped. A few keys don't need one, so that ordinary pages never wait for deep ones.
+    /// dropped. A small number doesn't need a permit, so that ordinary pages never wait for deep
+    /// ones.
     pub(super) fn wait_for_keys(&self, keys: usize) -> Result<Option<PagePermit>, EngineError> {
         let memory = self.keys.as_ref().filter(|_| keys > FEW_KEYS);
         let bytes = keys.saturating_mul(KEY);
@@ -162,7 +164,7 @@ impl Limits {
 }
 
 /// Decides when to check the limits, based on the amount of text matched. Counting rows wouldn't
-/// work, because some take 100 times as long as others.
+/// work, because some take 100 times longer than others.
 #[derive(Debug)]
 pub(super) struct Pace {
     counted: usize,

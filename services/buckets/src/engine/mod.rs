@@ -1,7 +1,7 @@
 //! The file index and its engines.
 //!
 //! Engines only store file rows. Words, extensions, addresses, packages and their limits are all
-//! resolved before a query gets to an engine. Every engine has to pass the same conformance suite,
+//! resolved before a query reaches an engine. Every engine has to pass the same conformance suite,
 //! which compares the results of random queries with a naive model.
 
 mod awaited;

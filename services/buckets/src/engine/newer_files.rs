@@ -1,16 +1,16 @@
-//! Files that a run with an older listing may not change.
+//! Files that a run with an older listing must not change.
 
 use serde::{Deserialize, Serialize};
 
 use super::bitmap::Bitmap;
 use crate::model::id_ranges::IdRanges;
 
-/// Files that other runs published after the listing of a run began.
+/// Files that other runs have published since the listing of a run began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewerFiles {
-    /// Files with larger ids were added since then.
+    /// Files with higher ids were added since then.
     pub after: u64,
-    /// Files that other runs listed unchanged since then.
+    /// Files that other runs have found unchanged since then.
     pub confirmed: IdRanges,
 }
 
@@ -21,10 +21,10 @@ impl NewerFiles {
     }
 }
 
-/// Collects which files of a bucket a publish finds unchanged.
+/// Collects the files that a publish finds unchanged.
 pub(super) struct Compared {
     unchanged: Bitmap,
-    /// Files that stay but are not in the run, or differ there.
+    /// Files that stay but aren't in the run, or have different attributes there.
     others: Bitmap,
     /// The smallest and the largest unchanged id.
     span: Option<(u64, u64)>,
@@ -46,12 +46,14 @@ impl Compared {
         self.span = Some((least.min(id), most.max(id)));
     }
 
-    /// Returns the smallest and the largest unchanged id. Other files outside of them need not be added.
+    /// Returns the smallest and the largest unchanged id. Other files only need to be added if
+    /// their ids are between these.
     pub(super) fn span(&self) -> Option<(u64, u64)> {
         self.span
     }
 
-    /// Returns the unchanged files. The set may also contain ids of dead rows and of other buckets.
+    /// Returns the unchanged files. The set may also contain ids of dead rows and of files in other
+    /// buckets.
     pub(super) fn unchanged(&self) -> IdRanges {
         let Some((least, most)) = self.span else { return IdRanges::default() };
         let is_known = |&id: &u64| self.unchanged.contains(id) || self.others.contains(id);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Limits the number of files that a publish may remove from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalLimit {
-    /// Buckets with up to this number of files are exempt.
+    /// Buckets with at most this number of files are exempt.
     pub files: u64,
     /// Maximum percentage of files that a larger bucket may lose.
     pub percent: u64,
@@ -19,7 +19,7 @@ impl Default for RemovalLimit {
     }
 }
 
-/// Number of files a bucket loses in a publish.
+/// Number of files that a bucket loses in a publish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketLoss {
     /// Files that aren't in the run.

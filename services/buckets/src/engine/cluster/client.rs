@@ -115,7 +115,7 @@ impl Client {
         let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // Fails if the receiver is gone, and then no one needs the result.
+            // Fails if the receiver is gone, in which case the result isn't needed anymore.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
@@ -212,7 +212,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Dropping a runtime waits for its threads. That isn't allowed everywhere a client may be
+        // Dropping a runtime waits for its threads, which isn't allowed everywhere a client may be
         // dropped.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -36,8 +36,8 @@ impl HeldLock for ClusterLock {
 }
 
 impl Cluster {
-    /// Checks `CLUSTER_URL` and `CLUSTER_NAME` without connecting. The error is a text for the
-    /// operator without credentials.
+    /// Checks `CLUSTER_URL` and `CLUSTER_NAME` without connecting. The error is meant for the
+    /// operator and doesn't contain credentials.
     pub fn check_settings(url: &str, name: Option<&str>) -> Result<(), String> {
         let checked = Target::parse(url).and_then(|_| name.map_or(Ok(()), check_name));
         checked.map_err(|error| error.to_string())

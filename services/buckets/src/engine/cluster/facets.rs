@@ -12,8 +12,8 @@ use crate::model::file_query::FileQuery;
 /// Minimum size in bytes of a row that counts an extension: its length, one byte and the count.
 const SHORTEST_ROW: usize = 10;
 
-/// Counts the results of a search in one state of the index. `newest` means that no newer state can
-/// exist yet.
+/// Counts the results of a search in one state of the index. `newest` means that there can't be a
+/// newer state yet.
 pub(super) fn facets(
     index: &Generation,
     view: &View,

@@ -1,5 +1,5 @@
-//! Detects features that ClickHouse gained after 18.16. We look for the related settings because
-//! they are more reliable than version numbers.
+//! Detects features that were added to ClickHouse after 18.16. They are recognised by their
+//! settings, which are more reliable than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;
@@ -13,7 +13,7 @@ pub(super) struct Features {
     /// `DELETE FROM`, which marks rows as deleted, and `APPLY DELETED MASK`, which then rewrites
     /// the affected parts. Since 24.4.
     pub(super) lightweight_delete: bool,
-    /// Whether old parts can be cleaned up sooner than after a few minutes.
+    /// Whether old parts can be cleaned up without a delay of several minutes.
     pub(super) cleanup_thread: bool,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String
     Ok(all)
 }
 
-/// Returns `true` if the total follows from the file counts per bucket.
+/// Returns `true` if the total can be computed from the file counts per bucket.
 pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
     let anything = match &query.matching {
         Matching::All => true,
@@ -113,8 +113,8 @@ fn place(words: &str, phrase: &Phrase) -> String {
     format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
 }
 
-/// Conditions that match a phrase. The text index finds the words but doesn't know where they are,
-/// so a phrase of several words needs a second condition.
+/// Conditions that match a phrase. The text index finds words but not their positions, so a phrase
+/// of several words needs a second condition.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
     let matches = format!("{} > 0", place(words, phrase));
     match layout {

@@ -49,8 +49,8 @@ impl ClusterIndex {
         Ok(changed)
     }
 
-    /// Computes a result from a single state. `answer`'s second argument is `true` while no newer
-    /// state can exist.
+    /// Computes a result from a single state. The second argument of `answer` is `true` as long as
+    /// there can't be a newer state.
     fn of_one_state<T>(
         &self,
         limits: &Limits,

@@ -42,8 +42,8 @@ impl Record {
         conditions.join(" AND ")
     }
 
-    /// Conditions that are enough as long as this is the newest state. Without any conditions,
-    /// ClickHouse can count the rows for a word without reading them.
+    /// Returns conditions that are sufficient as long as this is the newest state. If there are
+    /// none, ClickHouse can count the rows for a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();
         let cutoff = (!all).then(|| format!("id <= {}", self.cutoff()));
@@ -118,7 +118,7 @@ pub(super) fn commit(
         record.purges,
         sql::text(&document)
     );
-    // Write to the first server first, because that's where states are read.
+    // Write to the first server first, because states are read from it.
     servers
         .journal_servers()
         .try_for_each(|server| client.execute(&server.url, &statement).map(drop))

@@ -2,8 +2,8 @@
 //!
 //! A candidate creates a table with a unique name and then looks for other tables of the same lock.
 //! If two candidates do this at once, at least one of them sees the other, so they can't both get
-//! the lock. Tables left by dead processes are dropped by their unique names, which makes it
-//! impossible to drop a live process's table by mistake.
+//! the lock. Tables left by dead processes are dropped by their unique names, so a live process's
+//! table can't be dropped by mistake.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,7 +20,7 @@ use super::error::ClusterError;
 use super::rows::Rows;
 use super::sql;
 
-/// A lease expires if it hasn't been renewed for this number of seconds.
+/// Number of seconds without renewal after which a lease expires.
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
 /// A table that stays empty for this long was probably left by a process that died before writing
@@ -51,11 +51,12 @@ struct Table {
 
 /// Other processes' tables for the same lock.
 enum Rivals {
-    /// Only dead processes left tables behind, if any.
+    /// There are no tables, or only tables of dead processes.
     Dead(Vec<String>),
-    /// Another process has the lock. This is its description.
+    /// Another process with this description has the lock.
     Holder(String),
-    /// There's a table without a description, from another candidate or a dead process.
+    /// There's a table without a description, created by another candidate or left by a dead
+    /// process.
     Nameless,
 }
 
@@ -143,8 +144,9 @@ impl Table {
         }
     }
 
-    /// Drops a table whose process appears to be dead. Renaming it first is atomic and keeps that
-    /// process from renewing. If it renewed just before that, the takeover is undone.
+    /// Drops a table whose process appears to be dead. The table is renamed first, which is atomic
+    /// and keeps that process from renewing. If the process renewed just before that, the takeover
+    /// is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");
@@ -193,8 +195,8 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Lists the tables of a lock, qualified with the database. `which` selects current tables or those
-/// taken over.
+/// Lists the tables of a lock, qualified with the database. `which` selects either current tables
+/// or those that were taken over.
 fn tables(
     client: &Client,
     server: &Url,

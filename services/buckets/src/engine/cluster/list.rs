@@ -13,7 +13,7 @@ use crate::model::file_query::FileRow;
 /// File id and bucket id of every file found.
 pub(super) struct ClusterList {
     pub(super) generation: Arc<Generation>,
-    /// `purges` at the time of the search.
+    /// Value of `purges` at the time of the search.
     pub(super) purges: u64,
     pub(super) total: u64,
     pub(super) keys: Vec<Key>,

@@ -14,8 +14,8 @@ const MOST_REPEATED: u32 = 1_000;
 
 const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
-/// Translates an expression that must match whole strings. Returns an error that describes the
-/// construct if RE2 doesn't support it.
+/// Translates an expression that must match whole strings. If RE2 doesn't support it, the error
+/// describes the unsupported construct.
 pub(super) fn whole(hir: &Hir) -> Result<String, String> {
     let parts = match hir.kind() {
         HirKind::Concat(parts) => parts.as_slice(),

@@ -5,8 +5,8 @@ use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Added to the run of rows that are marked as changed. Runs are numbered by their first id, which is
-/// always lower.
+/// Added to the run of rows that are marked as changed. A run's number is its first id, which is
+/// always lower than this.
 pub(super) const MARK: u64 = 1 << 63;
 
 /// Encodes a file, with its fields in column order.
@@ -46,8 +46,8 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// Joins the words of a string with spaces, including one at either end. Words never contain
-/// spaces, so a phrase becomes a substring search.
+/// Joins the words of a string with spaces and adds a space at both ends. Since words never contain
+/// spaces, searching for a phrase becomes a substring search.
 pub(super) fn padded_words(value: &str) -> String {
     let mut padded = String::with_capacity(value.len() + 2);
     padded.push(' ');

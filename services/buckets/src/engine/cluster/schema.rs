@@ -110,7 +110,8 @@ impl Tables {
         if servers.cluster.is_some() {
             names.splice(0..0, [&self.all_files, &self.all_journal]);
         }
-        // Generations are listed on the first server, so its tables have to be dropped last.
+        // The list of generations is read from the first server, so its tables have to be dropped
+        // last.
         let servers = servers.all().iter().rev();
         let of_server =
             |server| names.iter().map(move |name| (server, format!("DROP TABLE IF EXISTS {name}")));
@@ -118,7 +119,7 @@ impl Tables {
     }
 }
 
-/// Partitioned by id range. Since a run's rows are in a few partitions, deletions don't have to
+/// Partitioned by id range. A run's rows are in just a few partitions, so deletions don't have to
 /// rewrite much, and reads starting at an id can skip earlier partitions.
 const FILES_ENGINE: &str = "MergeTree PARTITION BY intDiv(id, 50000000) ORDER BY (bucket, id)";
 const DEAD: &str = "batch UInt64, bucket UInt64, run UInt64, id UInt64";

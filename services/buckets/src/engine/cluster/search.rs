@@ -12,13 +12,13 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// Up to this page size, we look up ids first so that ClickHouse doesn't read the path of every
+/// Maximum page size for looking up ids first, so that ClickHouse doesn't read the path of every
 /// match.
 const SHORT: usize = 1_000;
-/// Assumed size of paths we haven't read yet. S3 keys are never longer than this.
+/// Assumed size of paths that haven't been read yet. S3 keys are never longer than this.
 const LONGEST_USUAL_PATH: usize = 1_024;
 
-/// Runs a search on a single state. `newest` means that no newer state can exist yet.
+/// Runs a search on a single state. `newest` means that there can't be a newer state yet.
 pub(super) fn answer(
     index: &Generation,
     view: &View,
@@ -61,8 +61,7 @@ pub(super) fn keys(
     Ok((total, keys.collect()))
 }
 
-/// Reads rows by key and keeps the order of the keys. Rows that have since been deleted are
-/// skipped.
+/// Reads rows by key, in the order of the keys. Rows that have since been deleted are skipped.
 pub(super) fn rows_of(
     index: &Generation,
     keys: &[Key],
@@ -89,8 +88,8 @@ pub(super) fn rows_of(
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// Builds the condition for a search, or returns `None` if the bucket filter is empty and so
-/// nothing can match.
+/// Builds the condition for a search. Returns `None` if nothing can match because the bucket filter
+/// is empty.
 pub(super) fn condition(
     index: &Generation,
     view: &View,
@@ -184,7 +183,7 @@ impl<'a> Search<'a> {
         Ok(places.into_iter().map(slot).collect())
     }
 
-    /// Returns the sort key and bucket of each result on the page, plus one more.
+    /// Returns the sort key and bucket of each result on the page and of the one after it.
     fn places(&self) -> Result<Vec<(SortKey, u64)>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
@@ -197,8 +196,8 @@ impl<'a> Search<'a> {
         Ok(places)
     }
 
-    /// Reads all columns at once. In index order, the next results are usually close together, so
-    /// we first try a narrow range of ids, which touches only a few partitions.
+    /// Reads all columns at once. In index order, the next results are usually close together, so a
+    /// narrow range of ids, which touches only a few partitions, is tried first.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {
@@ -218,7 +217,7 @@ impl<'a> Search<'a> {
         rows.into_iter().map(slot).collect()
     }
 
-    /// Requests one extra row to find out whether there are more.
+    /// Requests one more row than fits on the page, to find out whether there are further results.
     fn page(&self, columns: &str, further: &str) -> Result<Vec<u8>, ClusterError> {
         let (after, skip) = match self.query.position {
             Position::Offset(start) => (String::new(), start),

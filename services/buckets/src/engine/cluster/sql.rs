@@ -29,7 +29,7 @@ pub(super) fn texts(values: &[String]) -> String {
     format!("[{}]", literals.join(","))
 }
 
-/// Formats a list for `IN`. An empty list becomes one that doesn't match any id.
+/// Formats a list for `IN`. An empty list is formatted so that it doesn't match any id.
 pub(super) fn numbers(values: &[u64]) -> String {
     let mut list = String::with_capacity(values.len() * 8 + 2);
     list.push('(');

@@ -21,7 +21,7 @@ impl Target {
     /// Parses `http(s)://user:password@host:port/?database=name`.
     pub(super) fn parse(text: &str) -> Result<Self, ClusterError> {
         let wrong = |why: &str| ClusterError::Invalid(format!("CLUSTER_URL: {why}"));
-        // Don't show the parser's own error. It could quote the password.
+        // Don't show the parser's own error, which could quote the password.
         let mut base = Url::parse(text).map_err(|_| wrong("it is not a URL"))?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err(wrong("it must start with http:// or https:// and name a host"));

@@ -11,13 +11,13 @@ use crate::model::{fold, path};
 
 /// Size of the id range that each query checks for duplicates.
 const RANGE: u64 = 50_000_000;
-/// Number of rows for which we recompute the words.
+/// Number of rows whose words are recomputed.
 const SAMPLE: u64 = 100_000;
-/// Stop reporting after this number of faults.
+/// Stop reporting after this number of problems.
 const MOST_NAMED: usize = 20;
 
-/// Looks for faults and describes each of them. Reads every column to make the servers verify their
-/// checksums, compares replicas, checks ids and shards, and recomputes the words of a sample.
+/// Looks for problems and describes each of them. Reads every column so that the servers verify
+/// their checksums, compares replicas, checks ids and shards, and recomputes the words of a sample.
 pub(super) fn faults(index: &Generation, view: &View) -> Result<Vec<String>, ClusterError> {
     let mut faults = Vec::new();
     copies(index, view, &mut faults)?;

@@ -15,9 +15,9 @@ use super::sql;
 use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
-/// Number of cached totals. They make it possible to page through a search without counting again.
+/// Number of cached totals, which make it possible to page through a search without counting again.
 const MOST_TOTALS: usize = 256;
-/// How often we try to read a consistent state.
+/// Maximum number of attempts to read a consistent state.
 const ATTEMPTS: usize = 20;
 
 /// A published state of the index.

@@ -8,7 +8,7 @@ use tantivy::{
 
 use crate::engine::limits::Limits;
 
-/// Check the limits after this number of blocks, or about every ten microseconds.
+/// Number of blocks between two checks of the limits, i.e. about every ten microseconds.
 const BLOCKS: u32 = 32;
 
 /// A collector that stops at the limits of its search. Doesn't score the documents.
@@ -54,8 +54,8 @@ impl<C: Collector> Collector for Limited<'_, C> {
 
 /// Calls `each` with blocks of matching documents, leaving out deleted ones.
 ///
-/// Scorers can't return errors. If the search is stopped inside one, it looks as if there were no
-/// more documents, so callers must check the limits afterwards.
+/// Scorers can't return errors. If the search is stopped inside a scorer, it looks as if there were
+/// no further documents, so callers must check the limits afterwards.
 fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,

@@ -20,8 +20,7 @@ pub(super) enum Only {
     All,
     /// Keep these rows.
     Rows(Arc<Bitmap>),
-    /// Keep documents that match an expression. If a document contains the term, we know that it
-    /// matches.
+    /// Keep documents that match an expression. Documents that contain the term are known to match.
     Judged(Arc<Judge>, Option<Term>),
 }
 
@@ -55,7 +54,7 @@ impl Chooser {
         self.intervals.are_open() && self.rows.is_none() && self.judging.is_none()
     }
 
-    /// Clears `wanted` for each document in the block that is filtered out.
+    /// Clears `wanted` for the documents in the block that are filtered out.
     pub(super) fn choose(
         &mut self,
         values: &Values,

@@ -81,7 +81,7 @@ pub(super) struct CountPart {
 /// Counts files per bucket. Optimised for runs of files from the same bucket.
 #[derive(Default)]
 pub(super) struct BucketCounter {
-    /// The bucket we're in and its count so far.
+    /// The current bucket and its count so far.
     current: (u64, u64),
     counts: Counts,
 }

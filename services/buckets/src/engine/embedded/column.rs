@@ -8,7 +8,7 @@
 //!
 //! Row `r` is the file with id `r + 1`. The files never shrink. Anything after the last commit is
 //! overwritten by the next writer, and readers only look at the rows in their commit. Purging a row
-//! overwrites its path with NULs, so a row that starts with a NUL was purged.
+//! overwrites its path with NULs, so a purged row starts with a NUL.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
@@ -113,7 +113,7 @@ impl PathColumn {
         low
     }
 
-    /// Checks the structure and describes each fault.
+    /// Checks the structure and describes each problem.
     pub(super) fn faults(&self) -> Vec<String> {
         let mut start = 0;
         for row in 0..self.rows {
@@ -144,8 +144,8 @@ pub(super) fn unpurged(row: &[u8]) -> &[u8] {
     }
 }
 
-/// Finds the end of a piece that starts at `at`. A piece has at least the given number of bytes and
-/// ends after a NUL. Matches never span rows, so they never span pieces either.
+/// Finds the end of the piece that starts at `at`. A piece has at least `bytes` bytes and ends
+/// after a NUL. Matches never span rows, so they never span pieces either.
 pub(super) fn piece_end(text: &[u8], at: usize, bytes: usize, end: usize) -> usize {
     let least = at.saturating_add(bytes).min(end);
     memchr::memchr(0, &text[least..end]).map_or(end, |nul| least + nul + 1)
@@ -191,10 +191,11 @@ impl ColumnWriter {
         Ok(column)
     }
 
-    /// Overwrites everything after the last row with NULs. Chunks that already contain only NULs
-    /// are not written again.
+    /// Overwrites everything after the last row with NULs. Chunks that already consist of NULs are
+    /// not written again.
     ///
-    /// We can't truncate the files. If a reader still had an earlier commit mapped, it would crash.
+    /// The files can't be truncated, because readers that still have an earlier commit mapped would
+    /// crash.
     fn blank_tail(&self) -> Result<(), EngineError> {
         let file = self.paths.get_ref();
         let (zeros, mut found) = (vec![0_u8; 1 << 20], vec![0_u8; 1 << 20]);
@@ -237,8 +238,8 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Drops rows from the end. Their data must stay intact until the next commit. After that, call
-    /// [`ColumnWriter::forget`].
+    /// Drops rows from the end. Their data must stay intact until the next commit, after which
+    /// [`ColumnWriter::forget`] has to be called.
     pub(super) fn rewind(&mut self, rows: u64, bytes: u64) -> Result<(), EngineError> {
         self.sync()?;
         (self.rows, self.bytes) = (rows, bytes);

@@ -14,9 +14,9 @@ use crate::engine::journal::Journal;
 
 const META: &str = "meta.json";
 
-/// Copies the last commit of an index to a new folder while other processes search it and write to
-/// it. Files of the inverted index never change, so they become hard links where the file system
-/// supports them.
+/// Copies the last commit of an index to a new folder while other processes search the index and
+/// write to it. Files of the inverted index never change, so they become hard links if the file
+/// system supports them.
 ///
 /// # Errors
 /// [`EngineError::Mismatch`] if rows of the commit were overwritten in the meantime. Another

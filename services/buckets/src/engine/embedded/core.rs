@@ -12,7 +12,8 @@ use crate::model::expression::compile;
 
 /// The core of an expression.
 pub(super) struct Core {
-    /// `None` if the core can be empty or is too large. We then have to check every row.
+    /// `None` if the core can be empty or is too large, which means that every row has to be
+    /// checked.
     pub(super) regex: Option<Regex>,
     /// Set if any string with a match of the core is also a match of the expression.
     pub(super) decides: bool,
@@ -78,8 +79,8 @@ pub(super) fn is_impossible(hir: &Hir) -> bool {
 
 /// Rewrites an expression so that it doesn't match NULs, which rows never contain.
 ///
-/// Branches that can no longer match are removed. They would make an alternation's minimum length
-/// wrong. Also, the trigram index uses NUL to mark both ends of a name.
+/// Branches that can no longer match are removed, because they would make an alternation's minimum
+/// length wrong, and because the trigram index uses NUL to mark both ends of a name.
 pub(super) fn of_rows(hir: &Hir) -> Hir {
     restricted(hir, true)
 }

@@ -1,4 +1,4 @@
-//! Searches directories so that we don't have to search every path.
+//! Searches directories, which is faster than searching every path.
 //!
 //! The directory of a path is everything up to and including its last slash. Files in the same
 //! directory are mostly next to each other, so the list of distinct directories is much shorter
@@ -17,9 +17,9 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows per part. Parts are small because each thread may exceed the memory limit by one of them.
+/// Rows per part. Parts are small because each thread may exceed the memory limit by one part.
 const PART: u64 = 16 * 1_024;
-/// Memory limit for the directories, in bytes. If they need more than this, they can't be much
+/// Memory limit for the directories, in bytes. Directories that need more than this can't be much
 /// shorter than the paths.
 const MOST_BYTES: usize = 128 << 20;
 

@@ -25,8 +25,8 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Matching};
 use crate::model::path::file_name;
 
-/// Maximum number of extensions to cache for later responses. They do not count as memory of a
-/// search.
+/// Maximum number of extensions to cache for later responses. The cache doesn't count towards a
+/// search's memory.
 const MOST_KEPT: usize = 100_000;
 
 /// Counts search results by bucket and by extension.
@@ -39,8 +39,8 @@ pub(super) fn facets(
     if is_everything { all_files(view, limits) } else { counted(view, query, limits) }
 }
 
-/// Returns the counts of all files. They are only counted once for each state of the index, unless there
-/// are very many extensions.
+/// Returns the counts of all files. They are only counted once for each state of the index, unless
+/// there are too many extensions to cache.
 fn all_files(view: &View, limits: &Limits) -> Result<Facets, EngineError> {
     let extensions = match view.extensions.get() {
         Some(extensions) => extensions,
@@ -80,7 +80,7 @@ struct FacetPart {
     chooser: Chooser,
     values: Values,
     segment: Arc<Segment>,
-    /// Number of the bucket run that contains the last document, if there are runs.
+    /// Index of the bucket run that contains the last document, if there are runs.
     run: usize,
     by_bucket: BucketCounter,
     by_extension: ExtensionCounter,

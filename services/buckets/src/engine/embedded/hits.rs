@@ -9,12 +9,12 @@ use super::column::piece_end;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, check_bytes, is_long};
 
-/// Calls `each` once for every row with a match, passing the position of a byte in that row. `each`
+/// Calls `each` once for every row with a match, with the position of a byte in that row. `each`
 /// must return the end of the row.
 ///
-/// A search can't be interrupted, so we search one piece of the text at a time. Rows that are too
-/// long for a single search count as matches. Every step advances by at least one byte, regardless
-/// of what the core matches and what `each` returns.
+/// A search can't be interrupted, so the text is searched piece by piece. Rows that are too long
+/// for a single search count as matches. Every step advances by at least one byte, regardless of
+/// what the core matches and what `each` returns.
 pub(super) fn each_hit(
     core: &Regex,
     cache: &mut Cache,

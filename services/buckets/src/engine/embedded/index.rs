@@ -47,7 +47,7 @@ impl EmbeddedIndex {
             }
             taken => taken?,
         };
-        // The generation may have been dropped while we waited for the lock.
+        // The generation may have been dropped during the wait for the lock.
         if !is_in(folder)? {
             return Err(missing());
         }
@@ -95,8 +95,8 @@ impl EmbeddedIndex {
     }
 }
 
-/// Returns `true` if the folder contains an index. This is the case after the first commit. Returns
-/// an error if the folder can't be read, since it might contain an index.
+/// Returns `true` if the folder contains an index, which is the case after the first commit.
+/// Returns an error if the folder can't be read, since it might contain an index.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }

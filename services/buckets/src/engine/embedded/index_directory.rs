@@ -15,13 +15,13 @@ use tantivy::directory::{
 use super::lock::open_to_read;
 use crate::engine::error::EngineError;
 
-/// Tantivy's list of the files it has created. It checks and deletes only these.
+/// Tantivy's list of the files it has created. It never checks or deletes any others.
 const MANAGED: &str = ".managed.json";
-/// Length of a segment's name, which is followed by an extension.
+/// Length of a segment name, which is followed by an extension.
 const SEGMENT_NAME: usize = 32;
 
-/// Tantivy's directory, except that readers without write permission can lock it, and that its list
-/// of files includes those that were copied into the folder.
+/// Like Tantivy's directory, but readers without write permission can lock it, and its list of
+/// files includes files that were copied into the folder.
 #[derive(Clone, Debug)]
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
@@ -50,14 +50,15 @@ impl IndexDirectory {
         }
     }
 
-    /// Reads the list of files and adds the segments' files in the folder. Backups have no list, so
-    /// restored files would neither be checked nor, after a takedown, deleted.
+    /// Reads the list of files and adds the segment files found in the folder. Backups don't
+    /// contain the list, so restored files would otherwise neither be checked nor be deleted after
+    /// a takedown.
     fn managed(&self) -> Result<Vec<u8>, OpenReadError> {
         let stored = match self.inner.atomic_read(Path::new(MANAGED)) {
             Err(OpenReadError::FileDoesNotExist(_)) => b"[]".to_vec(),
             read => read?,
         };
-        // Tantivy reports a damaged list.
+        // Tantivy reports damage to the list.
         let Ok(mut files) = serde_json::from_slice::<BTreeSet<String>>(&stored) else {
             return Ok(stored);
         };
@@ -70,7 +71,7 @@ impl IndexDirectory {
     }
 }
 
-/// Returns true if this is the name of a segment's file.
+/// Returns `true` if this is the name of a segment file.
 fn is_of_segment(name: &str) -> bool {
     name.split_once('.').is_some_and(|(segment, _)| {
         segment.len() == SEGMENT_NAME && segment.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -22,7 +22,7 @@ pub(super) struct Judge {
     expression: Arc<Expression>,
     full_path: bool,
     core: Core,
-    /// A cheaper check that is sufficient for ASCII names, if the expression is simple enough.
+    /// A cheaper check that is sufficient for ASCII names. `None` if the expression is too complex.
     comparison: Option<Comparison>,
     /// Memory used by the compiled expression and its core, in bytes.
     memory: usize,
@@ -36,7 +36,7 @@ pub(super) struct Caches {
 }
 
 impl Judge {
-    /// Creates a judge. `of_rows` is the expression without anything that rows can't match.
+    /// Creates a judge. `of_rows` is the expression without anything that can't occur in rows.
     pub(super) fn new(
         expression: &Arc<Expression>,
         of_rows: &Hir,
@@ -51,7 +51,7 @@ impl Judge {
         Self { expression, full_path, core, comparison, memory, column }
     }
 
-    /// Returns a word if the expression matches exactly the names that contain it.
+    /// Returns a word if the expression matches exactly the names that contain that word.
     pub(super) fn word(&self) -> Option<&str> {
         let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path
@@ -64,7 +64,7 @@ impl Judge {
         &self.column
     }
 
-    /// The core of the expression, if it has a usable one.
+    /// The core of the expression, if it is usable.
     pub(super) fn core(&self) -> Option<&Regex> {
         self.core.regex.as_ref()
     }
@@ -119,7 +119,7 @@ impl Judge {
 /// Checks blocks of rows until the search is stopped.
 pub(super) struct Judging {
     judge: Arc<Judge>,
-    /// Documents that contain [`Judge::word`], so we know that they match.
+    /// Documents that contain [`Judge::word`] and are therefore known to match.
     sure: Option<SegmentPostings>,
     caches: Caches,
     limits: Limits,
@@ -137,7 +137,7 @@ impl Judging {
         Self { judge, sure, caches, limits, pace, stopped: false }
     }
 
-    /// Returns `true` if we already know that a document matches. Documents must be passed in
+    /// Returns `true` if a document is already known to match. Documents must be passed in
     /// ascending order.
     fn is_sure(&mut self, document: DocId) -> bool {
         self.sure.as_mut().is_some_and(|sure| {

@@ -25,8 +25,8 @@ impl FolderLock {
         match file.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // Deleting a folder takes only a moment. However, another process could have the
-                // lock, so report which one it is.
+                // A deletion takes only a moment, so something else probably has the lock. Report
+                // which process it is.
                 let holder = holder_of(&file)
                     .map_or_else(String::new, |process| format!(", which process {process} holds"));
                 log::warn!("waiting for the lock {}{holder}", path.display());
@@ -98,7 +98,7 @@ pub(in super::super) fn retry_while<T>(
     attempt()
 }
 
-/// Finds the process that has a lock on the file, if the system shows it.
+/// Finds the process that has a lock on the file, if the operating system reveals it.
 fn holder_of(file: &File) -> Option<u32> {
     let inode = format!(":{}", file.metadata().ok()?.ino());
     let locks = std::fs::read_to_string("/proc/locks").ok()?;

@@ -1,5 +1,5 @@
-//! The embedded engine. It has an inverted index for words and filters, and a flat column for the
-//! paths.
+//! The embedded engine, which consists of an inverted index for words and filters and a flat column
+//! for the paths.
 
 mod blocks;
 mod chooser;

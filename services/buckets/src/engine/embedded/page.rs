@@ -94,8 +94,8 @@ pub(super) fn candidates(
     Ok(Candidates::Query(query::compile(view, query, None, limits), Only::All))
 }
 
-/// Uses trigrams or directories if they narrow the search down enough, and reads every name
-/// otherwise.
+/// Narrows the search down with trigrams or directories if that is worth it, and otherwise reads
+/// every name.
 fn by_expression(
     view: &View,
     query: &FileQuery,
@@ -144,7 +144,7 @@ fn allowed(view: &View, query: &FileQuery, limits: &Limits) -> Result<Bitmap, En
 fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     let (from, skip) = match query.position {
         Position::Offset(start) => (0, start),
-        // Row numbers are ids minus one, so this id is also the number of the row after it.
+        // Row numbers are ids minus one, so this id is also the number of the next row.
         Position::After(place) => (place.id, 0),
     };
     let mut ids = rows.page(from, skip, query.limit + 1);
@@ -155,7 +155,7 @@ fn page_of(query: &FileQuery, (rows, total): (&Bitmap, u64)) -> FoundIds {
     FoundIds { total, ids, next }
 }
 
-/// Runs a query. If it has to check names, it uses a separate thread pool.
+/// Runs a query. If it has to check names, it runs on a separate thread pool.
 pub(super) fn run<C: Collector>(
     view: &View,
     compiled: &dyn Query,
@@ -194,7 +194,7 @@ fn collected(
         Some(word) => single_word::places(view, query, &word, &collector),
         None => run(view, compiled, &collector, judged, limits),
     };
-    // If the search was stopped, we have an error or an incomplete result.
+    // If the search was stopped, the result is an error or incomplete.
     limits.check()?;
     let (total, best) = gathered?;
     let mut places = best.into_sorted(skip);

@@ -18,16 +18,16 @@ use crate::engine::limits::Limits;
 use crate::model::expression::compile;
 use crate::model::file_query::FileQuery;
 
-/// Give up on alternations with more branches than this.
+/// Maximum number of branches in an alternation.
 const MOST_BRANCHES: usize = 8;
 /// Shortest match, in bytes, for which it makes sense to search the directories.
 const SHORTEST: usize = 3;
 /// If more than 1 in `SHARE` names needs checking, it's cheaper to read all paths.
 const SHARE: u64 = 32;
-/// Checking up to this number of names is always worth it.
+/// Number of names that are always worth checking.
 const FEW: u64 = 500;
 
-/// Returns a superset of the matching rows, or `None` if we can't narrow them down far enough.
+/// Returns a superset of the matching rows, or `None` if they can't be narrowed down far enough.
 pub(super) fn candidates(
     view: &View,
     query: &FileQuery,

@@ -10,7 +10,7 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::engine::limits::Limits;
 
-/// Check the limits after this number of candidates, or every few tens of microseconds.
+/// Number of candidates between two checks of the limits, i.e. every few tens of microseconds.
 const CANDIDATES: u32 = 512;
 
 /// Matches documents in which these terms follow each other in a field.
@@ -48,7 +48,7 @@ impl Weight for PhraseWeight {
             let Some(postings) = postings else { return Ok(Box::new(EmptyScorer)) };
             words.push(Word { postings, offset: place });
         }
-        // Start from the rarest word, which has the fewest candidates.
+        // Start with the rarest word, which has the fewest candidates.
         words.sort_by_key(|word| word.postings.doc_freq());
         Ok(Box::new(PhraseSet::new(words, limits.clone())))
     }
@@ -60,8 +60,8 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// Number of words after this one in the phrase. A position of this word plus this number is
-    /// the position of the last word.
+    /// Number of words after this one in the phrase. Adding it to a position of this word gives the
+    /// position of the last word.
     offset: u32,
 }
 
@@ -157,7 +157,7 @@ impl DocSet for PhraseSet {
         self.document
     }
 
-    /// Same estimate as in Tantivy: one tenth of the documents per word.
+    /// Uses the same estimate as Tantivy, which is one tenth of the documents per word.
     fn size_hint(&self) -> u32 {
         let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
         rarest / (10 * self.words.len() as u32).max(1)

@@ -17,12 +17,12 @@ use crate::model::file_query::{FileQuery, Matching};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Above this number of terms, one pass over a term set is faster than merging a posting list per
+/// Number of terms above which one pass over a term set is faster than merging a posting list per
 /// term.
 const MOST_LISTS: usize = 16;
 
-/// Compiles every condition that posting lists can answer, plus an optional extra query. Leaves out
-/// intervals and expressions.
+/// Compiles every condition that can be answered from posting lists, plus an optional extra query.
+/// Intervals and expressions are left out.
 pub(super) fn compile(
     view: &View,
     query: &FileQuery,

@@ -1,9 +1,9 @@
 //! Scans the path column with a regular expression.
 //!
-//! We first search the whole column, as one long string, for the core of the expression. Matches of
-//! the core never span rows, and every matching row contains one. Each row with a hit is then
-//! checked on its own. If most rows have a hit, we stop looking for the core and check every row
-//! instead. Threads work on chunks of rows. Chunks are searched piece by piece because a search
+//! The whole column is first searched, as one long string, for the core of the expression. Matches
+//! of the core never span rows, and every matching row contains one. Each row with a hit is then
+//! checked on its own. If most rows have a hit, every row is checked instead, without looking for
+//! the core. Threads work on chunks of rows, which they search piece by piece because a search
 //! can't be interrupted.
 
 use std::ops::Range;
@@ -21,9 +21,9 @@ use crate::engine::limits::{Limits, Pace};
 
 /// Rows per chunk. Must be a multiple of 64, so that no two chunks write to the same word.
 const CHUNK: usize = 32 * 1_024;
-/// If fewer than 1 in `SPARSE` rows is allowed, we check the rows one at a time.
+/// If fewer than 1 in `SPARSE` rows is allowed, rows are checked one at a time.
 const SPARSE: u64 = 24;
-/// If more than 1 in `DENSE` rows has a hit, we stop searching for the core.
+/// If more than 1 in `DENSE` rows has a hit, the core is no longer searched for.
 const DENSE: u64 = 3;
 /// Number of chunks to check row by row before trying the core again.
 const JUDGED_CHUNKS: u32 = 16;

@@ -39,8 +39,8 @@ pub(super) struct Fields {
     pub(super) attributes: Attributes<Field>,
     /// `None` in indexes from version 0.1. Rebuilding the index adds the field.
     pub(super) name_trigrams: Option<Field>,
-    /// Every file has a value, which is empty if its name doesn't have an extension. `None` in
-    /// older indexes. Rebuilding the index adds the field.
+    /// Empty for files whose name doesn't have an extension. `None` in older indexes. Rebuilding
+    /// the index adds the field.
     pub(super) shortest_extension: Option<Field>,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn schema() -> Schema {
     builder.add_text_field("name_words", words.clone());
     builder.add_text_field("path_words", words);
     builder.add_text_field("extension", text("raw", IndexRecordOption::Basic));
-    // We never use scores, so there's no point in spending a byte per field and file on norms.
+    // Scores are never used, so there's no point in spending a byte per field and file on norms.
     let indexed = NumericOptions::default().set_indexed();
     builder.add_u64_field(BUCKET, indexed.clone() | FAST);
     builder.add_u64_field("kind", indexed.clone());

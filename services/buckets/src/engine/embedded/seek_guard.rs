@@ -1,7 +1,7 @@
 //! Makes queries safe to use as exclusions.
 //!
-//! Tantivy looks up an exclusion for every document of the other clauses, even if it is already
-//! past that document. Some scorers can't handle that.
+//! Tantivy looks up every document of the other clauses in an exclusion, even if the exclusion is
+//! already past that document. Some scorers can't handle that.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
@@ -38,8 +38,8 @@ impl Weight for SeekGuardWeight {
     }
 }
 
-/// Uses only operations that keep the scorer in a valid state. The default `seek_danger` checks
-/// whether the set is already past the document.
+/// Uses only operations that keep the scorer in a valid state. The default `seek_danger` first
+/// checks whether the set is already past the document.
 struct SeekGuardSet(Box<dyn Scorer>);
 
 impl DocSet for SeekGuardSet {

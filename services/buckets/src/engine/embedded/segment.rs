@@ -10,7 +10,7 @@ use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
 use crate::model::Attributes;
 
-/// Minimum mean length of bucket runs for which they are kept. Each takes 16 bytes.
+/// Minimum mean length of bucket runs for them to be kept. Each takes 16 bytes.
 const SHORTEST_RUNS: DocId = 32;
 /// Values to read from a column at a time.
 const BLOCK: DocId = 1_024;
@@ -59,8 +59,8 @@ impl Segment {
         })
     }
 
-    /// Returns the runs of documents in the same bucket, in order, or `None` if most are short.
-    /// Loads write each bucket's files together, so there are far fewer runs than documents.
+    /// Returns the runs of documents in the same bucket, in order. Loads write each bucket's files
+    /// together, so there are usually far fewer runs than documents. `None` if most runs are short.
     pub(super) fn bucket_runs(&self) -> Option<&[BucketRun]> {
         let runs = || bucket_runs(&*self.buckets, self.reader.max_doc());
         self.bucket_runs.get_or_init(runs).as_deref()

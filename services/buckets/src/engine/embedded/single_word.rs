@@ -1,5 +1,5 @@
-//! Fast path for searches for a single word, sorted by id. The index knows the total, and we only
-//! read the first few documents of each slice.
+//! Fast path for searches for a single word, sorted by id. The index knows the total, so only the
+//! first few documents of each slice have to be read.
 
 use tantivy::collector::Collector;
 use tantivy::query::EnableScoring;
@@ -16,10 +16,10 @@ use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, Matching, Order, Position};
 
-/// Beyond this depth, it's faster to collect the page with all threads.
+/// Depth beyond which it's faster to collect the page with all threads.
 const DEEPEST: usize = 10_000;
 
-/// Returns the word if a search has no other conditions, sorts by id and keeps no more than `keep`
+/// Returns the word if a search has no other conditions, sorts by id and keeps at most `keep`
 /// results. Returns `None` for all other searches.
 pub(super) fn only_word(view: &View, query: &FileQuery, keep: usize) -> Option<Term> {
     let Matching::Words(keywords) = &query.matching else { return None };
@@ -64,7 +64,7 @@ pub(super) fn places(
     Ok((total, best))
 }
 
-/// The part of a segment that is hidden, because documents were deleted or belong to the open run.
+/// The part of a segment that is hidden because documents were deleted or belong to the open run.
 enum Hidden {
     None,
     Some,
@@ -85,7 +85,7 @@ fn hidden(view: &View, segment: &Segment) -> Result<Hidden, EngineError> {
     })
 }
 
-/// Adds a segment's first sort keys in each slice, and returns the number of its results.
+/// Adds a segment's first sort keys in each slice, and returns the segment's number of results.
 fn of_segment(
     segment: &Segment,
     word: &Term,

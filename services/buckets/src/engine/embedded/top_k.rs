@@ -35,7 +35,7 @@ impl TopK {
         }
     }
 
-    /// Returns the cut-off: larger keys are dropped. `None` until enough keys have been added.
+    /// Returns the cut-off, above which keys are dropped. `None` until enough keys have been added.
     #[inline]
     pub(super) fn last(&self) -> Option<(i64, u64)> {
         self.last
@@ -72,8 +72,8 @@ impl TopK {
     }
 }
 
-/// A selection for all segments of a search. If every segment had its own, a deep page in a large
-/// index would take hundreds of megabytes.
+/// A selection shared by all segments of a search. If every segment had its own, a deep page in a
+/// large index would take hundreds of megabytes.
 #[derive(Clone, Debug)]
 pub(super) struct SharedTopK(Arc<Mutex<TopK>>);
 
@@ -88,7 +88,7 @@ impl SharedTopK {
         TopKPart { shared: self.clone(), waiting: Vec::new(), last }
     }
 
-    /// Takes the selection and leaves an empty one.
+    /// Takes the selection, leaving an empty one.
     pub(super) fn take(&self) -> TopK {
         let mut shared = self.0.lock();
         let empty = TopK::new(shared.keep);

@@ -10,10 +10,10 @@ use super::schema::{COLUMN, WORDS};
 use super::view::{self, View};
 use crate::engine::error::EngineError;
 
-/// Stop reporting after this number of faults.
+/// Stop reporting after this number of problems.
 const MOST_NAMED: usize = 20;
 
-/// Checks the files of an index without using them, since damaged ones can make searches panic.
+/// Checks the files of an index without searching it, since searches in damaged files can panic.
 pub(super) fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
     let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
     let mut faults = damaged_files(&index)?;
@@ -28,8 +28,8 @@ fn damaged_files(index: &Index) -> Result<Vec<String>, EngineError> {
     Ok(damaged.iter().map(|file| format!("{} is damaged", file.display())).collect())
 }
 
-/// Looks for faults and describes each of them. Verifies checksums and the structure of the column,
-/// and compares every file with its row.
+/// Looks for problems and describes each of them. Verifies checksums and the structure of the
+/// column, and compares every file with its row.
 pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
     let mut faults = damaged_files(index)?;
     faults.extend(view.column.faults());

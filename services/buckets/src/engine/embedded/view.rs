@@ -32,13 +32,13 @@ pub(super) struct View {
     pub(super) summary: Arc<IndexSummary>,
     visible: OnceLock<(Bitmap, u64)>,
     directories: OnceLock<Option<Directories>>,
-    /// Number of visible files by shortest extension, once they have been counted and unless there are too
-    /// many extensions.
+    /// Number of visible files by shortest extension. Set once they have been counted, unless there
+    /// are too many extensions.
     pub(super) extensions: OnceLock<BTreeMap<String, u64>>,
     /// Locked while the directories are being collected.
     gathering: Mutex<()>,
-    /// Thread pool for searches that check names. Word searches have their own, so that they never
-    /// have to wait for these.
+    /// Thread pool for searches that check names. Word searches have a pool of their own, so they
+    /// never have to wait for these.
     pub(super) judges: Executor,
 }
 
@@ -158,8 +158,8 @@ impl View {
         Ok(self.directories.get_or_init(|| directories).as_ref())
     }
 
-    /// Waits for memory and then reads rows by file id. Keeps the order and skips any rows that
-    /// have since been purged.
+    /// Waits for memory and then reads rows by file id. Keeps the order of the ids and skips any
+    /// rows that have since been purged.
     pub(super) fn rows(&self, ids: &[u64], limits: &Limits) -> Result<Vec<FileRow>, EngineError> {
         let paths = ids.iter().map(|id| self.column.path(id - 1).len()).sum();
         limits.wait_for_memory(ids.len(), paths)?;

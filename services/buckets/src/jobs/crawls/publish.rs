@@ -42,8 +42,8 @@ pub(super) struct Published {
     pub(super) report: Report,
     /// Copied from [`Chosen`].
     pub(super) is_incomplete: bool,
-    /// Whether ETags were compared to find changed files. If an earlier process published the
-    /// listing, this is unknown, since its run may have been resumed.
+    /// Whether ETags were compared to find changed files. `false` if an earlier process published
+    /// the listing, since its run may have been resumed without them.
     pub(super) has_compared_etags: bool,
 }
 

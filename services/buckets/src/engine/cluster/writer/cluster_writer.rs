@@ -1,4 +1,4 @@
-//! State of the cluster writer: which rows are buffered, stored and committed.
+//! State of the cluster writer, i.e. which rows are buffered, stored and committed.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(in super::super) struct ClusterWriter {
     pub(super) layout: Layout,
     pub(super) features: Features,
     pub(super) record: Record,
-    /// `settled` for the states we commit from now on.
+    /// Value of `settled` in the states that are committed from now on.
     pub(super) settled: bool,
     pub(super) lease: Lease,
     /// Rows that haven't been sent yet.
@@ -31,11 +31,11 @@ pub(in super::super) struct ClusterWriter {
     /// Batch size in bytes.
     pub(super) batch: usize,
     pub(super) pending: Option<Pending>,
-    /// Number of files, and total length of their paths. Includes uncommitted ones.
+    /// Number of files, including uncommitted ones, and the total length of their paths.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Set when an insert fails. Some of its rows may have been stored, so the writer is no longer
-    /// usable.
+    /// Set when an insert fails. The writer is no longer usable, because some of the rows may have
+    /// been stored.
     pub(super) failed: bool,
     pub(super) rules: PublishRules,
     /// Buckets changed by the last publish.
@@ -43,8 +43,8 @@ pub(in super::super) struct ClusterWriter {
 }
 
 impl Drop for ClusterWriter {
-    /// Waits for a pending insert while we still have the lease. Otherwise, its rows could arrive
-    /// after the next writer has cleaned up uncommitted rows.
+    /// Waits for a pending insert while this process still has the lease. Otherwise, its rows could
+    /// arrive after the next writer has cleaned up uncommitted rows.
     fn drop(&mut self) {
         if let Some(Err(error)) = self.pending.take().map(Pending::finish) {
             log::debug!("the last insert of an abandoned writer failed: {error}");
@@ -76,7 +76,7 @@ impl ClusterWriter {
             record,
             lease,
             buffer: Vec::new(),
-            // We keep up to two batches in memory, and the server needs the same again.
+            // Up to two batches are kept in memory, and the server needs the same amount again.
             batch: (memory_mb << 20) / 8,
             pending: None,
             failed: false,
@@ -122,8 +122,8 @@ impl ClusterWriter {
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {
-            // If we were suspended for longer than the lease, another writer may be using these
-            // ids.
+            // If this process was suspended for longer than the lease, another writer may be using
+            // these ids.
             self.lease.check()?;
             let rows = std::mem::take(&mut self.buffer);
             let statement = format!("INSERT INTO {} FORMAT RowBinary", self.tables.all_files);

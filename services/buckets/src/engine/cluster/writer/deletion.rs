@@ -12,9 +12,9 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// Time to wait before making the server delete its expired parts.
+/// Time to wait before making the server delete its outdated parts.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
-/// Servers that take longer than this are considered broken.
+/// Timeout after which a server is considered broken.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
 /// When to erase deleted rows from disk.
@@ -37,7 +37,7 @@ impl ClusterWriter {
     }
 
     /// Waits for inserts left behind by a killed writer. If they finished later, their rows would
-    /// have the same ids as ours.
+    /// have the same ids as new rows.
     pub(super) fn wait_for_inserts(&self) -> Result<(), ClusterError> {
         let into = |table: &str| {
             format!("startsWith(query, {})", sql::text(&format!("INSERT INTO {table} ")))
@@ -70,7 +70,7 @@ impl ClusterWriter {
         Err(ClusterError::Invalid(why.to_owned()))
     }
 
-    /// Deletes rows that aren't part of any state and waits until they are gone.
+    /// Deletes rows that don't belong to any state and waits until they are gone.
     pub(super) fn delete_rows_after(&self, last: u64) -> Result<(), ClusterError> {
         let condition = format!("id > {last}");
         let mut touched = Vec::new();
@@ -84,9 +84,9 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
-    /// Starts deleting replaced rows. Servers with lightweight deletes only mark the rows, so we
-    /// wait for that. Searches then no longer have to exclude them, which lets ClickHouse use its
-    /// indexes again.
+    /// Starts deleting replaced rows. Servers with lightweight deletes only mark the rows, so this
+    /// waits until they have. Searches then no longer have to exclude these rows, and ClickHouse
+    /// can use its indexes again.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
@@ -154,7 +154,7 @@ impl ClusterWriter {
         for server in self.servers.one_of_each_shard() {
             hidden += self.count(server, &format!("{visible} AND {condition}"))?;
         }
-        // ClickHouse stores the text of mutations, so it must not contain any paths. We refer to
+        // ClickHouse stores the text of mutations, so it must not contain any paths and refers to
         // the batch instead.
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
@@ -199,7 +199,7 @@ impl ClusterWriter {
         Ok(last + 1)
     }
 
-    /// Runs a deletion on each server. We check the write lock every time, because this process may
+    /// Runs a deletion on each server. Checks the write lock every time, because this process may
     /// have been suspended for longer than the lease.
     fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         self.servers.all().iter().try_for_each(|server| {

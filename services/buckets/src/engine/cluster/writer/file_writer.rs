@@ -34,8 +34,8 @@ impl FileWriter for ClusterWriter {
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
-        // We identify runs by their first id, because no two stored runs share one. The caller's
-        // run numbers may repeat.
+        // Runs are identified by their first id, which is unique among stored runs, whereas the
+        // caller's run numbers may repeat.
         let run = self.open_run()?.first_row + 1;
         for file in files {
             rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;

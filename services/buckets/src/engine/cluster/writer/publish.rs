@@ -1,5 +1,5 @@
-//! Determines which files a publish replaces. A bucket is always on a single shard, so each server
-//! only has to look at its own rows.
+//! Determines which files a publish replaces. Each bucket is on a single shard, so each server only
+//! has to look at its own rows.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,10 +18,10 @@ use crate::model::id_ranges::IdRanges;
 const MOST_ROWS: u64 = 2_000_000;
 /// Maximum number of buckets in a comparison.
 const MOST_BUCKETS: usize = 2_000;
-/// Maximum number of newer files to name in a statement. A share with more is split.
+/// Maximum number of newer files to name in a statement. Shares with more of them are split.
 const MOST_NEWER: usize = 5_000;
 
-/// SQL condition for the paths of a share that the run has unchanged.
+/// SQL condition for the paths of a share that are unchanged in the run.
 const UNCHANGED: &str = "notEmpty(fresh) AND is_equal AND is_same";
 
 /// The changes a publish makes.
@@ -29,13 +29,14 @@ pub(super) struct Changes {
     pub(super) counts: PublishCounts,
     /// Buckets in which files are added, replaced or removed.
     pub(super) changed: Bitmap,
-    /// Unchanged files in the buckets for which they are to be recorded.
+    /// Unchanged files, for the buckets in which they have to be recorded.
     pub(super) confirmed: IdRanges,
     /// The batch of dead rows, if there are any.
     pub(super) batch: Option<u64>,
 }
 
-/// The subqueries of shares that were determined before. `None` for shares that must be split.
+/// The subqueries of shares that have already been determined. `None` for shares that must be
+/// split.
 pub(super) type Groups = HashMap<Share, Option<String>>;
 
 /// A unit of work: either several buckets, or a slice of a large one.
@@ -121,7 +122,7 @@ impl ClusterWriter {
         Ok(Changes { counts, changed, confirmed, batch: marked.then_some(batch) })
     }
 
-    /// For each bucket with more than `least` files, counts the files that the run would remove.
+    /// Counts the files that the run would remove, for each bucket with more than `least` files.
     pub(super) fn losses(
         &self,
         mode: Mode,
@@ -164,7 +165,7 @@ impl ClusterWriter {
         Ok(losses)
     }
 
-    /// SQL expression for the old ids of a path that may be removed if the run does not have it.
+    /// SQL expression for the old ids of a path that may be removed if the run doesn't contain it.
     fn removable(&self) -> &'static str {
         match &self.rules.newer {
             None => "old",
@@ -190,9 +191,9 @@ impl ClusterWriter {
         Ok(shares_of(&weights))
     }
 
-    /// Subquery that groups old and new ids by bucket and path. Paths whose newest old row is newer
-    /// than the run count as the same in both. Paths that the run marks as changed do not, unless that
-    /// row was added later. Returns `None` if the share must be split.
+    /// Subquery that groups old and new ids by bucket and path. If a path's newest old row is newer
+    /// than the run, the path counts as unchanged. Paths that the run marks as changed don't,
+    /// unless that row was added later. Returns `None` if the share must be split.
     fn groups(
         &self,
         mode: Mode,
@@ -219,8 +220,9 @@ impl ClusterWriter {
         Ok(groups)
     }
 
-    /// Finds the confirmed files that the run would remove or replace. There are rarely any, while the
-    /// ranges of all confirmed files may be many. Returns `None` if there are more than [`MOST_NEWER`].
+    /// Finds the confirmed files that the run would remove or replace. There are rarely any,
+    /// whereas the confirmed files as a whole may consist of many ranges. Returns `None` if there
+    /// are more than [`MOST_NEWER`].
     fn confirmed_to_keep(
         &self,
         mode: Mode,
@@ -246,8 +248,8 @@ impl ClusterWriter {
         Ok(Some(kept).filter(|kept| kept.len() <= MOST_NEWER))
     }
 
-    /// Collects the files that stay but are not unchanged. Only those between the unchanged ones matter,
-    /// and the rest of a bucket may be large.
+    /// Collects the files that stay but aren't unchanged. This is limited to ids between those of
+    /// unchanged files, because the rest of the bucket may be large.
     fn note_others(
         &self,
         shares: Vec<(Mode, Share)>,
@@ -271,8 +273,8 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Collects the old files of a share for which a condition is true, in the buckets for which unchanged
-    /// ones are to be recorded.
+    /// Collects the old files of a share that meet a condition, in the buckets for which unchanged
+    /// files have to be recorded.
     fn note(
         &self,
         share: &Share,
@@ -325,7 +327,8 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts the changes in the share of `groups`. The flag is `true` if the share has rows to mark as dead.
+    /// Counts the changes in the share of `groups`. The flag is `true` if any of its rows have to
+    /// be marked as dead.
     fn compare(
         &self,
         mode: Mode,
@@ -364,9 +367,9 @@ impl ClusterWriter {
         Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Marks the dead rows of a share. These are duplicates within the run, new rows that are
-    /// identical to the old ones, and old rows that are replaced or removed. They are stored by id,
-    /// unless a replaced bucket loses all of its old rows; then it's enough to store its old runs.
+    /// Marks the dead rows of a share: duplicates within the run, new rows that are identical to
+    /// the old ones, and old rows that are replaced or removed. They are stored by id, except if a
+    /// replaced bucket loses all of its old rows, in which case it's enough to store its old runs.
     fn mark_dead(
         &self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! Derives conditions on trigrams, for strings that aren't in an index.
+//! Derives conditions on trigrams for strings that aren't in an index.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub struct GramCondition {
 }
 
 impl GramCondition {
-    /// Derives the condition for an expression that must match whole strings. Returns `None` if
-    /// there are matches without any particular trigram.
+    /// Derives the condition for an expression that must match whole strings. Returns `None` if no
+    /// set of trigrams covers all matches, or if the condition would be too large.
     pub fn of(hir: &Hir) -> Option<Self> {
         let end = || Part::exactly([vec![END]].into(), true);
         let need = end().then(Part::of(hir)).then(end()).open().need;
@@ -71,7 +71,7 @@ fn keys(need: &Need) -> Option<BTreeSet<Gram>> {
     }
 }
 
-/// Counts trigrams from the start or end of a string. They are less useful because many strings
+/// Counts trigrams from the start or end of a string, which are less useful because many strings
 /// share them.
 fn ends(keys: &BTreeSet<Gram>) -> usize {
     keys.iter().filter(|gram| gram.contains(&END)).count()

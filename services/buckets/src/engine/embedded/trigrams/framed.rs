@@ -1,5 +1,5 @@
-//! Expressions that are just literals, possibly with `.*` at either end. Comparing bytes is several
-//! times faster than running a regex.
+//! Expressions that are just literals, possibly with `.*` at either end. For these, comparing bytes
+//! is several times faster than running a regex.
 
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -7,7 +7,7 @@ use super::super::core::is_anything;
 use super::need::Texts;
 use super::part::Part;
 
-/// Use the regex if there are more literals than this.
+/// Maximum number of literals. With more than this, the regex is used.
 const MOST_TEXTS: usize = 3;
 
 /// A set of literals, encoded as symbols. A match is one of them, plus whatever `.*` matches at the
@@ -21,7 +21,7 @@ pub(super) struct Framed {
 }
 
 impl Framed {
-    /// Returns `None` if an expression is anything other than literals.
+    /// Returns `None` if an expression consists of anything other than literals.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         match hir.kind() {
             HirKind::Capture(capture) => Self::of(&capture.sub),
@@ -38,8 +38,8 @@ impl Framed {
     }
 }
 
-/// Lower-case ASCII literals to compare with. This is only conclusive for ASCII names. Other names
-/// can contain characters that match ASCII letters when case is ignored.
+/// Lower-case ASCII literals to compare with. This is only conclusive for ASCII names, because
+/// other names can contain characters that match ASCII letters when case is ignored.
 pub(in super::super) struct Comparison {
     front: bool,
     texts: Vec<Vec<u8>>,

@@ -1,12 +1,13 @@
-//! A trigram index of file names. It narrows down expressions before we look at any files.
+//! A trigram index of file names. It narrows down the matches of an expression before any file is
+//! read.
 //!
-//! A name is converted to symbols (see [`symbols`]). Characters that only differ in case share a
-//! symbol, and a marker is added at either end. Any three consecutive symbols are a term in the
-//! inverted index, so trigrams are committed, merged and deleted along with their documents.
+//! A name is converted to symbols (see [`symbols`]), with a marker at either end. Characters that
+//! only differ in case share a symbol. Any three consecutive symbols are a term in the inverted
+//! index, so trigrams are committed, merged and deleted along with their documents.
 //!
-//! [`need`] derives the trigrams that a match must contain from an expression's syntax tree.
+//! [`need`] derives the trigrams that a match must contain from the syntax tree of an expression.
 //! [`select`] then queries the rarest ones. The results are checked against the expression, unless
-//! the trigrams already settle it.
+//! the trigrams are already conclusive.
 
 mod condition;
 mod framed;

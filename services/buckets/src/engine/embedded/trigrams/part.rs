@@ -15,7 +15,7 @@ const MOST_PAIRS: usize = 160;
 const LONGEST_TEXT: usize = 64;
 /// Maximum number of characters in a class.
 const MOST_CHARACTERS: u32 = 128;
-/// How often a repetition is unrolled.
+/// Number of times that a repetition is unrolled.
 const MOST_REPEATS: u32 = 4;
 /// Number of symbols at each end that can form a trigram with a neighbouring part.
 const EDGE: usize = LENGTH - 1;
@@ -26,7 +26,7 @@ pub(super) struct Part {
     /// All strings, if there are few enough to list them.
     pub(super) texts: Option<Texts>,
     /// Whether these symbols are enough to match. If not, only some of the strings with these
-    /// symbols do.
+    /// symbols match.
     pub(super) faithful: bool,
     /// Prefixes. Every string starts with one of them.
     begins: Texts,

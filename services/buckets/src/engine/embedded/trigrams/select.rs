@@ -19,7 +19,7 @@ const MOST_GRAMS: usize = 600;
 /// Maximum number of conditions to combine. With more than this, it's cheaper to check the names
 /// that are left.
 const MOST_TOGETHER: usize = 3;
-/// If a condition leaves no more files than this, don't add another one.
+/// Number of remaining files below which no further condition is added.
 const FEW: u64 = 500;
 /// If more than 1 in `SHARE` files needs checking, it's cheaper to read all names.
 const SHARE: u64 = 4;
@@ -158,8 +158,8 @@ impl Selection<'_> {
 }
 
 /// Orders conditions so that the first few narrow the search down as far as possible. One trigram
-/// of each string comes first, followed by trigrams that don't overlap with those. The input must
-/// be sorted, rarest first, and has `None` for conditions that aren't a single trigram.
+/// of each string comes first, followed by trigrams that don't overlap with those. `grams` must be
+/// sorted, rarest first, with `None` for conditions that aren't a single trigram.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut rest = Vec::new();
@@ -181,7 +181,7 @@ fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     chosen
 }
 
-/// Collects the trigrams that overlap with each other. They usually come from the same string.
+/// Collects trigrams that overlap with each other and therefore usually come from the same string.
 fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LENGTH]> {
     let mut text = some.to_vec();
     let mut looked = 0;
@@ -194,8 +194,8 @@ fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LE
     text
 }
 
-/// Returns `true` if two trigrams overlap by two symbols. Names with one of them usually have the
-/// other too, so it doesn't help to query both.
+/// Returns `true` if two trigrams overlap by two symbols. Since names with one of them usually
+/// contain the other as well, it doesn't help to query both.
 fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
     one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }

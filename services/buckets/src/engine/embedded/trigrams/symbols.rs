@@ -4,7 +4,7 @@ use crate::model::fold::folded;
 
 /// Marks both ends of a name. Names never contain it.
 pub(super) const END: u8 = 0;
-/// From this value on, symbols are shared by several characters.
+/// From this value on, each symbol is shared by several characters.
 pub(super) const SHARED: u8 = 0x80;
 
 /// Maps a character to its symbol, ignoring case. All non-ASCII characters have to share 128

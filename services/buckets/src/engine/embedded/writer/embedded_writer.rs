@@ -38,8 +38,8 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     rules: PublishRules,
-    /// Rows of the open run that are marked as changed, in ascending order. They are lost if the
-    /// process is killed.
+    /// Rows of the open run that are marked as changed, in ascending order. Lost if the process is
+    /// killed.
     marked: Vec<u64>,
     /// Buckets changed by the last publish.
     changed: Bitmap,
@@ -62,7 +62,8 @@ impl EmbeddedWriter {
             || index.writer_with_num_threads(threads, budget),
             |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
         )?;
-        // Clean up after a killed writer, or we would reuse the names of files it left behind.
+        // Clean up after a killed writer. Otherwise, the names of files it left behind would be
+        // reused.
         writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;

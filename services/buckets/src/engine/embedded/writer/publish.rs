@@ -28,7 +28,7 @@ pub(super) struct Changes {
     pub(super) counts: PublishCounts,
     /// Buckets in which files are added, replaced or removed.
     pub(super) changed: Bitmap,
-    /// Unchanged files in the buckets for which they are to be recorded.
+    /// Unchanged files, for the buckets in which they have to be recorded.
     pub(super) confirmed: IdRanges,
     /// Losses in the buckets whose files are replaced.
     pub(super) losses: BTreeMap<u64, BucketLoss>,
@@ -39,7 +39,7 @@ pub(super) struct Wanted<'a> {
     pub(super) run: u64,
     pub(super) mode: Mode,
     pub(super) buckets: &'a [NamedBucket],
-    /// Files to keep, whatever the run has.
+    /// Files to keep, whatever the run contains.
     pub(super) newer: Option<&'a NewerFiles>,
     /// Rows of the run that are marked as changed, in ascending order.
     pub(super) marked: &'a [u64],
@@ -131,7 +131,7 @@ struct Comparison<'a> {
     doomed: Bitmap,
     counts: PublishCounts,
     changed: Bitmap,
-    /// Files of the noted buckets that stay.
+    /// Files in the noted buckets that stay.
     compared: Compared,
     losses: BTreeMap<u64, BucketLoss>,
 }
@@ -156,7 +156,7 @@ impl Comparison<'_> {
     }
 
     /// Handles the rows of a single path. Each comes with the fingerprint of its attributes, and
-    /// those from before the run come first.
+    /// rows from before the run come first.
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
@@ -200,7 +200,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns `true` if an existing row stays, although the run has its path too.
+    /// Returns `true` if an existing row stays even though the run contains its path.
     fn stays(&self, old: (u64, u64), new: (u64, u64), is_newer: bool) -> bool {
         let is_equal = old.1 == new.1;
         if is_equal && self.marked.binary_search(&new.0).is_ok() {
@@ -209,7 +209,7 @@ impl Comparison<'_> {
         is_newer || is_equal
     }
 
-    /// Records a file that stays, if its bucket is a noted one.
+    /// Records a file that stays, if its bucket is one of the noted buckets.
     fn note(&mut self, row: u64, bucket: u64, is_unchanged: bool) {
         if self.noted.contains(&bucket) {
             self.compared.insert(row + 1, is_unchanged);
@@ -221,7 +221,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns the run's remaining files, if at least half of its rows are about to be deleted and the
+/// Returns the run's remaining files if at least half of its rows are about to be deleted and the
 /// files fit in `memory` bytes.
 pub(super) fn few_survivors(
     view: &View,
@@ -263,7 +263,7 @@ pub(super) fn few_survivors(
     Ok(Some(survivors))
 }
 
-/// Finds the type of a document's bucket. It isn't stored, so we have to look it up in the posting
+/// Finds the type of a document's bucket. It isn't stored, so it has to be looked up in the posting
 /// lists.
 fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, EngineError> {
     let field = view.fields.kind;

@@ -9,8 +9,8 @@ use crate::engine::error::EngineError;
 
 /// Returns all rows of a bucket or prefix, including those of earlier publishes.
 ///
-/// Also returns rows whose path was purged while their document is still there. A copy that was
-/// made during a removal may contain such rows, regardless of their prefix.
+/// Also returns rows whose path was purged but whose document still exists. A copy that was made
+/// during a removal may contain such rows, and their prefix is no longer known.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     let prefix = prefix.unwrap_or_default().as_bytes();
     let column = &view.column;
@@ -19,11 +19,11 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix) || is_left(row)).collect()
 }
 
-/// Check for damage after this number of rounds in which a segment could not be rewritten.
+/// Number of rounds with failed rewrites after which the index is checked for damage.
 const ROUNDS: usize = 100;
 
-/// Rewrites every segment that has deleted documents, so that their data is gone from disk once the
-/// old files are deleted.
+/// Rewrites every segment with deleted documents, so that their data is gone from disk once the old
+/// files are deleted.
 pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Result<(), EngineError> {
     for round in 1..=10_000 {
         let metas = index.load_metas()?;
@@ -34,7 +34,7 @@ pub(super) fn rewrite_segments(index: &Index, writer: &mut IndexWriter) -> Resul
             writer.garbage_collect_files().wait()?;
             return Ok(());
         }
-        // Each failed attempt leaves files behind, so don't retry what cannot succeed.
+        // Each failed attempt leaves files behind, so stop retrying if it can't succeed.
         if round == ROUNDS
             && let Some(file) = index.validate_checksum()?.into_iter().next()
         {
