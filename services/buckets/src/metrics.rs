@@ -1,4 +1,4 @@
-//! Metrics of this service. The shell has more.
+//! Metrics specific to this service. The shell adds general ones.
 
 use std::sync::LazyLock;
 
@@ -75,17 +75,17 @@ pub fn began(engine: &str, matching: &Matching) {
     SEARCHES.with_label_values(&[engine, matching.kind()]).inc();
 }
 
-/// Counts a search whose results didn't have to be counted.
+/// Counts a search whose total was known without counting its results.
 pub fn knew_total(engine: &str) {
     KNOWN_TOTALS.with_label_values(&[engine]).inc();
 }
 
-/// Records the speed of the current load, or 0 if there isn't one.
+/// Records the speed of the current load, or 0 if there is none.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
 
-/// Records the number of crawls by state, and how long the most overdue one has been due.
+/// Records the number of crawls by state, and how long the most overdue crawl has been due.
 pub fn crawling(active: i64, paused: i64, running: i64, overdue_seconds: i64) {
     CRAWLS.with_label_values(&["active"]).set(active);
     CRAWLS.with_label_values(&["paused"]).set(paused);

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use auth::{AuthError, Charge, Credential, Key, Policy, Quota};
 use shell::params::Input;
 
-/// The caller's account. Requests for it are free.
+/// Path of the caller's account. Requests to it are free.
 const ACCOUNT: &str = "/api/account";
 
 /// Access policy of this service.
@@ -16,7 +16,7 @@ impl Policy for KeyPolicy {
             return Ok(Some(key));
         }
         let query = Input::query(request.query_string());
-        // Accept the key even if another parameter can't be decoded.
+        // Accept the key even if some other parameter can't be decoded.
         let keys = query.texts().filter(|(name, key)| *name == "access_token" && !key.is_empty());
         Ok(keys.last().map(|(_, key)| Credential::from(key)))
     }

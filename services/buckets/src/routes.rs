@@ -1,4 +1,4 @@
-//! All operations, in the order of the documentation.
+//! Registers all operations, in the order of the documentation.
 
 use shell::Routes;
 

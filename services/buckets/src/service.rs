@@ -33,7 +33,8 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Creates the service. `base` is the URL where clients can find it, without a trailing slash.
+    /// Creates the service. `base` is the URL at which clients can reach it, without a trailing
+    /// slash.
     pub fn new(state: State, base: &str) -> Self {
         let keys = KeyStore::new(state.pools().clone(), state.clock().clone());
         let quotas = Quotas::new(state.clock().clone());

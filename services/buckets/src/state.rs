@@ -19,11 +19,11 @@ use crate::model::package::{Capability, Package};
 use crate::model::takedowns::Takedowns;
 use crate::store::buckets::Bucket;
 
-/// Limit on rows that have been found but not serialised yet, in bytes. A response takes seven
+/// Limit on rows that have been found but not serialised yet, in bytes. A response takes up seven
 /// times as much memory.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
-/// Limit on the sort keys of deep pages, in bytes. A page with the largest offset takes a quarter.
+/// Limit on the sort keys of deep pages, in bytes. The deepest possible page takes up a quarter.
 const MEMORY_FOR_KEYS: u32 = 128 << 20;
 
 /// State of a server. Cheap to clone.
@@ -43,12 +43,12 @@ struct Inner {
     downloads: Mutex<HashMap<String, usize>>,
     pages: PagePermits,
     keys: PagePermits,
-    /// Set if the index is unusable.
+    /// Describes why the index is unusable, if it is.
     fault: Mutex<Option<String>>,
     looking: Mutex<()>,
 }
 
-/// Keeps track of regular expressions that are being searched or waiting.
+/// Keeps track of regular expressions that are running or waiting.
 pub struct ExpressionSlots {
     /// One permit per expression that may run.
     pub running: Arc<Semaphore>,
@@ -115,19 +115,19 @@ impl State {
         &self.inner.generations
     }
 
-    /// Returns why the index is unusable, if it is.
+    /// Returns the reason the index is unusable, if it is.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }
 
-    /// Records why the index is unusable. `None` means that it is usable.
+    /// Records the reason the index is unusable, or `None` if it is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
     /// Waits for other threads that are looking for a newer snapshot. Keep the guard while
-    /// publishing one. Otherwise, a check that started earlier but took longer could restore files
-    /// that have since been removed.
+    /// publishing one. Otherwise, a slow check that started earlier could bring back files that
+    /// have since been removed.
     pub fn look(&self) -> MutexGuard<'_, ()> {
         self.inner.looking.lock()
     }
@@ -167,8 +167,8 @@ impl State {
     }
 }
 
-/// The index together with the matching buckets and packages, so that most requests don't have to
-/// query the database. Always loaded and replaced as a whole.
+/// The index together with the matching buckets and packages, so that most requests don't need the
+/// database. Always loaded and replaced as a whole.
 #[derive(Clone)]
 pub struct Snapshot {
     pub index: Arc<dyn FileIndex>,
@@ -232,7 +232,7 @@ impl Snapshot {
         self.by_address.get(address).map(|&at| &self.buckets[at])
     }
 
-    /// Resolves the items of a bucket filter to ids and sorts them. Ignores unknown items.
+    /// Resolves the items of a bucket filter to sorted ids. Unknown items are ignored.
     pub fn bucket_ids(&self, parts: &[String]) -> Vec<u64> {
         let mut ids: Vec<u64> = parts.iter().filter_map(|part| self.bucket_id(part)).collect();
         ids.sort_unstable();
@@ -248,14 +248,14 @@ impl Snapshot {
         self.bucket_at(address.as_str()).map(|bucket| bucket.id)
     }
 
-    /// Returns the time since which a bucket is hidden because its provider kept refusing it.
+    /// Returns the time at which a bucket was hidden because its provider kept refusing access.
     pub fn hidden_since(&self, address: &str) -> Option<i64> {
         let at = *self.by_address.get(address)?;
         self.buckets.get(at)?.hidden_at
     }
 
-    /// Returns the listed buckets in ascending id order, leaving out those that a takedown hides.
-    /// With `since`, only returns buckets first indexed at that time or before.
+    /// Returns the listed buckets in ascending id order, leaving out those hidden by a takedown.
+    /// With `since`, only returns buckets first indexed by that time.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().filter(move |bucket| {
             let first = bucket.first_indexed;
@@ -286,7 +286,7 @@ impl Snapshot {
     }
 
     /// Counts the listed buckets and their files. With `since`, only counts buckets first indexed
-    /// at that time or before. This looks at every bucket.
+    /// by that time. This visits every bucket.
     pub fn counts(&self, since: Option<i64>) -> Counts {
         let mut counts = Counts::default();
         for bucket in self.listed(since) {

@@ -27,7 +27,7 @@ use crate::wire::files::FileRecord;
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
 /// Rows read at a time.
 const BATCH: usize = 100;
-/// Time for the searches of an attempt, which may take only a few seconds.
+/// Time limit for the searches of a delivery attempt, which may take only a few seconds.
 const SEARCH: Duration = Duration::from_secs(3);
 
 /// Sends the queued alert messages.
@@ -132,8 +132,8 @@ impl Courier<AlertMessage> for AlertDelivery {
         let (id, message_id) = (message.alert_id, message.id);
         let found = self.state.pools().read(move |db| -> Result<_, DatabaseError> {
             let Some(alert) = alerts::by_id(db, id)? else { return Ok(None) };
-            // Changing an alert deletes its messages. This is read after the alert, so a deleted
-            // message is never sent to a new webhook.
+            // Changing an alert deletes its messages. Reading the message after the alert ensures
+            // that a deleted message is never sent to a new webhook.
             if !alert_messages::exists(db, message_id)? {
                 return Ok(None);
             }
@@ -167,7 +167,7 @@ impl Courier<AlertMessage> for AlertDelivery {
         let message = WebhookMessage {
             url: named,
             secret,
-            // After a database is restored, later messages have the same numbers as lost ones.
+            // In a restored database, new messages reuse the ids of lost ones.
             id: format!("msg_{}_{}", message.id, message.published_at),
             timestamp: now,
             body,
@@ -177,8 +177,8 @@ impl Courier<AlertMessage> for AlertDelivery {
     }
 }
 
-/// Returns the number of seconds until a package shows a bucket, if it shows those that were first
-/// indexed until `since`.
+/// Returns the number of seconds until a package shows `bucket`, given that it currently shows
+/// buckets first indexed by `since`. `None` if it already shows the bucket.
 fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
     let wait = bucket.first_indexed?.saturating_sub(since?);
     (wait > 0).then_some(wait)
@@ -188,7 +188,7 @@ fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
 /// shows all of them.
 type Counted = Result<(i64, Vec<FileRecord>), i64>;
 
-/// Returns the files of a message that names all of them.
+/// Returns the files of a message that lists all of them.
 fn named(
     snapshot: &Snapshot,
     package: &Package,
@@ -197,13 +197,14 @@ fn named(
 ) -> Result<Counted, EngineError> {
     let ids = alert_messages::ids_of(&message.files);
     let (files, wait) = rows(snapshot, package, &ids, now)?;
-    // A message whose search could not run may have further files.
+    // If the message's search couldn't run, there may be more files than the message lists.
     let count = message.count - (ids.len() - files.len()) as i64;
     Ok(wait.map_or(Ok((count, files)), Err))
 }
 
-/// Searches for the files of a message that does not name all of them. Returns `None` if the search
-/// cannot be run or takes too long, because otherwise the message would be abandoned.
+/// Searches for the files of a message that doesn't list all of them. Returns `None` instead of an
+/// error if the search can't be run or takes too long, because an error would cause the message to
+/// be abandoned.
 fn searched(
     snapshot: &Snapshot,
     package: &Package,
@@ -258,7 +259,7 @@ fn body(
 ) -> Result<String, DeliveryError> {
     let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
     let (mut count, mut files) = (message.count, Vec::new());
-    // A rebuild renumbers the files, so older ids mean nothing here.
+    // A rebuild renumbers the files, so earlier ids are meaningless.
     if message.generation == i64::from(snapshot.generation) {
         let found = if message.count > alert_messages::ids_of(&message.files).len() as i64 {
             searched(snapshot, package, alert, message, now).map_err(failed)?
@@ -290,8 +291,8 @@ fn body(
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }
 
-/// Looks up files by id. Skips those that the package can't see, and returns the number of seconds until it
-/// shows them, if it ever does. Both lists are in ascending order.
+/// Looks up files by id. Skips files that the package doesn't show, and returns the number of
+/// seconds until it shows them, if it ever will. Both lists are in ascending order.
 fn rows(
     snapshot: &Snapshot,
     package: &Package,

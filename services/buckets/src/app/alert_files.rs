@@ -19,25 +19,25 @@ use crate::wire::files::FileSearch;
 /// Default number of files per response.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// A place in an alert's list of files.
+/// A position in an alert's list of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     /// Index generation that the ids belong to.
     generation: i64,
-    /// Files up to this id have been returned, except for pending ones.
+    /// All files up to this id have been returned, except for pending ones.
     id: u64,
     pending: Option<Pending>,
 }
 
-/// Files that were not returned because the package did not show their buckets yet.
+/// Files that weren't returned because the package didn't show their buckets yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pending {
-    /// They have ids above this one.
+    /// The files have ids above this one.
     above: u64,
     /// Their buckets were first indexed after this time.
     since: i64,
-    /// If only a part of them has been returned since their delay ended: the last id, and the time
-    /// until which their buckets were first indexed.
+    /// Set if only some of the files have been returned since their delay ended: the id of the last
+    /// one, and the time by which their buckets were first indexed.
     part: Option<(u64, i64)>,
 }
 
@@ -63,20 +63,20 @@ impl Cursor {
         Some(Self { generation, id: id as u64, pending })
     }
 
-    /// Returns where a list starts.
+    /// Returns the position at which a list starts.
     fn start(snapshot: &Snapshot, after: Option<Self>, since: Mark) -> Result<Self, Error> {
         let end = end_of(snapshot);
-        // A rebuild does not add files.
+        // A rebuild doesn't add files.
         let first = if since.generation == end.generation { since.id } else { end.id };
         let first = first as u64;
         let Some(after) = after else {
             return Ok(Self { generation: end.generation, id: first, pending: None });
         };
-        // An index restored from an older backup will use later ids again, for other files.
+        // An index restored from an older backup will reuse later ids for other files.
         if after.generation != end.generation || after.id > end.id as u64 {
             return Err(Error::AfterExpired);
         }
-        // Earlier files are only reachable by searches, within the depth of the package.
+        // Earlier files can only be found by searching, within the depth of the package.
         let pending = after.pending.filter(|_| after.id > first);
         let pending = pending.map(|pending| Pending { above: pending.above.max(first), ..pending });
         Ok(Self { id: after.id.max(first), pending, ..after })
@@ -122,7 +122,7 @@ pub async fn get_alert_files(
     }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
     let request = saved_search(&alert.query)?;
-    // If a delay ends during this request, a later request returns the files.
+    // If a delay ends during this request, the files are returned by a later request.
     let now = state.clock().unix();
     let run = async |snapshot: &Snapshot, _: FileQuery| {
         let cursor = Cursor::start(snapshot, after, alert.since())?;
@@ -138,7 +138,7 @@ pub async fn get_alert_files(
     Ok((answer, permit))
 }
 
-/// Reads a page of the list. Pending files whose delay has ended come before all others.
+/// Reads a page of the list. Pending files whose delay has ended come first.
 async fn page(
     state: &State,
     key: &Key,
@@ -166,7 +166,7 @@ async fn page(
             return Ok(Page { rows: found.rows, next: cursor, more: true, permit });
         }
     }
-    // A file in a bucket that the package does not show yet is returned by a later request.
+    // If the package doesn't show a file's bucket yet, a later request returns the file.
     let above = cursor.pending.map_or(cursor.id, |pending| pending.above);
     let hidden = match between((shown, i64::MAX), above) {
         Some(query) => {
@@ -178,8 +178,9 @@ async fn page(
     let query = shown_by(request, snapshot, hidden_since, cursor.id);
     let query = FileQuery { limit, ..query };
     let (mut found, permit) = search(state, snapshot, &key.owner, query).await?;
-    // The index may be ahead of the snapshot, which does not know new buckets yet. A later request
-    // returns their files. The snapshot may also be behind the server that saved the alert.
+    // The index may be ahead of the snapshot, which doesn't know about new buckets yet, so their
+    // files are returned by a later request. The snapshot may also be behind the server that saved
+    // the alert.
     let last = cursor.id.max(end_of(snapshot).id as u64);
     let more = found.next.filter(|next| next.id <= last);
     found.rows.retain(|row| row.id <= last);

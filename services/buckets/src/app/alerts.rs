@@ -15,7 +15,7 @@ use crate::wire::RULES;
 use crate::wire::alerts::{AlertBody, AlertRecord, AlertsAnswer, AlertsMeta};
 use crate::wire::files::{FileParameters, FileSearch};
 
-/// Maximum size of a compiled expression, in bytes. Kept small because every load checks its new
+/// Maximum size of a compiled expression, in bytes. It is small because every load checks its new
 /// files against all alerts.
 const LARGEST_EXPRESSION: usize = 256 << 10;
 
@@ -95,7 +95,7 @@ pub(super) fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Converts an alert to its wire format. Secrets are shown once, when they are created.
+/// Converts an alert to its wire format. A webhook's secret is only shown when it is created.
 fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
     AlertRecord {
         id: alert.id,

@@ -22,7 +22,7 @@ pub async fn list_buckets(
     let snapshot = state.snapshot();
     let package = snapshot.package(plan);
     let now = state.clock().unix();
-    // There can be hundreds of thousands of addresses to compare, so keep this off the async
+    // Comparing hundreds of thousands of addresses takes a while, so keep this off the async
     // workers.
     let listed = off_worker(move || answer(search, &snapshot, &package, now));
     let answer = listed.await.map_err(|error| Error::Internal(error.to_string()))?;

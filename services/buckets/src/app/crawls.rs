@@ -23,7 +23,7 @@ pub enum CrawlChange {
     Pause,
     /// Run the crawl again whenever it is due.
     Resume,
-    /// The crawl becomes due immediately, or an hour after its last run.
+    /// Make the crawl due immediately, or an hour after its last run if that is later.
     Run,
     /// Remove the crawl. Files already in the index are kept.
     Remove,
@@ -108,8 +108,8 @@ fn own(found: Option<Crawl>, key: i64) -> Result<Crawl, Error> {
     found.filter(|crawl| crawl.key_id == Some(key)).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Adds a crawl. It is due immediately, or an hour after the key's last run of the same bucket and
-/// prefix, even if that crawl was removed.
+/// Adds a crawl. It is due immediately, or an hour after the key last crawled the same prefix of
+/// the bucket, even if that crawl has been removed.
 pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<CrawlRecord, Error> {
     let package = permitted(state, key)?;
     let now = state.clock().unix();
@@ -143,8 +143,8 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
     Ok(record(state, added.await?, Some(&key.owner)))
 }
 
-/// Validates a new crawl. The bucket address is always derived from the URL. Otherwise a key could
-/// list one server under another server's address.
+/// Validates a new crawl. The bucket address is always derived from the URL. Otherwise, a key could
+/// list one server under the address of another.
 fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let NewCrawlBody { url, every_seconds, prefix, until, format, kind } = body;
     let wrong = |text: &str| Error::parameter("url", text);
@@ -158,7 +158,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     if until.is_some_and(|end| end <= now) {
         return Err(Error::parameter("until", "until must be in the future"));
     }
-    // Operators read both in their terminals.
+    // Operators see both in their terminals.
     if prefix.contains(char::is_control) {
         return Err(Error::parameter("prefix", "prefix must not contain control characters"));
     }
@@ -199,9 +199,9 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     })
 }
 
-/// Checks that HTTP clients would request the URL exactly as written, and that it leads to this
-/// address. With a different spelling of the host or path, takedowns and other crawls would see a
-/// different bucket.
+/// Checks that HTTP clients would request the URL exactly as written, and that it leads to
+/// `address`. If the host or path were spelled differently, takedowns and other crawls would not
+/// recognise the bucket.
 fn is_plain(url: &str, address: &Address) -> bool {
     if !url.is_ascii() || url.contains('%') {
         return false;

@@ -83,7 +83,7 @@ impl Reading {
     }
 
     /// Returns the removals that hide files from the rest of the download. Once a rebuild has
-    /// replaced our index, completed removals don't erase files from it anymore.
+    /// replaced this index, completed removals no longer erase files from it.
     fn takedowns(&self) -> Result<Takedowns, Error> {
         let now = self.state.snapshot();
         let mut takedowns = now.takedowns.clone();
@@ -96,7 +96,7 @@ impl Reading {
 }
 
 /// One of the concurrent download slots. Freed on drop. An account can only take half of the slots,
-/// so it never locks out the others.
+/// so it can never lock out the others.
 struct DownloadPlace {
     state: State,
     account: String,

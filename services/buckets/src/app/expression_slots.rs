@@ -1,5 +1,5 @@
-//! Limits how many regular expressions are searched concurrently. A search either runs, waits in a
-//! queue, or is rejected. An account can only take half of the slots, so it never locks out the
+//! Limits the number of concurrent regular-expression searches. A search either runs, waits in a
+//! queue or is rejected. An account can only take half of the slots, so it can never lock out the
 //! others.
 
 use std::collections::HashMap;
@@ -22,8 +22,8 @@ pub struct ExpressionSlot {
     _search: Search,
 }
 
-/// Waits for a free slot. Fails immediately if the queue is full, or if this account already fills
-/// its half of it.
+/// Waits for a free slot. Fails immediately if the queue is full or if this account already fills
+/// its half of the queue.
 pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot, Error> {
     let (search, own) = Search::enter(state, account);
     let running = Arc::clone(&state.slots().running);
@@ -33,7 +33,7 @@ pub async fn acquire_slot(state: &State, account: &str) -> Result<ExpressionSlot
         return Ok(ExpressionSlot::new(running, own, search));
     }
     let waiting = Waiting::enter(&search)?;
-    // Get the account's own permit first. That way an account never takes more than its share of
+    // Acquire the account's own permit first, so that an account never takes more than its share of
     // the common queue.
     let turn = async {
         let own = own.acquire_owned().await?;

@@ -23,7 +23,7 @@ pub async fn get_facets(
     let run = async |snapshot: &Snapshot, query| count_facets(state, snapshot, owner, query).await;
     let (prepared, (counts, permit)) =
         run_prepared(state, (owner, plan), &request, Extent::Page, run).await?;
-    // There can be hundreds of thousands of counts to sort, so keep this off the async workers.
+    // Sorting hundreds of thousands of counts takes a while, so keep this off the async workers.
     let sorted = off_worker(move || {
         let _permit = permit;
         answer(&prepared, counts, request)

@@ -14,8 +14,8 @@ use crate::model::scroll::Scroll;
 use crate::state::{Snapshot, State};
 use crate::wire::files::{FileMeta, FileRecord, FileSearch, FilesAnswer};
 
-/// Runs a file search within the limits of the caller's package. The permit accounts for the page's
-/// memory, so keep it until the response is written.
+/// Runs a file search within the limits of the caller's package. Keep the permit, which accounts
+/// for the page's memory, until the response has been written.
 pub async fn search_files(
     state: &State,
     (owner, plan): (&str, Option<&str>),
@@ -68,12 +68,12 @@ pub(super) async fn run_prepared<T>(
         let now = state.clock().unix();
         let query = query(request, &package, &snapshot, &binding, now, extent)?;
         match run(&snapshot, query).await {
-            // A rebuild dropped this generation before we noticed the new one.
+            // A rebuild dropped this generation before this server noticed the new one.
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
-            // The index is newer than the snapshot, which does not know new buckets and finished
-            // removals yet.
+            // The index is newer than the snapshot, which doesn't know about new buckets and
+            // finished removals yet.
             Ok(_) if again && is_behind(&snapshot) => {
                 again = false;
                 let newer = newest(state).await;
@@ -89,7 +89,7 @@ fn is_behind(snapshot: &Snapshot) -> bool {
     snapshot.index.summary().journal.sequence != snapshot.summary.journal.sequence
 }
 
-/// A scroll id is only valid if these values match.
+/// The values that a scroll id is bound to. It is only valid if they match.
 struct ScrollBinding {
     generation: u32,
     fingerprint: u64,
@@ -143,7 +143,7 @@ fn query(
     Ok(query)
 }
 
-/// Builds the query of a search, without paging. It also excludes the given buckets.
+/// Builds the query for a search, without paging. Also excludes the `excluded` buckets.
 fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> FileQuery {
     let mut query = search.query.clone();
     if !search.echo.buckets.is_empty() {
@@ -158,8 +158,8 @@ fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> F
     query
 }
 
-/// Builds a query for the first files of a search, by id, in the buckets that a package shows. With
-/// `until`, it shows those that were first indexed by that time.
+/// Builds a query for the first files of a search, by id, in visible buckets. With `until`, these
+/// are the buckets first indexed by that time.
 pub(super) fn shown_by(
     search: &FileSearch,
     snapshot: &Snapshot,
@@ -187,13 +187,13 @@ pub(super) fn shown_between(
     (!buckets.is_empty()).then(|| FileQuery { buckets: Some(buckets), ..query })
 }
 
-/// Starts a query after an id, in the order of ids.
+/// Makes a query return files in id order, starting after id `after`.
 fn by_id(query: FileQuery, after: u64) -> FileQuery {
     let position = Position::After(SortKey { value: 0, id: after });
     FileQuery { order: Order::Index, descending: false, position, ..query }
 }
 
-/// A sort key ahead of every file's.
+/// A sort key that comes before those of all files.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }
@@ -228,7 +228,7 @@ fn answer(search: FileSearch, prepared: &Prepared, found: Found) -> FilesAnswer 
     }
 }
 
-/// Converts a row to its wire format. Returns `None` if we don't know the bucket.
+/// Converts a row to its wire format. Returns `None` if the snapshot doesn't know the bucket.
 pub(super) fn record(snapshot: &Snapshot, row: FileRow) -> Option<FileRecord> {
     let bucket = snapshot.bucket(row.bucket)?;
     Some(FileRecord::new(row, &bucket.address, bucket.kind))

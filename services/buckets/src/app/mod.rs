@@ -1,4 +1,4 @@
-//! Use cases. They check permissions and decide which data is read or written together.
+//! Use cases. They check permissions and decide which reads and writes belong together.
 
 mod accounts;
 mod alert_delivery;

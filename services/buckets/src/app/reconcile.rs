@@ -8,8 +8,7 @@ use crate::store::load_runs::{self, LoadRun};
 use crate::store::{buckets, crawls, generations, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits. Only
-/// the process of a run has its complete `report`. Other processes record the counts from the
-/// journal.
+/// the process of a run has its complete `report`. All others record the counts from the journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -20,8 +19,8 @@ pub fn reconcile(
     reconcile_removal(pools, journal)
 }
 
-/// Completes a removal that the index already counts but that is still pending in SQL. Its data may
-/// not be erased yet; the next write session does that.
+/// Completes a removal that is in the index but still pending in SQL. Its data may not be erased
+/// yet, in which case the next write session does that.
 fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
     let Some(removal) = journal.removal else { return Ok(()) };
     let behind = |db: &mut Db| -> Result<bool, DatabaseError> {
@@ -57,8 +56,8 @@ fn reconcile_publish(
     let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
     confirm(pools, published, now)?;
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Another process may have done this already, and a bucket may have been unlisted by a
-        // removal since.
+        // Another process may already have done this, and a removal may have unlisted a bucket
+        // since.
         if load_runs::publish(db, published.run, report.unwrap_or(&counts), now)? {
             buckets::published(db, &buckets, published.at)?;
             buckets::replaced(db, &complete, published.at)?;
@@ -70,10 +69,10 @@ fn reconcile_publish(
     })
 }
 
-/// Records the files that a run found unchanged for all crawls that are listing their buckets and
-/// began before it. Each crawl has a transaction of its own, so that it does not wait for a crawl
-/// while it has locked another one. If the process is killed, the next one repeats this, which
-/// changes nothing.
+/// Records the files that a run found unchanged, for all crawls of the same buckets whose current
+/// listing began before the run's. Each crawl gets its own transaction, so this never waits for one
+/// crawl while another is locked. If the process is killed, the next one repeats all of this, which
+/// is harmless.
 fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseError> {
     if published.confirmed.is_empty() {
         return Ok(());

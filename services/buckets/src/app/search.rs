@@ -74,7 +74,7 @@ async fn run<T: Send + 'static>(
     let (limits, _guard) = limits(state);
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
-        // A search may keep running for a moment after the client disconnects. Its slot isn't free
+        // A search may keep running for a moment after the client disconnects. Its slot stays taken
         // until then.
         let _slot = slot;
         let found = find(&*index, &query, &limits)?;

@@ -76,8 +76,8 @@ pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
 ) -> Result<(Arc<dyn FileIndex>, IndexState), SnapshotError> {
-    // Read this before opening the index. In the reverse order, the latest publish could be missing
-    // from the index.
+    // Read this before opening the index. Otherwise, the latest publish could be missing from the
+    // index.
     let before = |db: &mut Db| -> Result<_, DatabaseError> {
         Ok((generations::read(db)?, generations::identity(db)?.publishes > 0))
     };
@@ -196,7 +196,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     let refreshed = index.refresh()?;
     let is_same = index.summary().journal.identity == own;
     if !is_same && !is_paired(pools, &*index, now.generation)? {
-        // The database has switched to another generation. The next refresh will find it.
+        // The database has switched to another generation, which the next refresh will find.
         return Ok(false);
     }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
@@ -208,8 +208,8 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         let (mut snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
-        // If a rebuild switched generations in between, these buckets may belong to the next one.
-        // Leave it to the next refresh to read both from the same generation.
+        // If a rebuild switched generations in the meantime, these buckets may belong to the next
+        // one. The next refresh will read both from the same generation.
         if after.generation == now.generation {
             // This state of the index may predate a removal that has been completed since.
             snapshot.takedowns.add_all(&pending);
@@ -228,8 +228,8 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     Ok(false)
 }
 
-/// Hides files in the current snapshot and returns it. Refreshing the index may take long or fail,
-/// and removed files must not be found in the meantime.
+/// Hides files in the current snapshot and returns it. Refreshing the index may take a while or
+/// fail, and removed files must not be found in the meantime.
 fn hide(state: &State, pending: &Takedowns) -> Arc<Snapshot> {
     let seen = state.snapshot();
     let mut snapshot = (*seen).clone();
@@ -274,7 +274,8 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     }
 }
 
-/// Keeps the snapshot fresh until the server stops. A failure that repeats is only logged once.
+/// Keeps the snapshot up to date until the server stops. Only logs the first of consecutive
+/// failures.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
     let mut failing = false;
@@ -323,7 +324,7 @@ fn read(
     Ok(Snapshot::new(index, summary, versions, packages, buckets, takedowns))
 }
 
-/// Counts the files and buckets of a snapshot, also for the metrics.
+/// Counts the files and buckets of a snapshot and updates the metrics.
 fn with_totals(mut snapshot: Snapshot) -> Snapshot {
     snapshot.totals = snapshot.counts(None);
     metrics::published(&IndexFigures {

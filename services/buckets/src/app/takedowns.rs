@@ -10,7 +10,7 @@ use crate::model::takedowns::{HiddenPaths, Takedowns};
 use crate::state::Snapshot;
 use crate::store::{buckets, removals};
 
-/// Reads the pending removals. Skips those for buckets we don't know.
+/// Reads the pending removals, skipping those for unknown buckets.
 pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::pending(db)? {
@@ -21,8 +21,8 @@ pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     Ok(takedowns)
 }
 
-/// Reads all removals in force, pending or completed, of the buckets in a snapshot. Use this for an
-/// index from before a rebuild, because removals are only carried out in the current one.
+/// Reads all removals in force, pending or completed, of the buckets in a snapshot. An index from
+/// before a rebuild needs these, because removals are only carried out in the current one.
 pub fn takedowns_in_force(db: &mut Db, snapshot: &Snapshot) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::in_force(db)? {

@@ -16,8 +16,8 @@ use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
-/// Number of attempts to get a matching copy of the database and the index. Loads may publish while
-/// we copy.
+/// Number of attempts to get a matching copy of the database and the index, since loads may publish
+/// during the copy.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
 
@@ -64,7 +64,7 @@ fn copy_pair(
     }
     settings.back_up(&Buckets::INFO, backup.folder())?;
     if is_copied {
-        // We can't open a PostgreSQL dump, so the index is compared with the live database.
+        // A PostgreSQL dump can't be opened, so the index is compared with the live database.
         let pools = if copy.exists() { open_copy(&copy)? } else { pools.clone() };
         let generations: Arc<dyn Generations> = Arc::new(Folders::new(index));
         app::open_index(&pools, &generations)?;

@@ -262,8 +262,8 @@ fn every(text: &str) -> Result<i64, String> {
     if seconds >= 60.0 { Ok(seconds as i64) } else { Err(wrong()) }
 }
 
-/// Escapes control characters and direction marks. Prefixes come from keys, and outcomes may quote a
-/// server, so they could change the terminal or forge lines.
+/// Escapes control characters and direction marks. Prefixes come from keys, and outcomes may quote
+/// a server, so they could otherwise manipulate the terminal or forge lines.
 fn terminal_safe(text: &str) -> String {
     let is_unsafe = |c: char| {
         c.is_control()

@@ -131,7 +131,7 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn execute(mut self) -> anyhow::Result<ExitCode> {
-        // After a takedown, free pages must not contain bad lines or pages of a crawl.
+        // Ensures that free pages don't contain bad lines or crawled pages after a takedown.
         self.settings.database.sqlite.secure_delete = true;
         let command =
             self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
@@ -193,7 +193,7 @@ impl Cli {
         shell::serve(shell, Buckets::new(state, &shell.base_url()))
     }
 
-    /// Opens the database and adds the default plans and packages if they're missing.
+    /// Opens the database and adds any of the default plans and packages that are missing.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_at_start(app::seed_packages)?;

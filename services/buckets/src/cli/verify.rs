@@ -6,7 +6,7 @@ use batch::Output;
 
 use crate::jobs::{self, JobContext};
 
-/// Checks the index and prints every fault it finds.
+/// Checks the index and prints every problem it finds.
 pub fn run(context: &JobContext, as_json: bool) -> anyhow::Result<ExitCode> {
     let faults = jobs::verify(context)?;
     let sound = faults.is_empty();

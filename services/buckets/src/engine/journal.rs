@@ -47,8 +47,8 @@ pub struct PublishCounts {
     pub added: u64,
     /// Files that already existed with different attributes, or that the run marked as changed.
     pub replaced: u64,
-    /// Files that already existed with the same attributes, or that are newer than the run's listing.
-    /// They keep their ids.
+    /// Files that already existed with the same attributes, or that are newer than the run's
+    /// listing. They keep their ids.
     #[serde(default)]
     pub unchanged: u64,
     /// Files that were removed.

@@ -52,7 +52,7 @@ pub struct Limits {
     keys: Option<PagePermits>,
     /// Set if the total was known without counting.
     knew_total: Arc<AtomicBool>,
-    /// Stop the search after this number of checks.
+    /// Number of checks after which the search stops.
     #[cfg(test)]
     checks: Option<Arc<std::sync::atomic::AtomicUsize>>,
 }

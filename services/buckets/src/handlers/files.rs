@@ -63,8 +63,8 @@ pub async fn search_files(
     let (answer, permit) = app::search_files(&state, caller, search).await?;
     let mut response = json(&answer)?;
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    // The permit is dropped along with the response head. By then, the body has been compressed and
-    // its connection accounts for it.
+    // The permit is dropped along with the response head. By then, the body has been compressed,
+    // and the connection accounts for its memory.
     response.extensions_mut().insert(permit);
     Ok(response)
 }
@@ -93,8 +93,8 @@ where
     S: Stream<Item = Result<Vec<u8>, Error>> + 'static,
 {
     let parts = download.parts.map_ok(Bytes::from).inspect_err(|error| {
-        // The headers have already been sent. All we can do is close the connection without sending
-        // the last chunk.
+        // The headers have already been sent, so all that's left is to close the connection without
+        // sending the last chunk.
         log::warn!("a download was cut off: {error}");
     });
     let file = format!("attachment; filename=\"{}\"", format.file_name());

@@ -10,8 +10,8 @@ use validator::Validate;
 use crate::error::Error;
 use crate::wire::RULES;
 
-/// The code of the caller's plan, which is also the code of the package. `None` if the caller
-/// doesn't have a plan.
+/// The code of the caller's plan, which is also the code of the package. `None` if the caller has
+/// no plan.
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())
@@ -28,7 +28,7 @@ pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
 }
 
-/// Checks the query of an operation without parameters of its own.
+/// Checks the query string of an operation that doesn't have parameters of its own.
 pub(super) fn check_query(request: &HttpRequest) -> Result<(), Error> {
     match Input::query(request.query_string()).undecodable() {
         None => Ok(()),
@@ -36,7 +36,8 @@ pub(super) fn check_query(request: &HttpRequest) -> Result<(), Error> {
     }
 }
 
-/// The `id` in the path. If it isn't a number, the resource can't exist. Checks the query, too.
+/// The `id` in the path. If it isn't a number, the resource can't exist. Also checks the query
+/// string.
 pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
     check_query(request)?;
     let id = request.match_info().query("id");
@@ -45,8 +46,8 @@ pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
     id.ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Parses the query parameters. Handlers do this themselves rather than with an extractor, so that
-/// the key is checked first.
+/// Parses the query parameters. Handlers call this themselves instead of using an extractor, so
+/// that the key is checked first.
 pub(super) fn parameters<T: DeserializeOwned + Validate>(
     request: &HttpRequest,
 ) -> Result<T, Error> {

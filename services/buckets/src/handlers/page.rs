@@ -1,4 +1,4 @@
-//! The search page at `/`, and the page of crawls.
+//! The search page at `/`, and the crawls page.
 
 use std::sync::LazyLock;
 
@@ -87,7 +87,7 @@ pub async fn search_page(state: Data<State>) -> HttpResponse {
 #[template(path = "crawls.html")]
 struct CrawlsPage;
 
-/// Serves the page of crawls. Its script requests them with the key that the user enters.
+/// Serves the crawls page, whose script requests the crawls with the key that the user enters.
 pub async fn crawls_page(request: HttpRequest) -> HttpResponse {
     static PAGE: LazyLock<FixedPage> = LazyLock::new(|| {
         let page = Page::home("Crawls")

@@ -9,7 +9,7 @@ use super::write_session::Session;
 use crate::state::State;
 use crate::store::removals;
 
-/// Check after this number of snapshot refreshes.
+/// Number of snapshot refreshes between two checks.
 const REFRESHES: u64 = 10;
 /// Index writer memory, in MiB.
 const MEMORY_MB: usize = 64;

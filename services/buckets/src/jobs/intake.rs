@@ -60,7 +60,7 @@ pub struct Intake {
     pub run: u64,
 }
 
-/// Write new buckets and bad lines to SQL once we have this number of them.
+/// Number of new buckets and bad lines from which they are written to SQL.
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {

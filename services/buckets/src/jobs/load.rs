@@ -108,7 +108,8 @@ fn reads_stdin(options: &LoadOptions, state: &IntakeState) -> bool {
 struct BegunRun {
     #[serde(flatten)]
     options: LoadOptions,
-    /// Lengths of the reject file before the run. A run without a checkpoint writes its lines again.
+    /// Lengths of the reject file before the run. Without a checkpoint, a resumed run writes its
+    /// lines again.
     #[serde(default)]
     rejected_before: Option<RejectLengths>,
 }

@@ -29,7 +29,7 @@ use crate::store::{buckets, generations, load_runs, removals};
 
 /// Number of files to pass to the index at a time.
 const BATCH: usize = 2_048;
-/// Look at the clock after this number of events.
+/// Number of events between two looks at the clock.
 const EVENTS: u32 = 64;
 
 /// A load run.

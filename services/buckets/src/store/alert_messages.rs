@@ -8,7 +8,7 @@ use outbound::Failure;
 
 use super::schema::alert_message;
 
-/// How many files a message includes.
+/// Maximum number of files to include in a message.
 pub const MOST_NAMED: usize = 100;
 
 /// A message to be delivered.
@@ -26,8 +26,8 @@ pub struct AlertMessage {
     pub after_id: i64,
     /// The run's files have ids up to this one.
     pub last_id: i64,
-    /// Whether the message is about files that the package did not show yet when the run was
-    /// published. They have a message of their own, so that the others do not wait for them.
+    /// Whether the message is about files that the package didn't show yet when the run was
+    /// published. They have a separate message, so that the others don't have to wait for them.
     pub is_delayed: bool,
     /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
     pub shown_until: Option<i64>,
@@ -54,7 +54,7 @@ pub struct NewAlertMessage {
     pub after_id: i64,
     /// The run's files have ids up to this one.
     pub last_id: i64,
-    /// Whether the package did not show the files yet when the run was published.
+    /// Whether the package didn't show the files yet when the run was published.
     pub is_delayed: bool,
     /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
     pub shown_until: Option<i64>,
@@ -101,7 +101,7 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
             message.shown_until = first.shown_until;
             merged.push(first.id);
         }
-        // With Diesel, we can't upsert several rows at once on SQLite.
+        // Diesel can't upsert several rows at once on SQLite.
         let merged = alert_message::table.filter(alert_message::id.eq_any(merged));
         diesel::delete(merged).execute(db)?;
         on_backend!(db, conn => diesel::insert_into(alert_message::table)
@@ -120,8 +120,8 @@ pub fn release(db: &mut Db, run: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Translates the ids in waiting messages to the next generation. `place` counts the files up to an
-/// id that are still in the new generation.
+/// Translates the ids in waiting messages to the next generation. `place` counts the files up to a
+/// given id that are still in the new generation.
 pub fn renumber(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -144,7 +144,8 @@ pub fn renumber(
         }
         for (id, after, last, files) in waiting {
             let mut ids = ids_of(&files);
-            // If a file is gone, we use id 0. No file has that, so it counts as removed.
+            // If a file is gone, id 0 is used instead. No file has this id, so the file counts as
+            // removed.
             let renumbered = |id: u64| match place(id) {
                 new if new > place(id.saturating_sub(1)) => new,
                 _ => 0,
@@ -170,8 +171,8 @@ pub fn due(db: &mut Db, now: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(waiting.select(alert_message::alert_id).distinct().load(db)?)
 }
 
-/// Claims an alert's due messages by postponing their next attempt. If two replicas race, each
-/// message is claimed by just one of them.
+/// Claims an alert's due messages by postponing their next attempt. If two replicas race, only one
+/// of them claims each message.
 pub fn claim(
     db: &mut Db,
     alert: i64,
@@ -204,14 +205,14 @@ pub fn claim(
     Ok(claimed)
 }
 
-/// Returns true unless the message was deleted.
+/// Returns `true` unless the message was deleted.
 pub fn exists(db: &mut Db, id: i64) -> Result<bool, DatabaseError> {
     let found: Option<i64> =
         alert_message::table.find(id).select(alert_message::id).first(db).optional()?;
     Ok(found.is_some())
 }
 
-/// Deletes an alert's messages that were neither delivered nor abandoned.
+/// Deletes an alert's messages that have been neither delivered nor abandoned.
 pub fn drop_waiting(db: &mut Db, alert: i64) -> Result<(), DatabaseError> {
     let waiting = alert_message::alert_id.eq(alert).and(alert_message::over_at.is_null());
     diesel::delete(alert_message::table.filter(waiting)).execute(db)?;
@@ -252,8 +253,8 @@ pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the messages that haven't been delivered yet. Leaves out those that wait more than a day
-/// until the package shows their files.
+/// Counts the undelivered messages, except those that wait for more than a day until the package
+/// shows their files.
 pub fn waiting(db: &mut Db, now: i64) -> Result<i64, DatabaseError> {
     let soon = alert_message::next_try.le(now + 86_400);
     let waiting = alert_message::table

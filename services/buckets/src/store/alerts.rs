@@ -6,14 +6,14 @@ use diesel::prelude::*;
 use super::alert_messages;
 use super::schema::{alert, alert_message, index_state};
 
-/// A point in the history of the index: a generation, and the highest file id at the time.
+/// A point in the history of the index: a generation, and the highest file id at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub generation: i64,
     pub id: i64,
 }
 
-/// Id of an alert, and the number of its changes.
+/// Id of an alert, along with the number of times it was changed.
 pub type AlertVersion = (i64, i64);
 
 /// A search that a key has saved.
@@ -36,12 +36,12 @@ pub struct Alert {
     pub since_id: i64,
     /// Unix time at which the alert was added.
     pub created_at: i64,
-    /// Number of changes to the search or the webhook.
+    /// Number of times the search or the webhook was changed.
     pub version: i64,
 }
 
 impl Alert {
-    /// Identifies the search and the webhook with which files are compared.
+    /// Identifies the search and the webhook for comparisons with files.
     pub fn version(&self) -> AlertVersion {
         (self.id, self.version)
     }
@@ -113,18 +113,18 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
 
-/// Drops an alert's undelivered messages. A comparison in progress doesn't add any more messages to
-/// it.
+/// Drops an alert's undelivered messages. A comparison in progress won't add any messages either.
 pub fn restart_messages(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    // This waits for a process that is adding messages, so it comes before the deletion.
+    // This waits for a process that is adding messages, so it has to come before the deletion.
     diesel::update(alert::table.find(id))
         .set(alert::version.eq(alert::version + 1_i64))
         .execute(db)?;
     alert_messages::drop_waiting(db, id)
 }
 
-/// Prevents alerts from being changed or removed until this transaction ends. Returns those that
-/// have not been changed, in ascending order. SQLite has a single writer and does not need a lock.
+/// Prevents alerts from being changed or removed until this transaction ends. Returns the `wanted`
+/// alerts that haven't been changed, in ascending order. SQLite has a single writer and doesn't
+/// need a lock.
 pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, DatabaseError> {
     let mut found: Vec<AlertVersion> = Vec::new();
     for wanted in wanted.chunks(500) {
@@ -146,7 +146,7 @@ pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, D
 /// Removes an alert and its messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
-        // Wait for a process that is adding messages. We'll then remove those too.
+        // Wait for a process that is adding messages, so that these are removed too.
         let own = alert::table.find(id).select(alert::id);
         own.for_update().first::<i64>(conn).optional()?;
     }
@@ -175,7 +175,7 @@ pub fn advance(db: &mut Db, from: Mark, to: Mark) -> Result<bool, DatabaseError>
 }
 
 /// Translates all marks to the next generation, where files have different ids. `place` counts the
-/// files up to an id that are still in the new generation.
+/// files up to a given id that are still in the new generation.
 pub fn renumber(
     db: &mut Db,
     (from, to): (i64, i64),
@@ -195,17 +195,17 @@ pub fn renumber(
     alert_messages::renumber(db, (from, to), place)
 }
 
-/// After a rebuild of the index from sources, treats files as new from `at` on.
+/// Makes only files after `at` count as new. Used after rebuilding the index from sources.
 pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set((index_state::judged_generation.eq(at.generation), index_state::judged_id.eq(at.id)))
         .execute(db)?;
     move_to(db, at)?;
-    // It's too late to compare the rest of their files.
+    // The rest of their files can no longer be compared.
     alert_messages::release(db, i64::MAX, now)
 }
 
-/// Moves all alerts from earlier generations to a mark in this one.
+/// Moves all alerts from earlier generations to mark `at`.
 pub fn move_to(db: &mut Db, at: Mark) -> Result<(), DatabaseError> {
     diesel::update(alert::table.filter(alert::since_generation.lt(at.generation)))
         .set((alert::since_generation.eq(at.generation), alert::since_id.eq(at.id)))

@@ -12,7 +12,7 @@ use crate::model::address::BucketType;
 /// A bucket in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bucket {
-    /// Bucket id, which files refer to.
+    /// Bucket id, as referenced by files.
     pub id: u64,
     /// Normalised address.
     pub address: String,
@@ -51,7 +51,7 @@ pub fn all(db: &mut Db) -> Result<Vec<Bucket>, DatabaseError> {
 /// Buckets to read at a time.
 const PAGE: i64 = 10_000;
 
-/// Calls `take` for every bucket in ascending id order. Doesn't load them all at once.
+/// Calls `take` for every bucket in ascending id order, without loading them all at once.
 pub fn each(db: &mut Db, mut take: impl FnMut(Bucket)) -> Result<(), DatabaseError> {
     let mut last = 0;
     loop {
@@ -90,7 +90,7 @@ pub fn by_address(db: &mut Db, address: &str) -> Result<Option<Bucket>, Database
     row.map(from_row).transpose()
 }
 
-/// Returns the addresses that begin with a name and a dot, and possibly some others.
+/// Returns all addresses that begin with `name` and a dot, and possibly some others.
 pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseError> {
     let similar = bucket::table.filter(bucket::address.like(format!("{name}.%")));
     Ok(similar.select(bucket::address).order(bucket::id.asc()).load(db)?)
@@ -120,7 +120,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Dat
     Ok(())
 }
 
-/// Records that buckets were published. The flag is set if the listing was truncated.
+/// Records that buckets were published. The flag means that the listing was truncated.
 pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
@@ -144,7 +144,8 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Records that complete listings of buckets were published, so that files were removed.
+/// Records that complete listings of buckets were published, which removed all files that are no
+/// longer listed.
 pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseError> {
     for ids in buckets.chunks(500) {
         let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
@@ -155,7 +156,7 @@ pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Marks exactly these buckets as listed completely, each with a flag for a truncated listing.
+/// Marks exactly these buckets as completely listed, each with a flag for a truncated listing.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -171,7 +172,7 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
     replaced(db, &all, at)
 }
 
-/// Times of publishes of a bucket, in Unix seconds.
+/// Unix times at which a bucket was published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable)]
 pub struct PublishTimes {
     /// The last publish.
@@ -188,7 +189,7 @@ pub fn publish_times(db: &mut Db, address: &str) -> Result<PublishTimes, Databas
     Ok(times.first(db).optional()?.unwrap_or_default())
 }
 
-/// Locks a bucket until the transaction ends. SQLite has a single writer and does not need a lock.
+/// Locks a bucket until the transaction ends. SQLite has a single writer and doesn't need a lock.
 pub fn lock(db: &mut Db, address: &str) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
         let own = bucket::table.filter(bucket::address.eq(address)).select(bucket::id);

@@ -1,4 +1,4 @@
-//! Claims of crawls by processes.
+//! Claims that processes make on crawls.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ pub struct Claim<'a> {
     pub holder: &'a str,
     /// Current Unix time.
     pub now: i64,
-    /// Only claim crawls that are due by this Unix time, unless one is claimed by its id.
+    /// Only claim crawls that are due by this Unix time. Ignored when claiming a crawl by id.
     pub due_by: i64,
     /// Unix time at which the lease expires.
     pub until: i64,
 }
 
-/// Claims a due crawl, ignoring those in `except`, or returns `None` if none is due. Chooses the
-/// key whose crawls ran least recently, and then its crawl that has waited longest. The operator
-/// counts as a key. If several processes call this, each gets a different crawl.
+/// Claims a due crawl, ignoring those in `except`. Returns `None` if none is due. Chooses the key
+/// whose crawls ran least recently, and among its crawls the one that has waited longest. The
+/// operator counts as a key. If several processes call this, each gets a different crawl.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,
@@ -42,7 +42,7 @@ pub fn claim_due(
         return Ok(None);
     }
     let last = last_runs(db, now)?;
-    // A postponed crawl comes after those that have been waiting since.
+    // A postponed crawl comes after crawls that have been waiting in the meantime.
     due.sort_unstable_by_key(|(key, due_at, not_before, id)| {
         (last.get(key).copied().unwrap_or(0), *due_at.max(not_before), *id)
     });
@@ -54,7 +54,7 @@ pub fn claim_due(
     Ok(None)
 }
 
-/// Returns when the crawls of each key ran last, including those that were removed. `None` is the
+/// Returns the last time that a crawl of each key ran, including removed crawls. `None` is the
 /// operator.
 fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
     let last: Vec<(Option<i64>, Option<i64>)> = crawl::table
@@ -74,8 +74,7 @@ fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, Databas
     Ok(last)
 }
 
-/// Claims a crawl, whether it is due or not. Returns `None` if it does not exist or if another
-/// process is listing it.
+/// Claims a crawl, due or not. Returns `None` if it doesn't exist or another process is listing it.
 pub fn claim_one(
     db: &mut Db,
     id: i64,

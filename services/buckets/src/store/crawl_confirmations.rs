@@ -1,4 +1,4 @@
-//! Files that other runs found unchanged while a crawl lists their bucket.
+//! Files that other runs have found unchanged since a crawl's current listing began.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use super::schema::crawl_confirmation;
 use crate::model::id_ranges::IdRanges;
 
-/// Returns the files for the current listing of a crawl.
+/// Returns the confirmed files for a crawl's current listing.
 pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
     let text: Option<String> = crawl_confirmation::table
         .find(crawl)
@@ -19,7 +19,7 @@ pub fn find(db: &mut Db, crawl: i64) -> Result<IdRanges, DatabaseError> {
     }
 }
 
-/// Adds files.
+/// Adds confirmed files.
 pub fn add(db: &mut Db, crawl: i64, files: &IdRanges) -> Result<(), DatabaseError> {
     let known = find(db, crawl)?;
     let files = known.clone().union(files);
@@ -37,7 +37,7 @@ pub fn add(db: &mut Db, crawl: i64, files: &IdRanges) -> Result<(), DatabaseErro
     Ok(())
 }
 
-/// Deletes the files, for example when a new listing begins.
+/// Deletes the confirmed files, e.g. when a new listing begins.
 pub fn clear(db: &mut Db, crawl: i64) -> Result<(), DatabaseError> {
     diesel::delete(crawl_confirmation::table.find(crawl)).execute(db)?;
     Ok(())

@@ -30,7 +30,7 @@ pub fn find(db: &mut Db, key: PageKey) -> Result<Option<Vec<u8>>, DatabaseError>
     Ok(crawl_etag::table.find(key).select(crawl_etag::body).first(db).optional()?)
 }
 
-/// Returns the numbers of the pages of a listing that have ETags.
+/// Returns the numbers of a listing's pages that have ETags.
 pub fn numbers(db: &mut Db, crawl: i64, listing: i64) -> Result<Vec<i64>, DatabaseError> {
     let pages = crawl_etag::table
         .filter(crawl_etag::crawl_id.eq(crawl))
@@ -38,7 +38,7 @@ pub fn numbers(db: &mut Db, crawl: i64, listing: i64) -> Result<Vec<i64>, Databa
     Ok(pages.select(crawl_etag::number).order(crawl_etag::number.asc()).load(db)?)
 }
 
-/// Total size of the ETags of a listing, in bytes.
+/// Total size of a listing's ETags, in bytes.
 pub fn bytes(db: &mut Db, crawl: i64, listing: i64) -> Result<i64, DatabaseError> {
     let pages = crawl_etag::table
         .filter(crawl_etag::crawl_id.eq(crawl))
@@ -46,7 +46,7 @@ pub fn bytes(db: &mut Db, crawl: i64, listing: i64) -> Result<i64, DatabaseError
     Ok(pages.select(sql::<BigInt>("coalesce(sum(length(body)), 0)")).first(db)?)
 }
 
-/// Total size of the ETags of all listings of a key's crawls, in bytes.
+/// Total size of the ETags of all listings by a key's crawls, in bytes.
 pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
     let own = crawl::table.filter(crawl::key_id.eq(key)).select(crawl::id);
     let own: Vec<i64> = own.load(db)?;
@@ -57,15 +57,14 @@ pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
     })
 }
 
-/// Keeps the ETags of the current listing of a crawl, so that those of later listings are compared with
-/// them.
+/// Keeps the ETags of a crawl's current listing for comparison with later listings.
 pub fn keep(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let current = crawl::etags_listing.eq(crawl::listing);
     diesel::update(crawl::table.find(id)).set(current).execute(db)?;
     Ok(())
 }
 
-/// Deletes the ETags of a crawl, except those that are kept for later listings.
+/// Deletes a crawl's ETags, except those kept for later listings.
 pub fn clear_others(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let kept: Option<i64> =
         crawl::table.find(id).select(crawl::etags_listing).first(db).optional()?;

@@ -1,15 +1,15 @@
-//! When the crawls of keys were last claimed. A turn outlives its crawl, so that a key cannot get more
-//! turns by removing crawls and adding them again.
+//! Records when each key's crawls were last claimed. A turn outlives its crawl, so a key can't get
+//! more turns by removing crawls and adding them again.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
 
 use super::schema::crawl_turn;
 
-/// Seconds to keep turns. Longer than the minimum interval of a key's crawls.
+/// Number of seconds to keep turns, which is longer than the minimum interval of a key's crawls.
 const KEPT: i64 = 86_400;
 
-/// A crawl of a key.
+/// A crawl that belongs to a key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyCrawl<'a> {
     /// The key that the crawl belongs to.
@@ -19,7 +19,7 @@ pub struct KeyCrawl<'a> {
     pub prefix: &'a str,
 }
 
-/// Records that a crawl was claimed, and forgets old turns of all keys.
+/// Records that a crawl was claimed, and deletes old turns of all keys.
 pub fn note(db: &mut Db, crawl: KeyCrawl<'_>, now: i64) -> Result<(), DatabaseError> {
     let KeyCrawl { key, bucket, prefix } = crawl;
     let old = crawl_turn::table.filter(crawl_turn::last_at.lt(now - KEPT));
@@ -39,13 +39,13 @@ pub fn note(db: &mut Db, crawl: KeyCrawl<'_>, now: i64) -> Result<(), DatabaseEr
     Ok(())
 }
 
-/// Returns when a crawl was last claimed, even if it was removed and added again since.
+/// Returns the time at which a crawl was last claimed, even if it has been removed and added again.
 pub fn last_of(db: &mut Db, crawl: KeyCrawl<'_>) -> Result<Option<i64>, DatabaseError> {
     let own = crawl_turn::table.find((crawl.key, crawl.bucket, crawl.prefix));
     Ok(own.select(crawl_turn::last_at).first(db).optional()?)
 }
 
-/// Returns when a crawl of each key was last claimed.
+/// Returns the time at which each key's crawls were last claimed.
 pub fn last_of_keys(db: &mut Db) -> Result<Vec<(i64, Option<i64>)>, DatabaseError> {
     Ok(crawl_turn::table
         .group_by(crawl_turn::key_id)

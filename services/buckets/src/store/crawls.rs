@@ -10,8 +10,8 @@ use super::schema::crawl;
 use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations};
 use crate::model::id_ranges::IdRanges;
 
-/// If this number of seconds has passed since the last page, a listing starts over, because the first
-/// pages are outdated.
+/// If more than this number of seconds have passed since the last page, a listing starts over,
+/// because its first pages are outdated.
 pub const LONGEST_PAUSE: i64 = 86_400;
 
 /// A bucket that is crawled at regular intervals.
@@ -23,9 +23,9 @@ pub struct Crawl {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// The host's API, if we don't know the provider.
+    /// The host's API, if the provider is unknown.
     pub format: Option<String>,
-    /// The bucket's type, if we don't know the provider.
+    /// The bucket's type, if the provider is unknown.
     pub kind: Option<String>,
     /// Only list files whose path starts with this.
     pub prefix: String,
@@ -33,7 +33,7 @@ pub struct Crawl {
     pub every_seconds: i64,
     /// Unix time from which the crawl no longer runs.
     pub ends_at: Option<i64>,
-    /// If set, the crawl only runs when it's requested by id.
+    /// If set, the crawl only runs when it is requested by id.
     pub paused: bool,
     /// Unix time of the next run.
     pub due_at: i64,
@@ -41,9 +41,9 @@ pub struct Crawl {
     pub last_at: Option<i64>,
     /// Outcome of the last run.
     pub outcome: String,
-    /// The key it belongs to. `None` if an operator added it.
+    /// The key that owns the crawl. `None` if an operator added it.
     pub key_id: Option<i64>,
-    /// The process that is listing the bucket.
+    /// The process that is listing the bucket, if any.
     #[serde(skip)]
     pub holder: Option<String>,
     /// Unix time at which the lease expires unless it's renewed.
@@ -64,18 +64,19 @@ pub struct Crawl {
     /// Index generation that `begun_id` belongs to.
     #[serde(skip)]
     pub begun_generation: i64,
-    /// Files above this id were added to the index after the current listing started.
+    /// Files with ids above this one were added to the index after the current listing started.
     #[serde(skip)]
     pub begun_id: i64,
-    /// The current listing is done but hasn't been published yet.
+    /// Whether the current listing is done but hasn't been published yet.
     pub is_listed: bool,
-    /// Why the current listing is incomplete, if it is.
+    /// The reason the current listing is incomplete, if it is.
     pub broken: Option<String>,
     /// Hide the bucket once it has refused access for this number of days.
     pub gone_after_days: Option<i64>,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
-    /// The last listing that was published completely, or 0. ETags are compared with its ETags.
+    /// The last listing that was published completely, or 0. Its ETags are compared with those of
+    /// later listings.
     #[serde(skip)]
     pub etags_listing: i64,
 }
@@ -95,9 +96,9 @@ pub struct NewCrawl {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// The host's API, if we don't know the provider.
+    /// The host's API, if the provider is unknown.
     pub format: Option<String>,
-    /// The bucket's type, if we don't know the provider.
+    /// The bucket's type, if the provider is unknown.
     pub kind: Option<String>,
     /// Only list files whose path starts with this.
     pub prefix: String,
@@ -107,7 +108,7 @@ pub struct NewCrawl {
     pub ends_at: Option<i64>,
     /// Hide the bucket once it has refused access for this number of days.
     pub gone_after_days: Option<i64>,
-    /// The key it belongs to. `None` if an operator adds it.
+    /// The key that owns the crawl. `None` if an operator adds it.
     pub key_id: Option<i64>,
 }
 
@@ -137,7 +138,7 @@ pub fn by_id(db: &mut Db, id: i64) -> Result<Option<Crawl>, DatabaseError> {
 /// Crawl counts for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlFigures {
-    /// Crawls that run when they are due.
+    /// Crawls that run whenever they are due.
     pub active: i64,
     pub paused: i64,
     /// Crawls that are being listed right now.
@@ -182,8 +183,8 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
     Ok(changed > 0)
 }
 
-/// Makes a crawl due immediately, but not within `least` seconds of its last run. Returns false if it
-/// does not exist.
+/// Makes a crawl due immediately, but not within `least` seconds of its last run. Returns `false`
+/// if it doesn't exist.
 pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, DatabaseError> {
     let Some(found) = by_id(db, id)? else { return Ok(false) };
     let Crawl { bucket, prefix, .. } = &found;
@@ -194,16 +195,17 @@ pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, Data
     };
     let last = found.last_at.max(turn);
     let earliest = last.map_or(now, |last| last.saturating_add(least).max(now));
-    // A crawl already due stays due, whether it has run or was postponed.
+    // A crawl that is already due stays due, even if it ran recently or was postponed.
     let due_at = if found.due_at <= now { now } else { earliest.min(found.due_at) };
     let due = crawl::due_at.eq(due_at);
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl and its stored pages. If the crawl may have hidden the bucket and no other crawl that
-/// runs can show it again, the bucket becomes visible again. Returns false if the crawl does not exist.
+/// Removes a crawl and its stored pages. If this crawl may have hidden the bucket and no other
+/// active crawl could show it again, the bucket becomes visible. Returns `false` if the crawl
+/// doesn't exist.
 pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
-    // Waits for a process that is storing a page. It will not find the crawl afterwards.
+    // Waits for a process that is storing a page, which won't find the crawl afterwards.
     diesel::update(crawl::table.find(id)).set(crawl::holder.eq(None::<String>)).execute(db)?;
     let Some(removed) = by_id(db, id)? else { return Ok(false) };
     crawl_pages::clear(db, id)?;
@@ -214,7 +216,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
         return Ok(true);
     }
-    // If several are removed at once, the last one sees that the others are gone.
+    // If several crawls are removed at once, the last one sees that the others are gone.
     buckets::lock(db, &removed.bucket)?;
     let others = crawl::table
         .filter(crawl::bucket.eq(&removed.bucket))
@@ -227,14 +229,14 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     Ok(true)
 }
 
-/// Returns the addresses that begin with a name and a dot, and possibly some others.
+/// Returns all addresses that begin with `name` and a dot, and possibly some others.
 pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseError> {
     let similar = crawl::table.filter(crawl::bucket.like(format!("{name}.%")));
     Ok(similar.select(crawl::bucket).order(crawl::id.asc()).load(db)?)
 }
 
-/// Deletes the pages and ETags stored by all crawls of a bucket. They have to start over, and a process
-/// that is listing the bucket loses its crawl.
+/// Deletes the pages and ETags stored by all crawls of a bucket. They have to start over, and any
+/// process that is listing the bucket loses its crawl.
 pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
     let empty = (
         crawl::holder.eq(None::<String>),
@@ -262,8 +264,8 @@ pub struct Held<'a> {
     pub holder: &'a str,
 }
 
-/// Updates a claimed crawl. Returns `false` if it is no longer ours. A macro, because Diesel's
-/// types would get too long.
+/// Updates a claimed crawl. Returns `false` if this process no longer has it. This is a macro
+/// because Diesel's types would get too long.
 macro_rules! update_held {
     ($db:expr, $held:expr, $changes:expr) => {{
         let Held { id, holder } = $held;
@@ -297,7 +299,7 @@ pub fn begin_listing(
     listing: i64,
     now: i64,
 ) -> Result<bool, DatabaseError> {
-    // The id may be lower than the newest file's if files have not been compared yet.
+    // If some files haven't been compared yet, this id is lower than the newest file's.
     let last = alerts::judged(db)?;
     let empty = (
         crawl::listing.eq(listing),
@@ -318,15 +320,15 @@ pub fn begin_listing(
     Ok(begun)
 }
 
-/// Returns the mark after which files were added since the current listing of a crawl began.
+/// Returns the mark at which a crawl's current listing began. Files after it were added since then.
 pub fn begun(db: &mut Db, id: i64) -> Result<Option<Mark>, DatabaseError> {
     let columns = (crawl::begun_generation, crawl::begun_id);
     let found: Option<(i64, i64)> = crawl::table.find(id).select(columns).first(db).optional()?;
     Ok(found.map(|(generation, id)| Mark { generation, id }))
 }
 
-/// Returns the crawls whose current listing began before `before`, with their buckets. Leaves out those
-/// whose pages will not be published, because the last one is too old.
+/// Returns the crawls whose current listing began before `before`, with their buckets. Leaves out
+/// listings that won't be published because their last page is too old.
 pub fn listing(db: &mut Db, before: i64, now: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let has_pages = crawl::pages.gt(0).and(crawl::page_at.ge(now - LONGEST_PAUSE));
     let is_held = crawl::holder.is_not_null().and(crawl::lease_until.gt(now));
@@ -334,16 +336,16 @@ pub fn listing(db: &mut Db, before: i64, now: i64) -> Result<Vec<(i64, String)>,
     Ok(listing.select((crawl::id, crawl::bucket)).order(crawl::id.asc()).load(db)?)
 }
 
-/// Records that a run has found files unchanged since the current listing of a crawl began. Does nothing
-/// if the crawl was removed, or if the listing began in another generation of the index or after that of
-/// the run.
+/// Records files that a run has found unchanged since a crawl's current listing began. Does nothing
+/// if the crawl was removed, or if its listing belongs to another generation of the index or began
+/// after the run's.
 pub fn confirm(
     db: &mut Db,
     id: i64,
     files: &IdRanges,
     (generation, before): (i64, i64),
 ) -> Result<(), DatabaseError> {
-    // Waits for a process that removes the crawl.
+    // Waits for a process that is removing the crawl.
     let begun = crawl::begun_generation.eq(generation).and(crawl::begun_at.lt(before));
     let own = crawl::table.find(id).filter(begun);
     let held = diesel::update(own).set(crawl::listing.eq(crawl::listing)).execute(db)?;
@@ -413,7 +415,7 @@ pub struct RunEnd<'a> {
     pub outcome: &'a str,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
-    /// Whether the ETags of later listings are compared with those of this one.
+    /// Whether later listings are compared with the ETags of this one.
     pub keeps_etags: bool,
 }
 

@@ -29,7 +29,7 @@ pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Names the index, unless it already has a name. Returns its name.
+/// Names the index, unless it already has a name. Returns the index's name.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))
@@ -46,7 +46,7 @@ pub fn published(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> 
 }
 
 /// Records a removal that is already in the index, unless a later change has been recorded. Servers
-/// are notified when the removal is completed.
+/// are only notified when the removal is completed.
 pub fn catch_up(db: &mut Db, identity: &Identity) -> Result<(), DatabaseError> {
     let number = identity.publishes as i64;
     diesel::update(index_state::table.filter(index_state::publishes.eq(number - 1)))

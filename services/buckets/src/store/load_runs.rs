@@ -18,7 +18,7 @@ pub struct LoadRun {
     pub options: String,
     /// Unix time at which the run started.
     pub started_at: i64,
-    /// Unix time at which the run finished. `None` if it's still going.
+    /// Unix time at which the run finished. `None` if it is still in progress.
     pub ended_at: Option<i64>,
     /// Progress as JSON, for `status`.
     pub progress: String,
@@ -28,8 +28,8 @@ pub struct LoadRun {
     pub error: Option<String>,
 }
 
-/// Adds a run and returns its id. The id is higher than all others in the database, and than
-/// `known`, the highest one in the index.
+/// Adds a run and returns its id, which is higher than all others in the database and higher than
+/// `known`, the highest id in the index.
 pub fn begin(
     db: &mut Db,
     known: u64,
@@ -69,8 +69,8 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), Database
     Ok(())
 }
 
-/// Marks a run as published, and deletes the list of newer files, which may be long, from its options.
-/// Returns `false` if it already was.
+/// Marks a run as published. Also deletes the list of newer files from its options, since it may be
+/// long. Returns `false` if the run was already marked.
 pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
     let Some(options) = open.select(load_run::options).first::<String>(db).optional()? else {
@@ -105,14 +105,14 @@ fn without_newer(options: String) -> String {
     }
 }
 
-/// Returns the runs that were published at `time` or later, newest first.
+/// Returns the runs that were published at or after `time`, newest first.
 pub fn published_since(db: &mut Db, time: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     let published =
         load_run::table.filter(load_run::state.eq("published")).filter(load_run::ended_at.ge(time));
     Ok(published.order(load_run::id.desc()).load(db)?)
 }
 
-/// Marks the runs of killed processes as failed. Leaves `open` alone, because it can be resumed.
+/// Marks the runs of killed processes as failed, except for `open`, which can be resumed.
 pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), DatabaseError> {
     let open = open.map_or(-1, |open| open as i64);
     let strays =
@@ -123,7 +123,7 @@ pub fn fail_strays(db: &mut Db, open: Option<u64>, now: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns the id and the progress of the run that is recorded as running, if any.
+/// Returns the id and progress of the run that is recorded as running, if any.
 pub fn under_way(db: &mut Db) -> Result<Option<(i64, String)>, DatabaseError> {
     let running = load_run::table.filter(load_run::state.eq("running"));
     Ok(running
@@ -133,7 +133,8 @@ pub fn under_way(db: &mut Db) -> Result<Option<(i64, String)>, DatabaseError> {
         .optional()?)
 }
 
-/// Marks a run that will not be resumed as failed, and deletes the list of newer files from its options.
+/// Marks a run that won't be resumed as failed, and deletes the list of newer files from its
+/// options.
 pub fn give_up(db: &mut Db, id: u64, error: &str, now: i64) -> Result<(), DatabaseError> {
     let run = load_run::table.find(id as i64).select(load_run::options);
     if let Some(options) = run.first::<String>(db).optional()? {

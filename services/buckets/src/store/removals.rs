@@ -33,7 +33,7 @@ pub struct Removal {
     pub lifted_by: Option<String>,
 }
 
-/// Person, reason and time for a change to the removal list.
+/// The person, reason and time of a change to the removal list.
 #[derive(Clone, Debug)]
 pub struct AuditEntry<'a> {
     pub reason: &'a str,
@@ -43,7 +43,7 @@ pub struct AuditEntry<'a> {
     pub at: i64,
 }
 
-/// Requests a takedown. If there is an identical request, for instance because the command was
+/// Requests a takedown. If there is already an identical request, e.g. because the command was
 /// killed, returns that one.
 pub fn request(
     db: &mut Db,
@@ -84,13 +84,13 @@ pub fn in_force(db: &mut Db) -> Result<Vec<Removal>, DatabaseError> {
     Ok(removal::table.filter(removal::lifted_at.is_null()).order(removal::id.asc()).load(db)?)
 }
 
-/// Returns `true` if there's a takedown of the whole bucket, under any of its addresses, that hasn't
-/// been lifted.
+/// Returns `true` if there's a takedown of the whole bucket, under any of its addresses, that
+/// hasn't been lifted.
 pub fn hides_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     Ok(of_bucket(db, address)?.iter().any(|removal| removal.prefix.is_empty()))
 }
 
-/// Returns true if a takedown of the bucket or of a prefix is pending or in force.
+/// Returns `true` if a takedown of the bucket or of a prefix is pending or in force.
 pub fn names_bucket(db: &mut Db, address: &str) -> Result<bool, DatabaseError> {
     Ok(!of_bucket(db, address)?.is_empty())
 }

@@ -47,7 +47,7 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A validated bucket search.
 pub struct BucketSearch {
-    /// Parameters echoed in the response.
+    /// Parameters to echo in the response.
     pub echo: BucketEcho,
     /// Only include buckets of this type.
     pub kind: Option<BucketType>,
@@ -57,7 +57,7 @@ pub struct BucketSearch {
     pub exclude: Vec<String>,
     /// Sort order. `None` sorts by id.
     pub order: Option<BucketOrder>,
-    /// Sort the largest value first.
+    /// Whether the largest value comes first.
     pub descending: bool,
 }
 

@@ -70,8 +70,9 @@ fn push_cells(file: &FileRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a cell. If the text looks like the start of a formula, spreadsheets would evaluate it. A
-/// leading apostrophe makes them treat it as text. Full-width characters also work in formulas.
+/// Appends a cell. If the text looks like the start of a formula, spreadsheets would evaluate it,
+/// so it is prefixed with an apostrophe, which makes them treat it as text. Full-width characters
+/// also work in formulas.
 fn push_cell(text: &str, out: &mut Vec<u8>) {
     let is_formula = text.starts_with([
         '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
@@ -92,8 +93,8 @@ fn push_cell(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Formats a date as RFC 3339. Unknown dates become an empty string. If there's no such date, falls
-/// back to the number of seconds.
+/// Formats a date as RFC 3339, or as an empty string if it is unknown. Falls back to the number of
+/// seconds if there is no such date.
 fn date(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         _ if seconds == 0 => String::new(),

@@ -107,9 +107,9 @@ const DEFAULT_LIMIT: u64 = 100;
 
 /// A validated file search.
 pub struct FileSearch {
-    /// Parameters echoed in the response.
+    /// Parameters to echo in the response.
     pub echo: FileEcho,
-    /// The query. Bucket ids and position still have to be filled in.
+    /// The query, without bucket ids and position, which still have to be filled in.
     pub query: FileQuery,
     /// Bucket types.
     pub types: Vec<BucketType>,
@@ -119,7 +119,7 @@ pub struct FileSearch {
     pub scroll: Option<Scroll>,
     /// `limit` as given, or `None` if it's absent.
     pub given_limit: Option<u64>,
-    /// Restricted features in use, as (parameter, capability).
+    /// Restricted features that the search uses, as (parameter, capability).
     pub needs: Vec<(&'static str, Capability)>,
     /// Explains how the expression was corrected.
     pub regex_notice: Option<String>,
@@ -340,7 +340,7 @@ pub struct FileRecord {
 }
 
 impl FileRecord {
-    /// Creates a record from a row in the index. `address` and `kind` are those of its bucket.
+    /// Creates a record from a row in the index. `address` and `kind` belong to the row's bucket.
     pub fn new(row: FileRow, address: &str, kind: BucketType) -> Self {
         Self {
             id: row.id.to_string(),

@@ -38,8 +38,8 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Returns true if a later commit still contains an earlier one's rows unmodified. Removals
-/// overwrite rows in place, and the end of a run may overwrite its own.
+/// Returns `true` if `later` still contains the rows of `earlier` unmodified. Removals overwrite
+/// rows in place, and when a run ends, its own rows may be overwritten.
 fn keeps_rows(earlier: &Journal, later: &Journal) -> bool {
     let run = |journal: &Journal| journal.open.as_ref().map(|open| (open.run, open.first_row));
     let keeps_run = earlier.open.is_none() || run(earlier) == run(later);

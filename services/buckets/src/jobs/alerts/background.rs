@@ -11,7 +11,7 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{alert_messages, generations};
 
-/// Check after this number of snapshot refreshes.
+/// Number of snapshot refreshes between two checks.
 const REFRESHES: u64 = 10;
 /// Number of seconds after a publish during which its alerts are left to the process that
 /// published.

@@ -30,7 +30,7 @@ pub(super) fn read<R: BufRead>(
     let kind = defaults.kind.as_deref();
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
-    // A page without the element does not say whether it is the last one.
+    // A page without the element doesn't say whether it is the last one.
     let (mut bucket, mut truncated, mut position) = (String::new(), None, 0);
     let (mut part, mut link) = (None, Link::default());
     let mut blob = Blob::default();

@@ -22,7 +22,7 @@ struct Entry {
 #[derive(Default)]
 struct Page {
     encoded: bool,
-    /// `None` if the page does not say.
+    /// `None` if the page doesn't say.
     truncated: Option<bool>,
     part: Option<Part>,
     link: Link,

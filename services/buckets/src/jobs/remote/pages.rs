@@ -52,8 +52,8 @@ impl Place {
     }
 }
 
-/// Providers may return empty pages where files were removed, but never this number of them in a
-/// row.
+/// Maximum number of empty pages in a row. Providers may return empty pages where files were
+/// removed, but never this number of them in succession.
 const MAX_EMPTY_PAGES: usize = 100;
 
 /// Reads a listing, either from the start or from the given place.
