@@ -144,8 +144,8 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Records that complete listings of buckets were published, which removed all files that are no
-/// longer listed.
+/// Records that complete listings of buckets were published, which removed any files missing from
+/// them.
 pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseError> {
     for ids in buckets.chunks(500) {
         let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
