@@ -1,4 +1,4 @@
-//! Constant bodies. They are compressed once, shared, and revalidated by digest.
+//! Static response bodies, compressed once, shared between requests and revalidated by digest.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use super::headers::protect;
 use crate::packing;
 
-/// Minimum length of a body to compress, in bytes.
+/// Minimum body length for compression, in bytes.
 const SHORTEST_COMPRESSED: usize = 512;
 
-/// Content with its digest and its compressed forms, which are created when first needed.
+/// Content with its digest and its compressed variants, which are created on first use.
 pub(crate) struct Content {
     media_type: Cow<'static, str>,
     digest: String,
@@ -55,7 +55,7 @@ impl Content {
         add: fn(&mut HttpResponseBuilder),
     ) -> HttpResponse {
         let (body, coding) = self.form_for(request);
-        // A strong tag must be different for each coding.
+        // A strong entity tag has to differ between content codings.
         let tag = match coding {
             Some(coding) => EntityTag::new_strong(format!("{}-{coding}", self.digest)),
             None => EntityTag::new_strong(self.digest.clone()),
@@ -81,8 +81,8 @@ impl Content {
         response.content_type(&*self.media_type).body(body.clone())
     }
 
-    /// Returns the form the client prefers and the name of its coding, or `None` for the plain
-    /// form.
+    /// Picks the variant that the client prefers. Returns it with its content coding, or with
+    /// `None` if it is uncompressed.
     fn form_for(&self, request: &HttpRequest) -> (&Bytes, Option<&'static str>) {
         if self.plain.len() < SHORTEST_COMPRESSED {
             return (&self.plain, None);
@@ -104,9 +104,9 @@ impl Content {
 
 /// A style sheet, script or image whose URL contains its digest.
 pub(super) struct Asset {
-    /// Its name in the service, such as `check.js`.
+    /// The file name in the service's code, e.g. `check.js`.
     pub(super) name: &'static str,
-    /// Its name in URLs, such as `check.0123456789abcdef.js`.
+    /// The file name in URLs, e.g. `check.0123456789abcdef.js`.
     pub(super) file: String,
     content: Content,
 }
@@ -132,7 +132,7 @@ impl Asset {
     }
 }
 
-/// A page that is rendered once and is the same for everyone.
+/// A page that is rendered once because it is the same for all clients.
 pub struct FixedPage(Content);
 
 impl FixedPage {

@@ -1,4 +1,4 @@
-//! The frame around a page's content.
+//! The layout around a page's content.
 
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -30,7 +30,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.publisher.map_or(self.site.about, |publisher| publisher.about)
     }
 
-    /// Returns the JSON-LD with every `<` escaped, so it can't end the element it is in.
+    /// Returns the JSON-LD with every `<` escaped so that it can't close its `<script>` element.
     fn linked_data(&self) -> Option<String> {
         self.page.linked_data.map(|json| json.replace('<', "\\u003c"))
     }
@@ -47,7 +47,7 @@ impl<T: Template> Frame<'_, T> {
         self.page.words.map_or("Languages", |words| words.languages)
     }
 
-    /// Returns the HTML of the line that links to documents for programs.
+    /// Returns the HTML for the line of links to machine-readable documents.
     fn programs(&self) -> String {
         let root = self.page.root;
         match self.page.words {
@@ -59,7 +59,7 @@ impl<T: Template> Frame<'_, T> {
         }
     }
 
-    /// Returns the navigation links with their texts.
+    /// Returns the navigation links with their labels.
     fn links(&self) -> impl Iterator<Item = (&Link, &str)> {
         self.site.links.iter().enumerate().map(|(index, link)| {
             let words = self.page.words.and_then(|words| words.links.get(index).copied());
@@ -73,7 +73,7 @@ impl<T: Template> Frame<'_, T> {
 }
 
 impl Site {
-    /// Renders a page that never changes.
+    /// Renders a static page.
     pub fn fixed(&self, page: &Page<'_>, main: &impl Template) -> FixedPage {
         FixedPage::new(self.render(page, main).unwrap_or_else(|error| {
             log::error!("the page {:?} cannot be rendered: {error}", page.title);
@@ -81,10 +81,10 @@ impl Site {
         }))
     }
 
-    /// Renders a page for a single request. The caller can change the status and the caching
-    /// headers.
+    /// Renders a page for a single request. The caller can still change the response's status and
+    /// caching headers.
     ///
-    /// By default the response is `no-store`, because it may contain private data.
+    /// The response is `no-store` by default because the page may contain private data.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -101,8 +101,8 @@ impl Site {
         }
     }
 
-    /// Renders a page that is the same for everyone. It has an entity tag, so the response is 304
-    /// if the client already has the page.
+    /// Renders a page that is the same for all clients. Its entity tag lets a client that already
+    /// has the page get a 304.
     pub fn respond_shared(
         &self,
         request: &HttpRequest,
@@ -113,7 +113,7 @@ impl Site {
             Ok(html) => html,
             Err(error) => return failed(error),
         };
-        // The tag is weak because the response may be compressed.
+        // A weak tag is required because the response may be compressed later.
         let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);

@@ -5,7 +5,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::page::Page;
 
-/// Content security policy for pages. Only allows the service's own files and nothing inline.
+/// Content security policy for pages. Allows only the service's own files, and nothing inline.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; \
     connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
     frame-ancestors 'none'";
@@ -21,8 +21,8 @@ pub(super) fn protect(response: &mut HttpResponseBuilder) {
     }
 }
 
-/// Adapts the policy for a page that shows images from other origins or can be framed by other
-/// sites. Values that aren't origins are ignored.
+/// Relaxes the policy for pages that show images from other origins or can be framed by other
+/// sites. Image origins that aren't valid are ignored.
 pub(super) fn adapt(response: &mut HttpResponse, page: &Page<'_>) {
     if page.image_origins.is_empty() && page.embedding.is_none() {
         return;

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use askama::{Result, Values, get_value};
 
-/// The template value that contains the site's root.
+/// Name of the template value that holds the site's root.
 const ROOT: &str = "root";
 
 /// The site's root as a template value.
@@ -18,10 +18,11 @@ impl Values for Root {
     }
 }
 
-/// Template filter that links to a path on the site, as in `{{ "/sign-in"|shell::pages::link }}`.
+/// Template filter that turns a path on the site into a link, as in `{{
+/// "/sign-in"|shell::pages::link }}`.
 ///
-/// The link is relative to the page's [`root`](super::Page::root). Outside of a
-/// [`Site`](super::Site), the path stays unchanged.
+/// The link is relative to the page's [`root`](super::Page::root). In templates rendered outside of
+/// a [`Site`](super::Site), paths are left unchanged.
 ///
 /// # Errors
 /// Never fails, but `askama` requires filters to return a result.

@@ -1,13 +1,13 @@
 //! Web pages and the small design system that all services share.
 //!
-//! A [`Site`] has everything that a service's pages share, such as the name, [`Accent`], icon,
-//! navigation, scripts and extra style sheets. A [`Page`] is the frame around a template. Styles
-//! and scripts are served from `/assets/`. Their names contain a digest of the content, so browsers
-//! can cache them forever. Every page's content security policy only allows the service's own
-//! files, which rules out inline styles and scripts.
+//! A [`Site`] holds everything that a service's pages share, such as the name, [`Accent`], icon,
+//! navigation, scripts and extra style sheets. A [`Page`] describes the layout around a template.
+//! Styles and scripts are served from `/assets/` under names that contain a digest of their
+//! content, so browsers can cache them forever. Every page's content security policy allows only
+//! the service's own files, which rules out inline styles and scripts.
 //!
-//! A page that never changes takes just a few lines of code. Its content is an `askama` template,
-//! which escapes all values:
+//! A static page takes just a few lines of code. Its content is an `askama` template, which escapes
+//! all values:
 //!
 //! ```
 //! use std::sync::LazyLock;
@@ -39,11 +39,11 @@
 //! # assert_eq!(shell::Operations::of(operations).iter().count(), 2);
 //! ```
 //!
-//! [`Site::respond`] renders a page for a single request. [`Site::respond_shared`] is for pages
-//! that are the same for everyone, and lets clients cache them.
+//! [`Site::respond`] renders a page for a single request. Use [`Site::respond_shared`] for pages
+//! that are the same for all clients, so they can be cached.
 //!
-//! A proxy can serve the site below the path in `PUBLIC_URL`. Pass that path to [`Page::root`], and
-//! use the [`struct@link`] filter for every link and form in your templates:
+//! If a proxy serves the site below a path, as set in `PUBLIC_URL`, pass that path to
+//! [`Page::root`] and use the [`struct@link`] filter for every link and form in your templates:
 //! `<a href="{{ "/sign-in"|shell::pages::link }}">`.
 //!
 //! # Classes

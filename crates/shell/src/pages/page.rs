@@ -1,6 +1,6 @@
-//! Page properties.
+//! The properties of a page.
 
-/// A feed or calendar that clients can discover on the page.
+/// A feed or calendar that the page advertises to clients.
 #[derive(Clone, Copy)]
 pub(super) struct Feed<'a> {
     pub(super) media_type: &'a str,
@@ -8,40 +8,40 @@ pub(super) struct Feed<'a> {
     pub(super) href: &'a str,
 }
 
-/// The content's publisher, if it isn't the service itself.
+/// The publisher of the content, if other than the service itself.
 #[derive(Clone, Copy)]
 pub(super) struct Publisher<'a> {
     pub(super) name: &'a str,
     pub(super) about: &'a str,
 }
 
-/// The words in a page's frame.
+/// UI strings of the page layout.
 #[derive(Clone, Copy)]
 pub struct FrameWords<'a> {
-    /// The link that skips the navigation.
+    /// The text of the link that skips the navigation.
     pub skip: &'a str,
-    /// The navigation's name, for screen readers.
+    /// The accessible name of the navigation.
     pub navigation: &'a str,
-    /// The navigation links, in order; the last one leads to the documentation.
+    /// The labels of the navigation links, in order. The last link leads to the API documentation.
     pub links: &'a [&'a str],
-    /// The HTML of the line that links to documents for programs.
+    /// The HTML for the line of links to machine-readable documents.
     pub programs: &'a str,
-    /// The name of the group of links to other languages, for screen readers.
+    /// The accessible name of the language links.
     pub languages: &'a str,
 }
 
-/// A page in one of its site's languages.
+/// A translation of a page.
 #[derive(Clone, Copy)]
 pub struct Translation<'a> {
     /// The language code.
     pub language: &'a str,
-    /// The language's name in the language itself.
+    /// The language's own name for itself, e.g. `Deutsch`.
     pub name: &'a str,
-    /// The page's URL.
+    /// The URL of the translated page.
     pub url: &'a str,
 }
 
-/// How a page is shown in frames of other sites.
+/// How a page looks when embedded in a frame on another site.
 #[derive(Clone, Copy)]
 pub(super) struct Embedding<'a> {
     pub(super) style: &'static str,
@@ -49,9 +49,9 @@ pub(super) struct Embedding<'a> {
     pub(super) ancestors: &'a str,
 }
 
-/// The frame around a page's content.
+/// The layout around a page's content.
 ///
-/// Every `href` is relative to the site's root and doesn't start with a slash.
+/// Every `href` is relative to the site's root and has no leading slash.
 #[derive(Clone)]
 pub struct Page<'a> {
     pub(super) title: &'a str,
@@ -78,7 +78,7 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     /// Creates a page that can be anywhere on the site.
     ///
-    /// Its links start with `/`. Set [`Page::root`] if a proxy serves the site below a path.
+    /// Links start with `/`, so set [`Page::root`] if a proxy serves the site below a path.
     pub fn new(title: &'a str) -> Self {
         Self {
             title,
@@ -103,7 +103,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Creates the page at the site's root. Its links are relative, so they work below any path.
+    /// Creates the home page at the site's root. Its links are relative, so they work below any
+    /// path.
     pub fn home(title: &'a str) -> Self {
         Self { root: "./", ..Self::new(title) }
     }
@@ -123,27 +124,27 @@ impl<'a> Page<'a> {
         Self { is_right_to_left, ..self }
     }
 
-    /// Sets the words in the frame. The default is English.
+    /// Sets the layout's UI strings. They are in English by default.
     pub fn words(self, words: FrameWords<'a>) -> Self {
         Self { words: Some(words), ..self }
     }
 
-    /// Links to the page in the site's languages, with the default language first.
+    /// Links to the page's translations. The default language comes first.
     pub fn translations(self, translations: Vec<Translation<'a>>) -> Self {
         Self { translations, ..self }
     }
 
-    /// Appends a query to the navigation links, such as `?lang=de`.
+    /// Appends a query such as `?lang=de` to the navigation links.
     pub fn query(self, query: &'a str) -> Self {
         Self { query, ..self }
     }
 
-    /// Sets the site's path, with a trailing slash.
+    /// Sets the path that the site is served under, with a trailing slash.
     pub fn root(self, root: &'a str) -> Self {
         Self { root, ..self }
     }
 
-    /// Marks the navigation link that leads to this page.
+    /// Marks the navigation link to `href` as the current page.
     pub fn current(self, href: &'a str) -> Self {
         Self { current: Some(href), ..self }
     }
@@ -153,19 +154,19 @@ impl<'a> Page<'a> {
         Self { wide: true, ..self }
     }
 
-    /// Runs one of the site's scripts once the document is parsed.
+    /// Runs the site's script `name` once the document has been parsed.
     pub fn script(mut self, name: &'static str) -> Self {
         self.scripts.push(name);
         self
     }
 
-    /// Adds a feed or calendar with the same content.
+    /// Advertises a feed or calendar with the same content as the page.
     pub fn feed(mut self, media_type: &'a str, title: &'a str, href: &'a str) -> Self {
         self.feeds.push(Feed { media_type, title, href });
         self
     }
 
-    /// Shows a publisher's name and description instead of the service's.
+    /// Shows the publisher's name and description in place of the service's.
     pub fn publisher(self, name: &'a str, about: &'a str) -> Self {
         Self { publisher: Some(Publisher { name, about }), ..self }
     }
@@ -175,9 +176,9 @@ impl<'a> Page<'a> {
         Self { canonical: Some(url), ..self }
     }
 
-    /// Shows only the content, for use in frames on the sites in `ancestors`, which are
-    /// `frame-ancestors` sources. The page uses only this style sheet from the site and has this
-    /// class on its root element. Links open in a new tab.
+    /// Leaves out the layout so that other sites can show the page in a frame. `ancestors` lists
+    /// the permitted sites as `frame-ancestors` sources. The page uses only the site's style sheet
+    /// `style`, has `class` on its root element, and opens links in a new tab.
     pub fn embedded(self, style: &'static str, class: &'a str, ancestors: &'a str) -> Self {
         Self { embedding: Some(Embedding { style, class, ancestors }), ..self }
     }
@@ -187,7 +188,7 @@ impl<'a> Page<'a> {
         Self { unindexed: true, ..self }
     }
 
-    /// Adds an Open Graph property, such as `og:title`, unless the content is empty.
+    /// Adds an Open Graph property such as `og:title`. Does nothing if `content` is empty.
     pub fn property(mut self, name: &'a str, content: &'a str) -> Self {
         if !content.is_empty() {
             self.properties.push((name, content));
@@ -195,13 +196,13 @@ impl<'a> Page<'a> {
         self
     }
 
-    /// Adds JSON-LD, with every `<` escaped. The content security policy allows it because browsers
-    /// don't execute it.
+    /// Adds JSON-LD, with every `<` escaped. It is allowed by the content security policy since
+    /// browsers don't execute it.
     pub fn linked_data(self, json: &'a str) -> Self {
         Self { linked_data: Some(json), ..self }
     }
 
-    /// Lets the page show images from another origin, such as `https://images.example`.
+    /// Allows images from another origin, such as `https://images.example`.
     pub fn images_from(mut self, origin: &'a str) -> Self {
         self.image_origins.push(origin);
         self

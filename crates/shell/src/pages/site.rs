@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, web};
 use super::asset::Asset;
 use crate::Fault;
 
-/// The style sheet that all services use.
+/// The style sheet shared by all services.
 pub(super) const STYLE: &str = concat!(
     include_str!("style/tokens.css"),
     include_str!("style/elements.css"),
@@ -42,7 +42,7 @@ impl Accent {
         }
     }
 
-    /// Returns the color on light pages, for use in the icon.
+    /// Returns the color in light mode, which the icon uses too.
     pub(super) fn colour(self) -> &'static str {
         match self {
             Self::Blue => "#0b5cad",
@@ -72,7 +72,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Creates a site with a service's name and a one-line description.
+    /// Creates a site with the service's name and one-line description.
     ///
     /// The last navigation link leads to the API documentation.
     pub fn new(name: &'static str, about: &'static str, accent: Accent) -> Self {
@@ -82,7 +82,7 @@ impl Site {
         Self { name, about, accent, icon: "", links, assets, styles }.icon("M5 5h14v14H5z")
     }
 
-    /// Sets the service's icon, an SVG path on a 24 by 24 grid.
+    /// Sets the service's icon, given as an SVG path on a 24×24 grid.
     pub fn icon(mut self, icon: &'static str) -> Self {
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\">\
@@ -102,7 +102,7 @@ impl Site {
         self
     }
 
-    /// Adds a style sheet to every page, after the common one.
+    /// Adds a style sheet to every page, following the common one.
     pub fn style(mut self, name: &'static str, content: &'static [u8]) -> Self {
         self.styles.push(name);
         self.asset(name, content)
@@ -123,14 +123,14 @@ impl Site {
         self
     }
 
-    /// Returns an asset's address relative to the site's root.
+    /// Returns the URL of an asset, relative to the site's root.
     pub(super) fn href(&self, name: &str) -> String {
         let asset = self.assets.iter().find(|asset| asset.name == name);
         debug_assert!(asset.is_some(), "the site has no asset {name}");
         asset.map_or_else(String::new, |asset| format!("{}{}", &FOLDER[1..], asset.file))
     }
 
-    /// Returns the icon's address relative to the site's root.
+    /// Returns the URL of the icon, relative to the site's root.
     pub fn icon_href(&self) -> String {
         self.href("icon.svg")
     }
@@ -139,7 +139,7 @@ impl Site {
         self.styles.iter().map(|name| self.href(name))
     }
 
-    /// Returns whether a request path is an asset, for services that check paths before routing.
+    /// Returns whether `path` belongs to an asset, for services that check paths before routing.
     pub fn has(&self, path: &str) -> bool {
         path.strip_prefix(FOLDER).is_some_and(|file| self.find(file).is_some())
     }

@@ -162,7 +162,7 @@ fn only_names_with_the_digest_of_their_content_are_assets() {
     }
 }
 
-/// Returns the color tokens that a block in the style sheet sets.
+/// Returns the color tokens set by a block of the style sheet.
 fn colours(block: &str) -> BTreeMap<&str, [f64; 3]> {
     let rules = block.lines().filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
     rules.filter_map(|(name, value)| Some((name, rgb(value.trim_end_matches(';'))?))).collect()

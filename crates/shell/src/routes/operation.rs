@@ -1,4 +1,4 @@
-//! One operation of a service.
+//! A single operation of a service.
 
 use std::any::Any;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use actix_web::http::Method;
 
-/// One of the service's paths with its methods, and optionally an attached value.
+/// A path of the service with its methods and, optionally, an attached value.
 #[derive(Clone)]
 pub struct Operation {
     pub(super) template: String,
@@ -33,7 +33,7 @@ impl Operation {
         Self { template, segments, methods, id, summary, tag, attached: None }
     }
 
-    /// Attaches a value that the service defines, such as a required permission or a cost.
+    /// Attaches a service-defined value, such as a required permission or a cost.
     ///
     /// See [`Routes`](crate::Routes) for an example.
     pub fn attach<A: Send + Sync + 'static>(&mut self, value: A) -> &mut Self {
@@ -41,8 +41,8 @@ impl Operation {
         self
     }
 
-    /// Lists the method of a page's route, so that requests with other methods get 405 instead of
-    /// 404. `GET` implies `HEAD`.
+    /// Declares the method that a page's route handles, so other methods get 405 instead of 404.
+    /// `GET` implies `HEAD`.
     pub fn serves(&mut self, method: Method) -> &mut Self {
         self.methods = match method {
             Method::GET => vec![Method::GET, Method::HEAD],
@@ -51,32 +51,32 @@ impl Operation {
         self
     }
 
-    /// Returns the path with its parameters in braces, such as `/events/{id}`.
+    /// Returns the path template, with parameters in braces, e.g. `/events/{id}`.
     pub fn template(&self) -> &str {
         &self.template
     }
 
-    /// Returns the methods. `GET` implies `HEAD`.
+    /// Returns the allowed methods. `HEAD` is listed wherever `GET` is.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
 
-    /// Returns the `operationId` in the document, or `None` for a page.
+    /// Returns the `operationId` from the OpenAPI document, or `None` for a page.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// Returns the summary in the document, or an empty string for a page.
+    /// Returns the summary from the OpenAPI document, or an empty string for a page.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// Returns the first tag in the document, or an empty string for a page.
+    /// Returns the first tag from the OpenAPI document, or an empty string for a page.
     pub fn tag(&self) -> &str {
         &self.tag
     }
 
-    /// Returns the attached value if it has this type.
+    /// Returns the attached value, provided it is of type `A`.
     pub fn attached<A: 'static>(&self) -> Option<&A> {
         self.attached.as_deref()?.downcast_ref()
     }
@@ -104,7 +104,7 @@ impl Segment {
         }
     }
 
-    /// Returns whether a segment of a template is a parameter.
+    /// Returns whether `part`, a segment of a path template, is a parameter.
     pub(super) fn is_parameter(part: &str) -> bool {
         Self::name(part).is_some()
     }

@@ -1,4 +1,4 @@
-//! Registers operations.
+//! Registers a service's operations with the router and the OpenAPI document.
 
 use actix_web::dev::HttpServiceFactory;
 use actix_web::http::Method;
@@ -13,9 +13,9 @@ use crate::pages::Site;
 
 /// Collects a service's operations, in documentation order.
 ///
-/// Each operation is served, documented in OpenAPI, and becomes part of
-/// [`Operations`](crate::Operations), which we need for 405 responses, canonical paths and
-/// redacting the access log.
+/// Besides being routed and documented in OpenAPI, each operation is added to
+/// [`Operations`](crate::Operations), which drives 405 responses, canonical paths and access log
+/// redaction.
 ///
 /// ```
 /// use actix_web::get;
@@ -61,11 +61,11 @@ pub struct Routes<'a> {
 /// The purpose of one pass over a service's routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pass {
-    /// Lists and documents the routes, but doesn't serve them.
+    /// Lists and documents the routes without registering any handlers.
     Describe,
-    /// Serves the frequent ones, so that the router tries them first.
+    /// Registers the hot routes first so the router matches them before the others.
     Frequent,
-    /// Serves the others.
+    /// Registers the remaining routes.
     Others,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Routes<'a> {
         Self { config, pass, described: Described::default() }
     }
 
-    /// Adds a handler along with its `utoipa::path`.
+    /// Adds a handler that is documented with `#[utoipa::path]`.
     pub fn add<F>(&mut self, handler: F) -> &mut Operation
     where
         F: HttpServiceFactory + OpenApiFactory + 'static,
@@ -89,7 +89,7 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Others)
     }
 
-    /// Adds a handler for frequent requests, which the router tries before all others.
+    /// Adds a handler for a hot route, which the router tries before all others.
     ///
     /// ```
     /// # use actix_web::get;
@@ -108,9 +108,9 @@ impl<'a> Routes<'a> {
         self.register(handler, Pass::Frequent)
     }
 
-    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing. It
-    /// is documented and listed, but doesn't have a handler. `documented` is the struct that
-    /// `utoipa::path` generates for a function, named `__path_` plus the function's name.
+    /// Adds an operation that [`Service::first`](crate::Service::first) answers before routing, so
+    /// it has no handler but is still listed and documented. `documented` is the
+    /// `__path_<function>` struct that `utoipa::path` generates for a function.
     ///
     /// ```
     /// # use actix_web::HttpResponse;
@@ -130,7 +130,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Serves a page. Pages aren't part of the document.
+    /// Serves a page. Pages don't appear in the OpenAPI document.
     ///
     /// ```
     /// use actix_web::http::Method;
@@ -150,7 +150,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Serves a page that can only be read. Other methods get 405.
+    /// Serves a read-only page. Methods other than `GET` and `HEAD` get 405.
     ///
     /// ```
     /// use actix_web::http::Method;
@@ -179,7 +179,8 @@ impl<'a> Routes<'a> {
         self.configure(|config| site.serve(config));
     }
 
-    /// Serves routes that aren't operations, such as files. These aren't documented or listed.
+    /// Registers routes that aren't operations, such as files. They are neither documented nor
+    /// listed.
     ///
     /// ```
     /// use actix_web::web;
@@ -208,7 +209,7 @@ impl<'a> Routes<'a> {
         &mut self.described.operations[at]
     }
 
-    /// Lists and documents a handler's operations. Returns the index of the first one.
+    /// Lists and documents a handler's operations, and returns the index of the first.
     fn describe(&mut self, handler: &impl OpenApiFactory) -> usize {
         let at = self.described.operations.len();
         if self.pass != Pass::Describe {
@@ -228,7 +229,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Describes a path's operation, using the ID, summary and tag of its first method.
+/// Builds the operation for a path. Its ID, summary and tag are those of the path's first method.
 fn described(template: &str, item: &PathItem) -> Operation {
     let mut methods = Vec::new();
     let mut first = None;
@@ -260,7 +261,7 @@ fn described(template: &str, item: &PathItem) -> Operation {
 
 pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     let mut described = Described::default();
-    // actix only gives us a configuration while building an application, which we drop right away.
+    // actix only hands out a `ServiceConfig` while building an app, so we build one and drop it.
     let _ = App::new().configure(|config| {
         let mut routes = Routes::new(config, Pass::Describe);
         register(&mut routes);
@@ -269,7 +270,7 @@ pub(super) fn describe(register: impl FnOnce(&mut Routes<'_>)) -> Described {
     described
 }
 
-/// Serves the operations that `add` registers, frequent ones first.
+/// Registers the operations that `add` lists, hot routes first.
 pub(crate) fn serve(config: &mut ServiceConfig, add: fn(&mut Routes<'_>)) {
     for pass in [Pass::Frequent, Pass::Others] {
         add(&mut Routes::new(config, pass));

@@ -1,4 +1,4 @@
-//! The table of operations, for canonical paths, redaction and allowed methods.
+//! The operations table, used for canonical paths, log redaction and allowed methods.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -16,39 +16,40 @@ const DOCS: &str = "/docs/";
 /// Replaces unknown path segments in the access log.
 const HIDDEN: &str = "{hidden}";
 
-/// Maximum number of segments of an unknown path in the access log. A path may have thousands of
-/// them, and [`HIDDEN`] is longer than most.
+/// Maximum number of segments of an unknown path to show in the access log. Without a limit, a path
+/// with thousands of segments would become even longer in the log, since [`HIDDEN`] is longer than
+/// most segments.
 const MOST_SHOWN: usize = 32;
 
-/// Defines which spellings of a path are equivalent. [`Operations::canonical`] returns the
-/// documented one.
+/// Rules for treating different spellings of a path as equivalent. [`Operations::canonical`]
+/// returns the documented spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRules {
-    /// Whether to ignore case in literal segments. Parameters always keep their case.
+    /// Whether literal segments are matched case-insensitively. Parameters always keep their case.
     pub ignore_case: bool,
-    /// How trailing slashes are treated.
+    /// How trailing slashes are handled.
     pub trailing_slash: TrailingSlash,
-    /// Replaces an empty parameter, which the router wouldn't match. If this is `None`, such a path
-    /// is not found.
+    /// The value to substitute for an empty parameter, which the router wouldn't match. If `None`,
+    /// paths with an empty parameter aren't found.
     pub empty_parameter: Option<&'static str>,
 }
 
-/// How trailing slashes are treated.
+/// How trailing slashes are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrailingSlash {
-    /// They are part of the path.
+    /// Trailing slashes are part of the path.
     Kept,
-    /// All are dropped, even from unknown paths. Only `/docs/` keeps its slash.
+    /// All trailing slashes are dropped, even from unknown paths. The only exception is `/docs/`.
     Dropped,
-    /// A single one is dropped if the operation's path ends in a literal segment.
+    /// A single trailing slash is dropped if the operation's path ends in a literal segment.
     OneDropped,
 }
 
 impl PathRules {
-    /// Leaves paths alone.
+    /// Matches paths exactly as documented.
     pub const EXACT: Self =
         Self { ignore_case: false, trailing_slash: TrailingSlash::Kept, empty_parameter: None };
-    /// Drops trailing slashes.
+    /// Drops trailing slashes and is otherwise exact.
     pub const NO_TRAILING_SLASH: Self =
         Self { trailing_slash: TrailingSlash::Dropped, ..Self::EXACT };
 }
@@ -70,7 +71,7 @@ pub struct Operations {
 
 static NONE: LazyLock<Arc<Operations>> = LazyLock::new(Arc::default);
 
-/// Returns the operations of the service that is handling a request.
+/// Returns the operations of the service handling `request`.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -83,7 +84,7 @@ pub fn operations(request: &HttpRequest) -> &Operations {
 }
 
 impl Operations {
-    /// Returns the operations that `register` adds.
+    /// Collects the operations that `register` adds.
     ///
     /// See [`Routes`] for an example.
     pub fn of(register: impl FnOnce(&mut Routes<'_>)) -> Self {
@@ -93,7 +94,7 @@ impl Operations {
         Self { operations, tree, rules: PathRules::EXACT, docs: false }
     }
 
-    /// Sets the service's path rules.
+    /// Sets the rules for equivalent paths.
     ///
     /// ```
     /// use shell::{Operations, PathRules};
@@ -124,12 +125,12 @@ impl Operations {
         self.operations.iter()
     }
 
-    /// Returns the first operation at a path, regardless of its methods.
+    /// Returns the first operation at `path`, whatever its methods.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         self.locate(path).map(|(operation, _)| operation)
     }
 
-    /// Returns whether a path is the OpenAPI document or a Swagger UI page.
+    /// Returns whether `path` is the OpenAPI document or part of Swagger UI.
     ///
     /// ```
     /// let operations = shell::Operations::default();
@@ -145,9 +146,9 @@ impl Operations {
         document == DOCUMENT || path == "/docs" || path.starts_with(DOCS)
     }
 
-    /// Returns the canonical path if it differs from `path`.
+    /// Returns the canonical form of `path`, or `None` if `path` is already canonical.
     ///
-    /// Literal segments get their documented case. Parameters are unchanged.
+    /// Literal segments get their documented case, while parameters stay as sent.
     pub fn canonical(&self, path: &str) -> Option<String> {
         let rules = self.rules;
         if rules == PathRules::EXACT || (path.ends_with('/') && self.is_template(path)) {
@@ -165,8 +166,9 @@ impl Operations {
         }
     }
 
-    /// Returns the text that the access log shows for a path. This is its operation's pattern. In
-    /// an unknown path, we only keep words that occur in operations, and only its first segments.
+    /// Returns the form of `path` to show in the access log, which is the template of its operation.
+    /// If no operation matches, only the first segments are kept, and those that don't occur in any
+    /// operation are hidden.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
             Some((operation, _)) => Cow::Borrowed(operation.template()),
@@ -177,7 +179,7 @@ impl Operations {
         }
     }
 
-    /// Returns a path's methods, or nothing if it doesn't have a route.
+    /// Returns the methods allowed at `path`, or an empty list if it has no route.
     pub(crate) fn methods_of(&self, path: &str) -> Vec<Method> {
         if self.docs && (path == DOCUMENT || path.starts_with(DOCS)) {
             return vec![Method::GET, Method::HEAD];
@@ -199,7 +201,7 @@ impl Operations {
         found
     }
 
-    /// Returns all operations' methods.
+    /// Returns the methods of all operations.
     pub(crate) fn methods(&self) -> Vec<Method> {
         let mut found = vec![Method::GET, Method::HEAD];
         for method in self.operations.iter().flat_map(|operation| &operation.methods) {
@@ -210,14 +212,14 @@ impl Operations {
         found
     }
 
-    /// Returns whether an operation without parameters has exactly this path.
+    /// Returns whether `path` is exactly the path of an operation without parameters.
     fn is_template(&self, path: &str) -> bool {
         self.operations
             .iter()
             .any(|operation| operation.template == path && !operation.has_parameters())
     }
 
-    /// Returns a path's operation, and the path without ignored trailing slashes.
+    /// Returns the operation at `path`, along with `path` stripped of ignored trailing slashes.
     fn locate<'p>(&self, path: &'p str) -> Option<(&Operation, &'p str)> {
         let rules = self.rules;
         let trimmed = match rules.trailing_slash {
@@ -234,7 +236,7 @@ impl Operations {
         Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
     }
 
-    /// Returns the first accepted operation that matches exactly this path.
+    /// Returns the first operation that matches `path` as it is and that `accepted` approves.
     fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
         let rules = self.rules;
         let empty = rules.empty_parameter.is_some();
@@ -245,7 +247,7 @@ impl Operations {
         self.operations.get(place)
     }
 
-    /// Returns the canonical spelling of a path that isn't an operation.
+    /// Returns the canonical spelling of a path that doesn't belong to an operation.
     fn other<'p>(&self, path: &'p str, rules: PathRules) -> Option<Cow<'p, str>> {
         let docs = path.get(..DOCS.len()).is_some_and(|start| match rules.ignore_case {
             true => start.eq_ignore_ascii_case(DOCS),
@@ -270,8 +272,7 @@ impl Operations {
         dropped.then_some(Cow::Borrowed(trimmed))
     }
 
-    /// Returns a segment of an unknown path if some operation contains it, and [`HIDDEN`]
-    /// otherwise.
+    /// Returns the segment if it occurs in some operation, and [`HIDDEN`] otherwise.
     fn known_word(&self, part: &str) -> &str {
         let literals = self.operations.iter().flat_map(|operation| &operation.segments);
         let literals = literals.filter_map(|segment| match segment {
@@ -283,8 +284,8 @@ impl Operations {
     }
 }
 
-/// Returns whether a path's literal segments have the documented case. Unless `empty` is true, no
-/// parameter may be empty.
+/// Returns whether all literal segments of `path` have their documented case. Empty parameters are
+/// only allowed if `empty` is true.
 fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     let mut parts = operation.template.split('/').zip(path.split('/'));
     parts.all(|(known, part)| match Segment::is_parameter(known) {
@@ -293,7 +294,7 @@ fn is_spelled(operation: &Operation, path: &str, empty: bool) -> bool {
     })
 }
 
-/// Returns the documented spelling of a path.
+/// Returns `path` in its documented spelling.
 fn spelled(operation: &Operation, path: &str, rules: PathRules) -> String {
     let parts = operation.template.split('/').zip(path.split('/'));
     joined(parts.map(|(known, part)| {

@@ -1,20 +1,20 @@
-//! A prefix tree of path segments.
+//! A trie of path segments.
 
 use super::operation::{Operation, Segment};
 
-/// A node in the tree, for all paths with the same prefix.
+/// A trie node, which represents all paths with the same prefix.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    /// Next nodes by literal segment, in lowercase.
+    /// Child nodes for literal segments, with their segments in lowercase.
     words: Vec<(String, Tree)>,
-    /// The next node if the segment is a parameter.
+    /// The child node for a parameter.
     parameter: Option<Box<Tree>>,
-    /// Indexes of the operations whose path ends here, in registration order.
+    /// Indexes of the operations whose paths end here, in registration order.
     ends: Vec<usize>,
 }
 
 impl Tree {
-    /// Builds a tree that identifies operations by index.
+    /// Builds a trie that maps paths to indexes into `operations`.
     pub(super) fn of(operations: &[Operation]) -> Self {
         let mut tree = Self::default();
         for (place, operation) in operations.iter().enumerate() {
@@ -37,17 +37,17 @@ impl Tree {
         &mut self.words[at].1
     }
 
-    /// Returns the index of the first matching operation that is accepted. Ignores case, and
-    /// prefers literal segments to parameters.
+    /// Returns the index of the first operation that matches `path` and that `accepted` approves.
+    /// Case is ignored, and literal segments take precedence over parameters.
     ///
-    /// Parameters match an empty segment only if `empty` is true.
+    /// Parameters only match an empty segment if `empty` is true.
     pub(super) fn first(
         &self,
         path: &str,
         empty: bool,
         accepted: &mut impl FnMut(usize) -> bool,
     ) -> Option<usize> {
-        // Segments are so short that a vectorized search would cost more.
+        // Segments are short enough that a plain loop beats a vectorized search.
         let end = path.bytes().position(|byte| byte == b'/').unwrap_or(path.len());
         let (part, rest) = path.split_at(end);
         let rest = rest.strip_prefix('/');
