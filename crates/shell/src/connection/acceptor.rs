@@ -1,4 +1,4 @@
-//! The service that gets accepted sockets from actix-server.
+//! The service to which actix-server hands accepted sockets.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -24,14 +24,14 @@ use futures_util::future::LocalBoxFuture;
 /// Serves HTTP/1.1 on a socket until it is closed.
 type Http1 = dyn Fn(Guard, Option<SocketAddr>) -> LocalBoxFuture<'static, ()>;
 
-/// Handles one listener's sockets on one worker.
+/// Handles the sockets that one listener accepts, on one worker.
 struct Acceptor<A> {
     entrance: Entrance,
     app: Tracked<A>,
     http1: Rc<Http1>,
 }
 
-/// Returns a listener's service factory. `app` builds one application per worker.
+/// Returns the service factory for a listener. `app` builds the application once per worker.
 pub(crate) fn listener<F, I, S, IO>(
     entrance: Entrance,
     app: F,
@@ -72,7 +72,7 @@ where
     let expectation = Expectation(app.clone());
     let service = HttpService::build()
         .keep_alive(KEEP_ALIVE)
-        // The guard sets deadlines for all request heads, including the first.
+        // The guard enforces deadlines for all request heads, including the first.
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)

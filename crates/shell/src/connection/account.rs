@@ -11,17 +11,17 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum bytes in memory for one connection. This includes request bodies and responses that the
-/// client hasn't read yet.
+/// Maximum bytes of memory that one connection may use for request bodies and for responses that
+/// the client hasn't read yet.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Maximum bytes in memory for all of the process's connections.
+/// Maximum bytes of memory for all connections of the process.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// When all connections together use more bytes than this, those that use more than [`MUCH`] must
+/// Once all connections together use more bytes than this, those that use more than [`MUCH`] must
 /// keep up a minimum rate.
 const PRESSURE: usize = 32 << 20;
 const MUCH: usize = 512 << 10;
-/// Likewise for those that use more than [`SOME`]. Otherwise, a few hundred slow connections could
-/// use all of the process's memory.
+/// Likewise for connections that use more than [`SOME`]. Otherwise, a few hundred slow connections
+/// could use up all of the process's memory.
 const HIGH_PRESSURE: usize = 64 << 20;
 const SOME: usize = 32 << 10;
 
@@ -36,8 +36,8 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// Returns the bytes that a connection may use without having to keep up the minimum rate, when all
-/// connections use `all`.
+/// Returns how many bytes a connection may use without having to keep up the minimum rate, given
+/// that all connections together use `all` bytes.
 fn exempt(all: usize) -> usize {
     if all > HIGH_PRESSURE {
         SOME
@@ -48,7 +48,7 @@ fn exempt(all: usize) -> usize {
     }
 }
 
-/// The load at some point in time.
+/// A snapshot of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
     /// Number of open connections.
@@ -63,7 +63,7 @@ pub(crate) fn load() -> Load {
     Load { connections, bytes: HELD.load(Ordering::Relaxed) }
 }
 
-/// Registers the connection metrics, so they show up before the first connection.
+/// Registers the connection metrics so that they show up even before the first connection.
 pub(crate) fn show_metrics() {
     LazyLock::force(&OPEN_CONNECTIONS);
     LazyLock::force(&OPEN_REQUESTS);
@@ -74,27 +74,27 @@ pub(crate) fn show_metrics() {
 pub(crate) struct Connection {
     /// Whether the connection uses TLS.
     secure: bool,
-    /// Whether the client uses TLS to the proxy, according to the PROXY protocol header.
+    /// Whether the client connected to the proxy over TLS, according to the PROXY protocol header.
     pub(super) tls_at_proxy: Cell<bool>,
     /// Whether the peer is a proxy on a Unix socket.
     pub(super) trusted_peer: Cell<bool>,
     open: Cell<usize>,
-    /// How many requests have reached the application.
+    /// Number of requests that have reached the application.
     pub(super) served: Cell<u64>,
-    /// Whether some of a response may still be unsent.
+    /// Whether part of a response may still be unsent.
     pub(super) unflushed: Cell<bool>,
-    /// Whether the guard waits for the client to read.
+    /// Whether the guard is waiting for the client to read.
     pub(super) socket_is_full: Cell<bool>,
-    /// Size in bytes of the HTTP/1.1 response being written. It counts as memory in use while the
-    /// client is slow.
+    /// Size in bytes of the HTTP/1.1 response being written. Counts as memory in use while the
+    /// client is slow to read it.
     pub(super) sending: Cell<usize>,
-    /// The kind of body after the last HTTP/1.1 request head.
+    /// The kind of body that follows the last HTTP/1.1 request head.
     pub(super) expected: Cell<Expected>,
-    /// Whether the application has read the whole body.
+    /// Whether the application has read the request body to its end.
     pub(super) body_is_read: Cell<bool>,
-    /// Bytes the client has read, plus bytes of request bodies that the application has read.
+    /// Bytes sent to the client, plus bytes of request bodies that the application has read.
     pub(super) moved: Cell<u64>,
-    /// HTTP/2 frames that had no effect.
+    /// Number of HTTP/2 frames that had no effect.
     idle_frames: Cell<usize>,
     held: Arc<AtomicUsize>,
 }
@@ -123,7 +123,7 @@ impl Connection {
         self.open.get() == 0
     }
 
-    /// Returns whether no request is open and all responses were sent.
+    /// Returns whether there are no open requests and all responses have been sent.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_idle() && !self.unflushed.get()
     }
@@ -138,32 +138,32 @@ impl Connection {
         self.is_full_without(0)
     }
 
-    /// Returns whether the connection or the process uses too much memory, not counting this
-    /// response. Even the longest response can therefore be sent if nothing else is in memory.
+    /// Returns whether the connection or the process uses too much memory, not counting the
+    /// response of `answer` bytes. This way, even the longest response can be sent if nothing else
+    /// is in memory.
     pub(super) fn is_full_without(&self, answer: usize) -> bool {
         let (own, all) = (self.held.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
         own.saturating_sub(answer) > HELD_BY_CONNECTION
             || all.saturating_sub(answer) > HELD_BY_PROCESS
     }
 
-    /// Returns whether the minimum rate may apply to the connection.
+    /// Returns whether the connection uses enough memory for the minimum rate to ever apply to it.
     pub(super) fn holds_some(&self) -> bool {
         self.held.load(Ordering::Relaxed) > SOME
     }
 
-    /// Returns whether all connections together use enough memory for the minimum rate to apply to
-    /// this one.
+    /// Returns whether memory is scarce enough for the minimum rate to apply to this connection.
     pub(super) fn must_keep_up(&self) -> bool {
         self.held.load(Ordering::Relaxed) > exempt(HELD.load(Ordering::Relaxed))
     }
 
-    /// Counts received frames and returns how many had no effect.
+    /// Counts received frames, and returns the total number of frames that had no effect.
     pub(super) fn count_frames(&self, frames: usize) -> usize {
         self.idle_frames.set(self.idle_frames.get().saturating_add(frames));
         self.idle_frames.get()
     }
 
-    /// Subtracts frames that had an effect.
+    /// Excludes `frames` frames from the count because they had an effect.
     pub(super) fn count_useful(&self, frames: usize) {
         self.idle_frames.set(self.idle_frames.get().saturating_sub(frames));
     }
@@ -178,7 +178,7 @@ impl Drop for Connection {
 /// A request, from the time it reaches the application until its response has been sent or dropped.
 pub(super) struct OpenRequest {
     pub(super) connection: Option<Rc<Connection>>,
-    /// Memory used by the part of the request body that the application has read.
+    /// Memory used by the part of the request body that the application has read so far.
     pub(super) body: Option<Rc<Held>>,
 }
 
@@ -203,7 +203,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Memory that a connection uses until this value is dropped.
+/// Memory that counts towards a connection until this value is dropped.
 pub(super) struct Held {
     connection: Arc<AtomicUsize>,
     bytes: Cell<usize>,
@@ -226,7 +226,8 @@ impl Held {
         self.bytes.get()
     }
 
-    /// Ties this value to a buffer, so its bytes count until the buffer's last slice is dropped.
+    /// Ties this value to a buffer so that its bytes count until the buffer's last slice is
+    /// dropped.
     pub(super) fn around(self, buffer: Bytes) -> Bytes {
         struct Counted {
             buffer: Bytes,

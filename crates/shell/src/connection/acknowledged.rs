@@ -1,9 +1,9 @@
-//! How much of what we sent a client has received.
+//! Measures how much of the data that we sent has reached the client.
 #![cfg_attr(target_os = "linux", allow(unsafe_code))]
 
 use tokio::net::TcpStream;
 
-/// Returns how many bytes the client's TCP has acknowledged, or 0 if the system doesn't count them.
+/// Returns how many bytes the client's TCP has acknowledged, or 0 if the system doesn't track this.
 #[cfg(target_os = "linux")]
 pub(super) fn acknowledged(stream: &TcpStream) -> u64 {
     use std::mem::MaybeUninit;
@@ -25,7 +25,8 @@ pub(super) fn acknowledged(stream: &TcpStream) -> u64 {
     if failed != 0 {
         return 0;
     }
-    // SAFETY: all fields are integers, which may be zero. An old kernel doesn't write the last ones.
+    // SAFETY: all fields are integers, for which zero is valid if an old kernel leaves the last
+    // ones out.
     unsafe { info.assume_init() }.tcpi_bytes_acked
 }
 

@@ -14,20 +14,21 @@ use super::account::{Connection, Held};
 use super::minimum_rate::MinimumRate;
 use super::progress::Progress;
 
-/// A body that fails if less than 1 KiB arrives within a period, if its connection uses too much
-/// memory, or if it is too slow while memory is scarce.
+/// A body that fails if less than 1 KiB arrives per period, if its connection uses too much memory,
+/// or if it arrives too slowly while memory is scarce.
 pub(super) struct Timed<S> {
     body: S,
     progress: Progress,
     rate: MinimumRate,
-    /// Whether the last poll found nothing to read.
+    /// Whether the last poll had nothing to read.
     waits: bool,
     connection: Option<Rc<Connection>>,
     held: Option<Rc<Held>>,
 }
 
 impl<S> Timed<S> {
-    /// `held` counts the bytes read. It lives as long as the request, which may keep them all.
+    /// `held` counts the bytes read. It lives as long as the request, since the handler may keep
+    /// all of them.
     pub(super) fn new(
         body: S,
         period: Duration,
@@ -38,7 +39,7 @@ impl<S> Timed<S> {
         Self { body, progress, rate, waits: false, connection, held }
     }
 
-    /// Counts a chunk's memory.
+    /// Counts the memory of a chunk of `bytes` bytes.
     ///
     /// # Errors
     /// Returns an error if the connection uses too much memory.
@@ -52,13 +53,13 @@ impl<S> Timed<S> {
         if connection.is_full() { Err(io::ErrorKind::OutOfMemory.into()) } else { Ok(()) }
     }
 
-    /// Returns whether the body arrives too slowly for the memory that its connection uses.
+    /// Returns whether the body arrives too slowly, given how much memory its connection uses.
     fn is_missed(&mut self, context: &mut Context<'_>) -> bool {
         let Some(connection) = &self.connection else { return false };
         self.rate.is_missed(context, connection)
     }
 
-    /// Waits for more to read. Returns an error if the body is late.
+    /// Waits for more data. Returns an error if the body is overdue.
     fn wait(&mut self, context: &mut Context<'_>) -> Option<io::ErrorKind> {
         if !self.waits {
             self.waits = true;
@@ -77,7 +78,8 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let failed = |kind: io::ErrorKind| Poll::Ready(Some(Err(PayloadError::Io(kind.into()))));
-        // This comes first. Otherwise, a client could postpone it by sending a byte at a time.
+        // Check this first. Otherwise, a client could put off the check by sending a byte at a
+        // time.
         if this.waits && this.is_missed(context) {
             return failed(io::ErrorKind::OutOfMemory);
         }

@@ -21,7 +21,7 @@ impl Drain {
         Self(receiver)
     }
 
-    /// Waits until draining starts.
+    /// Waits until the server starts draining.
     pub(super) async fn begun(&mut self) {
         if self.0.wait_for(|draining| *draining).await.is_err() {
             std::future::pending::<()>().await;
@@ -44,7 +44,7 @@ pub(crate) struct Entrance {
 }
 
 impl Entrance {
-    /// Runs a step before a connection's first request, such as the TLS handshake.
+    /// Runs a step that precedes a connection's first request, such as the TLS handshake.
     ///
     /// Returns `None` if the step takes longer than `HEAD_TIMEOUT` or the server stops first.
     pub(super) async fn limit<T>(&self, step: impl Future<Output = T>) -> Option<T> {
@@ -55,7 +55,7 @@ impl Entrance {
         }
     }
 
-    /// Waits until the server is stopping and connections have had time for one last request.
+    /// Waits until the server is stopping and every connection has had time for one last request.
     pub(super) async fn stopped(&self) {
         self.stopping.notified().await;
         sleep(LAST_REQUESTS).await;

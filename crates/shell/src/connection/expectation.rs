@@ -1,9 +1,9 @@
 //! Requests with `Expect: 100-continue`, whose clients wait before sending the body.
 //!
 //! actix-http's dispatcher writes `100 Continue` once its service for such requests returns. Our
-//! service starts the application and returns when the application reads the body. If the head is
-//! enough for a response, for example because the path is unknown, a key is missing or the body is
-//! too long, the application has already responded, and the client gets that response instead.
+//! service starts the application and returns when the application reads the body. Sometimes the
+//! head is enough to respond, for example because the path is unknown, a key is missing or the body
+//! is too long. In this case, the client gets the response without having sent the body.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -39,7 +39,7 @@ where
     A::Future: 'static,
 {
     type Response = Request;
-    /// The response, if the application doesn't read the body.
+    /// The response, if the application responds without reading the body.
     type Error = Response<BoxBody>;
     type Future = LocalBoxFuture<'static, Result<Request, Self::Error>>;
 
@@ -78,7 +78,7 @@ where
 #[derive(Default)]
 struct Wait {
     has_begun: Cell<bool>,
-    /// Wakes the task of the connection. The application may read the body in another task.
+    /// Wakes the connection's task, since the application may read the body in another task.
     waker: AtomicWaker,
 }
 

@@ -1,5 +1,5 @@
-//! Counts the frames an HTTP/2 connection receives, and replaces two of their values before h2 reads
-//! them.
+//! Counts the frames that an HTTP/2 connection receives, and replaces two of their values before h2
+//! sees them.
 //!
 //! | Value | Without the replacement |
 //! |---|---|
@@ -12,29 +12,29 @@ use std::cmp::Ordering;
 const PREFACE: usize = 24;
 /// Length of a frame header in bytes. The first three are the payload length.
 const HEAD: usize = 9;
-/// The header byte with the frame type.
+/// Offset of the frame type in the header.
 const KIND: usize = 3;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 /// Length of one setting: a 16-bit identifier and a 32-bit value.
 const SETTING: usize = 6;
 const HEADER_TABLE_SIZE: [u8; 2] = [0, 1];
-/// Maximum size of the table for compressing response headers, in bytes. This is HTTP/2's default.
+/// Maximum size in bytes of the table for compressing response headers. This is HTTP/2's default.
 const LARGEST_TABLE: [u8; 4] = 4096_u32.to_be_bytes();
 const HIGHEST_STREAM: [u8; 4] = (u32::MAX >> 1).to_be_bytes();
 
-/// Reads frames in a byte stream that arrives in arbitrary chunks.
+/// Parses frames from a byte stream that arrives in arbitrary chunks.
 pub(super) struct Frames {
-    /// Bytes until the next frame header.
+    /// Number of bytes before the next frame header.
     left: usize,
-    /// The last frame header, and how many bytes of the next one have arrived.
+    /// The last frame header. Its first `begun` bytes already belong to the next one.
     head: [u8; HEAD],
     begun: usize,
-    /// Number of payload bytes that have arrived, if the payload may be changed.
+    /// Offset of the next payload byte, for payloads that may be changed.
     position: usize,
     /// The identifier of the setting whose value is arriving.
     identifier: [u8; 2],
-    /// Compares the value's bytes so far with the limit.
+    /// How the bytes of the value received so far compare to the limit.
     compared: Ordering,
 }
 
@@ -50,7 +50,7 @@ impl Frames {
         }
     }
 
-    /// Replaces values in the bytes, and returns the number of frame headers that they complete.
+    /// Replaces values in `bytes`, and returns the number of frame headers completed by `bytes`.
     pub(super) fn pass(&mut self, bytes: &mut [u8]) -> usize {
         let (mut frames, mut at) = (0, 0);
         loop {
@@ -73,7 +73,8 @@ impl Frames {
         }
     }
 
-    /// Returns the next payload byte of a GOAWAY or SETTINGS frame, given the byte that arrived.
+    /// Returns the byte to use in place of `byte`, the next payload byte of a GOAWAY or SETTINGS
+    /// frame.
     fn replaced(&mut self, byte: u8) -> u8 {
         let position = self.position;
         self.position += 1;
@@ -104,7 +105,7 @@ mod tests {
         [&length[1..], &[kind, 0, 0, 0, 0, 1], payload].concat()
     }
 
-    /// Returns what is passed on after the preface, and the number of frames.
+    /// Returns the bytes that are passed on after the preface, and the number of frames.
     fn passed(frames: &[u8], size: usize) -> (Vec<u8>, usize) {
         let mut bytes = [&[0; PREFACE][..], frames].concat();
         let mut reader = Frames::new();

@@ -1,4 +1,4 @@
-//! A socket with deadlines.
+//! A socket that enforces deadlines.
 
 use std::io;
 use std::net::SocketAddr;
@@ -27,8 +27,8 @@ use super::pipeline::{Pipeline, Turn};
 use super::progress::{PROGRESS, Progress};
 use super::socket::{Protocol, Socket};
 
-/// A socket with its connection's deadlines. Request heads and parser errors are only tracked for
-/// HTTP/1.1.
+/// A socket that enforces its connection's deadlines. Request heads and parser errors are only
+/// tracked for HTTP/1.1.
 pub(super) struct Guard {
     socket: Socket,
     pub(super) connection: Rc<Connection>,
@@ -36,42 +36,45 @@ pub(super) struct Guard {
     peer: Option<SocketAddr>,
     limits: Limits,
     faults: Arc<ParserFaults>,
-    /// When the next request must have reached the application. Applies while no request is open.
+    /// The time by which the next request must have reached the application. Only applies while no
+    /// request is open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. Resetting it for each request would take
-    /// longer than reading the request.
+    /// Wakes the connection at the deadline or earlier. We don't reset it for each request because
+    /// that would take longer than reading the request.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
-    /// Memory used by a long head that isn't complete yet.
+    /// Memory used by a long head that is still incomplete.
     head: Option<Held>,
     pipeline: Pipeline,
-    /// Deadline for the rest of a body whose request has already been answered.
+    /// Deadline for receiving the rest of a body after responding to its request.
     linger: Option<Instant>,
-    /// Number of requests that the application had received at the last update.
+    /// Number of requests that had reached the application at the last update.
     served: u64,
     write: Progress,
-    /// Bytes that the client had acknowledged when the period of `write` began.
+    /// Number of bytes that the client had acknowledged when the current period of `write` began.
     acknowledged: u64,
     rate: MinimumRate,
     frames: Frames,
-    /// Whether the client has stopped reading. Until it resumes, we don't read requests from it.
+    /// Whether the client has stopped reading. Until it resumes, we don't read any requests from
+    /// it.
     stuck: bool,
-    /// Memory used by the response that an HTTP/1.1 client isn't reading.
+    /// Memory used by a response that an HTTP/1.1 client isn't reading.
     waiting: Option<Held>,
-    /// The unsent rest of a response that replaces the parser's.
+    /// The unsent part of the response that replaces the parser's.
     reply: Bytes,
     closed: bool,
 }
 
-/// The state of an HTTP/1.1 connection between two requests.
+/// The state of an HTTP/1.1 connection with regard to the next request head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Head {
-    /// A request is open, and its head is complete.
+    /// A request is open, so its head is complete.
     Served,
-    /// Nothing of the next head has arrived.
+    /// No bytes of the next head have arrived.
     Awaited,
-    /// Some bytes have arrived. `line` is the number of bytes in an incomplete request line.
+    /// Some bytes have arrived. `line` is the number of bytes in the request line if it isn't
+    /// complete yet.
     Begun { line: Option<usize>, length: usize },
 }
 
@@ -112,8 +115,8 @@ impl Guard {
         (guard, permit)
     }
 
-    /// Updates the state after requests have reached the application. Some may already have been
-    /// answered.
+    /// Updates the state if requests have reached the application. Some of them may already have
+    /// been answered.
     fn note_served(&mut self) {
         let served = self.connection.served.get();
         if served != self.served {
@@ -125,7 +128,7 @@ impl Guard {
         }
     }
 
-    /// Tracks a request head's bytes. Returns a status if the head is rejected.
+    /// Tracks the bytes of a request head. Returns a status if the head must be rejected.
     fn note_head(&mut self, bytes: &[u8]) -> Option<StatusCode> {
         if !self.connection.is_idle() {
             return None;
@@ -138,7 +141,8 @@ impl Guard {
             }
         };
         let first = &bytes[..memchr(b'\n', bytes).unwrap_or(bytes.len())];
-        // A request target has no fragment (RFC 9112, section 3.2). The parser would drop it.
+        // A request target can't contain a fragment (RFC 9112, section 3.2), but the parser would
+        // drop it.
         if line.is_some() && memchr(b'#', first).is_some() {
             return Some(StatusCode::BAD_REQUEST);
         }
@@ -162,8 +166,8 @@ impl Guard {
         None
     }
 
-    /// Returns whether the next request is past its deadline. This is called when there is nothing
-    /// to read.
+    /// Returns whether the next request has missed its deadline. Called when there is nothing to
+    /// read.
     fn head_is_late(&mut self, context: &mut Context<'_>) -> bool {
         self.note_served();
         if !self.connection.is_idle() {
@@ -181,15 +185,14 @@ impl Guard {
             if now >= self.deadline {
                 return true;
             }
-            // All later deadlines are at least this far away.
+            // Deadlines set after this one are at least this far away.
             self.alarm.as_mut().reset(self.deadline.min(now + self.limits.head));
         }
         self.alarm_is_set = true;
         false
     }
 
-    /// Ends the connection with a response, sending as much of it as the socket accepts
-    /// immediately.
+    /// Ends the connection with a response, and sends as much of it as the socket takes right away.
     fn end_with(&mut self, status: StatusCode, context: &mut Context<'_>) {
         self.closed = true;
         let since = self.deadline.checked_sub(self.limits.head).unwrap_or_else(Instant::now);
@@ -201,7 +204,7 @@ impl Guard {
         self.reply = reply;
     }
 
-    /// Sends the rest of the response from `end_with`.
+    /// Sends the rest of the response that `end_with` started.
     fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.reply.is_empty() {
             match self.socket.poll_write(context, &self.reply) {
@@ -215,12 +218,13 @@ impl Guard {
 
     /// Returns whether the client has read too little since the period began.
     ///
-    /// The system accepts more bytes only when a third of its buffer is free. That can be more than
-    /// a megabyte, which takes a slow client longer than a period.
+    /// We can't rely on writes alone, because the system only accepts more bytes once a third of
+    /// its buffer is free. This can be more than a megabyte, which takes a slow client longer than
+    /// a period.
     ///
-    /// What the client's TCP acknowledges counts instead. A full receive buffer only acknowledges
-    /// more once a sixteenth of it is free, and nothing that we can observe changes until then.
-    /// Such a client looks like one that has stopped reading.
+    /// Therefore, we go by what the client's TCP acknowledges. A client whose receive buffer is
+    /// full only acknowledges more once a sixteenth of the buffer is free. Until then, nothing that
+    /// we can observe changes, so it looks like a client that has stopped reading.
     fn is_write_late(&mut self, context: &mut Context<'_>) -> bool {
         if !self.write.is_armed() {
             self.acknowledged = self.socket.acknowledged();
@@ -261,15 +265,15 @@ impl Guard {
         if self.stuck {
             self.stuck = false;
             self.waiting = None;
-            // We stopped reading without registering a waker.
+            // While stuck, we returned from reads without registering a waker.
             context.waker().wake_by_ref();
         }
     }
 
-    /// Returns whether to pass the bytes just read to the dispatcher.
+    /// Returns whether to pass the bytes that were just read to the dispatcher.
     ///
     /// # Errors
-    /// Returns an error if the connection must be cut.
+    /// Returns an error if the connection must be closed at once.
     fn note_read(&mut self, bytes: &mut [u8], context: &mut Context<'_>) -> io::Result<bool> {
         match self.protocol {
             Protocol::Http2 => {
@@ -298,7 +302,7 @@ impl Guard {
         }
     }
 
-    /// Reads the bytes that the dispatcher may parse now.
+    /// Reads the bytes that the dispatcher may parse next.
     fn poll_turn(
         &mut self,
         context: &mut Context<'_>,
@@ -329,7 +333,7 @@ impl Guard {
         match turn {
             Turn::Now(_) => return Poll::Ready(Ok(())),
             Turn::Next => context.waker().wake_by_ref(),
-            // Flushing the response wakes the task.
+            // The task is woken when the response is flushed.
             Turn::Answered => {}
         }
         Poll::Pending
@@ -404,8 +408,8 @@ impl AsyncWrite for Guard {
                 this.write.moved(sent);
                 this.connection.moved.update(|moved| moved + sent as u64);
                 this.resume(context);
-                // Each KiB accounts for one frame, since clients open their windows by at least
-                // that much.
+                // Allow one frame per KiB sent, since clients open their windows by at least that
+                // much.
                 this.connection.count_useful(sent.div_ceil(1024));
                 Poll::Ready(Ok(sent))
             }

@@ -1,8 +1,8 @@
 //! The HTTP/2 dispatcher.
 //!
 //! actix's own dispatcher doesn't announce a stream limit, builds whole responses before the client
-//! has read any of them, and never sends GOAWAY. Ours passes requests to the same application,
-//! within the parent module's limits.
+//! has read any of them, and never sends GOAWAY. This one passes requests to the same application
+//! within the limits described in the parent module.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -30,20 +30,20 @@ use super::minimum_rate::MinimumRate;
 use super::progress::Progress;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// How much of a request body a client can send before the application reads it, in bytes.
+/// How many bytes of a request body a client can send before the application reads any of it.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// Likewise, for all request bodies on a connection.
+/// Likewise, for all request bodies of a connection together.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Size of the chunks passed to the connection, in bytes.
+/// Size in bytes of the chunks in which responses are handed to h2.
 const CHUNK: usize = 16 << 10;
-/// Maximum number of response bytes that the connection queues.
+/// Maximum number of response bytes that h2 queues for a connection.
 const SEND_BUFFER: usize = 64 << 10;
-/// Maximum size of a request's header list, as HTTP/2 counts it.
+/// Maximum size of a request's header list as defined by HTTP/2.
 const LARGEST_HEAD: u32 = 64 << 10;
-/// Number of frames per request in addition to its body, such as headers, priority and end of
-/// stream.
+/// Number of frames to allow per request in addition to its body, such as headers, priority and end
+/// of stream.
 const FRAMES_OF_A_REQUEST: usize = 8;
-/// Response chunks shorter than this many bytes aren't counted as memory in use.
+/// Response chunks shorter than this don't count as memory in use.
 const COUNTED: usize = 4 << 10;
 
 /// Serves a connection until it ends.
@@ -94,7 +94,7 @@ pub(super) async fn serve<A>(
                     respond.send_reset(Reason::PROTOCOL_ERROR);
                     continue;
                 }
-                // Handlers of reset streams may still be running.
+                // Handlers of streams that were reset may still be running.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
                 if crowded || connection.is_full() {
                     respond.send_reset(Reason::REFUSED_STREAM);
@@ -120,8 +120,8 @@ pub(super) async fn serve<A>(
                 served = connection.served.get();
                 let is_unused = rests && served == before;
                 if rests && stopping || is_unused && (draining || served == 0) {
-                    // Don't wait for an acknowledgement. GOAWAY identifies the last request we
-                    // accepted, so the client can retry all later ones.
+                    // There is no need to wait for an acknowledgment. GOAWAY names the last request
+                    // that we accepted, so the client can retry all later ones.
                     closing = true;
                     server.abrupt_shutdown(Reason::NO_ERROR);
                 } else if is_unused {
@@ -135,8 +135,9 @@ pub(super) async fn serve<A>(
     }
 }
 
-/// Returns whether `Content-Length` contradicts itself or the end of the request (RFC 9113, section
-/// 8.1.1). h2 only reads the first value, and compares it with the length of DATA frames.
+/// Returns whether the values of `Content-Length` contradict each other, or announce a body for a
+/// request that doesn't have one (RFC 9113, section 8.1.1). h2 only reads the first value and
+/// compares it to the length of the DATA frames.
 fn has_wrong_length(request: &http::Request<RecvStream>) -> bool {
     let mut lengths = request.headers().get_all(header::CONTENT_LENGTH).iter();
     let Some(first) = lengths.next() else { return false };
@@ -232,7 +233,7 @@ impl Sending {
         let mut body = pin!(body);
         let (mut chunk, mut sent) = (Bytes::new(), 0);
         loop {
-            // Only produce the next chunk once the window has room for it.
+            // Don't produce the next chunk until the window has room for it.
             let wanted = known.map_or(CHUNK, |known| (known - sent).min(CHUNK));
             let room = self.room(wanted, length).await?;
             while chunk.is_empty() {
@@ -258,7 +259,7 @@ impl Sending {
         }
     }
 
-    /// Makes a response chunk count as memory in use until the connection has written it.
+    /// Counts a response chunk as memory in use until the connection has written it.
     fn counted(&self, part: Bytes, held: Option<Held>) -> Bytes {
         match held {
             _ if part.len() < COUNTED => part,
@@ -274,8 +275,8 @@ impl Sending {
     /// Waits until the window has room, and returns the number of bytes that can be sent.
     ///
     /// # Errors
-    /// Returns a reason if the response must be cut off because the client isn't reading, reads too
-    /// slowly, or has left.
+    /// Returns the reason for resetting the stream if the client isn't reading, reads too slowly,
+    /// or has disconnected.
     async fn room(&mut self, wanted: usize, length: usize) -> Result<usize, Reason> {
         self.stream.reserve_capacity(wanted.max(1));
         if self.stream.capacity() > 0 {
@@ -286,10 +287,10 @@ impl Sending {
         rate.begin_wait();
         write.begin_wait();
         poll_fn(|context| {
-            // These checks come first. Otherwise, a client could postpone them by opening its
-            // window often, a few bytes at a time.
+            // Do these checks first. Otherwise, a client could put them off by opening its window
+            // often, by just a few bytes at a time.
             while write.is_over(context) {
-                // The guard measures how fast the client reads from a full socket.
+                // While the socket is full, the guard measures how fast the client reads.
                 if !connection.socket_is_full.get() {
                     return Poll::Ready(Err(Reason::CANCEL));
                 }
@@ -300,7 +301,7 @@ impl Sending {
             }
             loop {
                 return match stream.poll_capacity(context) {
-                    // Call it again to register the waker.
+                    // Poll again to register the waker.
                     Poll::Ready(Some(Ok(0))) => continue,
                     Poll::Pending if connection.is_full_without(length) => {
                         Poll::Ready(Err(Reason::ENHANCE_YOUR_CALM))

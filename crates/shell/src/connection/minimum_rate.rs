@@ -1,4 +1,4 @@
-//! Makes clients read responses and send bodies at a minimum rate when connections use a lot of
+//! Enforces a minimum rate for reading responses and sending bodies while connections use a lot of
 //! memory.
 
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use super::account::Connection;
 
 /// How often the rate is measured.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How many bytes a connection must transfer per period.
+/// How many bytes a connection must transfer in each period.
 const LEAST: u64 = 64 << 10;
 
 /// Measures how fast a slow client reads or sends.
@@ -23,13 +23,14 @@ pub(super) struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// Stops measuring because the client has read everything so far.
+    /// Stops measuring, as the client has read everything so far.
     pub(super) fn reset(&mut self) {
         self.timer = None;
     }
 
-    /// Starts a new period if the last one ended while we weren't waiting for the client. A running
-    /// period continues. Otherwise, a client could transfer a few bytes at a time.
+    /// Starts a new period if the last one ended while we weren't waiting for the client. A period
+    /// that is still running continues, or a client could restart it by transferring a few bytes at
+    /// a time.
     pub(super) fn begin_wait(&mut self) {
         if self.timer.as_ref().is_some_and(|timer| timer.is_elapsed()) {
             self.reset();
@@ -37,8 +38,9 @@ impl MinimumRate {
     }
 
     /// Returns whether a connection that uses a lot of memory is too slow while memory is scarce.
-    /// This is called while waiting for its client. Closing slow connections frees memory for quick
-    /// clients.
+    /// Closing such connections frees memory for faster clients.
+    ///
+    /// Called while waiting for the client.
     pub(super) fn is_missed(&mut self, context: &mut Context<'_>, connection: &Connection) -> bool {
         if !connection.holds_some() {
             self.reset();

@@ -1,7 +1,8 @@
-//! Limits the number of connections, their deadlines and the memory they use.
+//! Limits connections in number, time and memory.
 //!
-//! actix serves HTTP/1.1 and HTTP/2, but only has a deadline for the first request head. This
-//! module sits between its listener and its dispatchers and limits every connection:
+//! actix serves HTTP/1.1 and HTTP/2, but only sets a deadline for the first request head. This
+//! module sits between its listener and its dispatchers and enforces these limits on every
+//! connection:
 //!
 //! | Limit | Setting | When it is reached |
 //! |---|---|---|
@@ -15,18 +16,18 @@
 //! | memory for unread responses and request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that use more than 512 KiB must transfer 64 KiB/s; above 64 MiB, those that use more than 32 KiB | stream reset or refused, connection cut, 503 for a body |
 //! | HTTP/2 frames that don't do anything | 4096 per connection | the connection is cut |
 //!
-//! A socket first goes to `acceptor`, the service that gets sockets from actix-server. `opening`
-//! then reads the PROXY header, does the TLS handshake and picks the protocol, and `guard` wraps
-//! the socket with its deadlines. HTTP/1.1 continues with `pipeline` and actix's dispatcher, HTTP/2
-//! with `http2`. Finally, `tracked` runs the application and does the accounting. `expectation`
-//! handles requests with `Expect: 100-continue`.
+//! A socket first goes to `acceptor`, the service to which actix-server hands accepted sockets.
+//! `opening` then reads the PROXY header, does the TLS handshake and detects the protocol, and
+//! `guard` wraps the socket to enforce its deadlines. HTTP/1.1 continues with `pipeline` and
+//! actix's dispatcher, HTTP/2 with `http2`. Finally, `tracked` runs the application and keeps count
+//! of requests and memory. `expectation` handles requests with `Expect: 100-continue`.
 //!
 //! # Assumptions about actix-http and actix-server
 //!
-//! We use actix-http's HTTP/1.1 dispatcher unchanged, but rely on undocumented behavior. After
+//! We use actix-http's HTTP/1.1 dispatcher unmodified, but rely on undocumented behavior. After
 //! upgrading actix-http, actix-server or h2, review their changes (in `h1/dispatcher.rs`,
-//! `h1/encoder.rs` and `accept.rs`) and run the tests in the last column. Unless a file is given,
-//! they are in `crates/shell/tests/shell`.
+//! `h1/encoder.rs` and `accept.rs`) and run the tests in the last column. These are in
+//! `crates/shell/tests/shell` unless a file is given.
 //!
 //! | Assumption | Used in | Tests that fail if it stops being true |
 //! |---|---|---|

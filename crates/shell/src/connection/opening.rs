@@ -1,4 +1,4 @@
-//! Opens a connection: reads the PROXY protocol header, does the TLS handshake and picks the
+//! Opens a connection: reads the PROXY protocol header, does the TLS handshake and detects the
 //! protocol.
 
 use std::io;
@@ -17,19 +17,19 @@ use super::limits::KEEP_ALIVE;
 use super::peers::PeerPermit;
 use super::socket::{Protocol, Socket, Stream};
 
-/// Maximum length of a version 1 header in bytes, including its line ending.
+/// Maximum length in bytes of a version 1 header, including its line ending.
 const LONGEST_V1: usize = 107;
-/// Length in bytes of a version 2 header up to its addresses.
+/// Length in bytes of a version 2 header without its addresses and extensions.
 const V2_PREFIX: usize = 16;
 /// Maximum length in bytes of the addresses and extensions in a version 2 header.
 const LONGEST_V2: usize = 4096;
-/// Size of the first read, which detects the protocol. A typical request head fits.
+/// Size of the first read, which serves to detect the protocol. Typical request heads fit.
 const FIRST_READ: usize = 8 << 10;
-/// The first bytes an HTTP/2 client sends.
+/// The first bytes that an HTTP/2 client sends.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The version 2 extension that describes TLS between client and proxy.
+/// The version 2 extension that describes the TLS connection between client and proxy.
 const TLV_SSL: u8 = 0x20;
-/// Set in that extension's first byte if the client used TLS.
+/// The flag in the extension's first byte that is set if the client used TLS.
 const CLIENT_SSL: u8 = 0x01;
 
 /// A connection whose protocol is known.
@@ -39,7 +39,8 @@ pub(super) struct Opened {
     /// The client's address, according to the socket or the proxy.
     pub(super) peer: Option<SocketAddr>,
     pub(super) permit: Option<PeerPermit>,
-    /// When the first bytes of a request arrived, if they were read to detect the protocol.
+    /// When the first bytes of a request arrived. `None` if no bytes were needed to detect the
+    /// protocol.
     pub(super) begun: Option<Instant>,
 }
 
@@ -48,18 +49,19 @@ pub(super) struct Opened {
 struct Announced {
     /// The client's address. `None` if the proxy opened the connection on its own behalf.
     client: Option<SocketAddr>,
-    /// Whether the client used TLS to the proxy.
+    /// Whether the client connected to the proxy over TLS.
     tls: bool,
 }
 
-/// Reads everything up to the first request. Returns `None` if the connection ends before that.
+/// Reads everything that precedes the first request. Returns `None` if the connection ends before
+/// that.
 pub(super) async fn open(
     mut stream: Stream,
     entrance: &Entrance,
     connection: &Connection,
 ) -> Option<Opened> {
     let mut peer = stream.peer().ok()?;
-    // A local proxy is trusted, because the socket's permissions decide who can connect.
+    // A local proxy is trusted, because the permissions of the Unix socket decide who can connect.
     let trusted = peer.is_none_or(|peer| entrance.peers.trusts(peer.ip()));
     if entrance.proxy_protocol && trusted {
         let since = std::time::Instant::now();
@@ -112,8 +114,8 @@ pub(super) async fn open(
 }
 
 /// Detects the protocol on a connection without TLS. HTTP/2 clients with "prior knowledge" (RFC
-/// 9113, section 3.3) start with a preface that is not an HTTP/1.1 request. Returns `None` if the
-/// connection ends before we know the protocol.
+/// 9113, section 3.3) start with a preface that isn't a valid HTTP/1.1 request. Returns `None` if
+/// the connection ends before the protocol is known.
 async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Option<Instant>)> {
     let (mut first, mut begun) = (BytesMut::new(), None);
     let mut deadline = Instant::now() + KEEP_ALIVE + entrance.limits.head;
@@ -132,11 +134,11 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
                 log::debug!("a connection ended: {error}");
                 return None;
             }
-            // Nothing arrived in time. If a request has started, the guard responds to it.
+            // Nothing arrived in time. If a request has started, the guard will respond to it.
             Err(_) if first.is_empty() => return None,
             Err(_) => break,
         }
-        // Only allocate for connections that have sent something.
+        // Only allocate memory for connections that have sent something.
         first.reserve(FIRST_READ);
         match io.try_read(&mut first) {
             Ok(0) if first.is_empty() => return None,
@@ -157,9 +159,9 @@ async fn plain(io: Stream, entrance: &Entrance) -> Option<(Socket, Protocol, Opt
     Some((Socket::Plain { io, first: first.freeze() }, protocol, begun))
 }
 
-/// Reads a header of either version, but nothing after it.
+/// Reads a header of either version without reading past it.
 async fn read_header(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Announced> {
-    // Even the shortest version 1 header is longer than this prefix.
+    // Even the shortest version 1 header is longer than the version 2 prefix.
     let mut bytes = vec![0; ppp::v2::PROTOCOL_PREFIX.len()];
     stream.read_exact(&mut bytes).await?;
     if bytes == ppp::v2::PROTOCOL_PREFIX {

@@ -1,5 +1,5 @@
-//! Responses to requests that the HTTP parser can't read. We recognize the dispatcher's own
-//! responses and replace them with ones in the service's format.
+//! Responses to requests that the HTTP parser rejects. We recognize the dispatcher's own responses
+//! and replace them with ones in the service's format.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,10 +14,10 @@ use actix_web::web::Bytes;
 use crate::access_log::{Client, Line};
 use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 
-/// Responds to HTTP parser errors, which never reach the application, and reports them.
+/// Responds to and reports HTTP parser errors, which never reach the application.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// The part of client addresses that the access log shows. `None` if there is no access log.
+    /// How much of client addresses to show in the access log. `None` if there is no access log.
     access_log: Option<LogClient>,
 }
 
@@ -35,7 +35,7 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Other connections use so much memory that there is none left for this head.
+            // Other connections use so much memory that there isn't enough left for this head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };
@@ -44,7 +44,7 @@ impl ParserFaults {
         answer
     }
 
-    /// Reports an error after which the connection is closed without a response.
+    /// Reports an error that closes the connection without a response.
     pub(super) fn report(&self, status: StatusCode, peer: Option<SocketAddr>, since: Instant) {
         self.count(status, peer, since, RequestId::next(), 0);
     }
@@ -70,9 +70,9 @@ impl ParserFaults {
 /// `connection: close`).
 const LONGEST: usize = 160;
 
-/// Returns the status if the bytes are one of the dispatcher's own responses.
+/// Returns the status if `bytes` is one of the dispatcher's own responses.
 ///
-/// No other response is short, has an empty body and is written while no request is open.
+/// No other response is this short, has an empty body and is written while no request is open.
 pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     if bytes.len() > LONGEST || !bytes.ends_with(b"\r\n\r\n") {
         return None;
@@ -82,7 +82,7 @@ pub(super) fn status(bytes: &[u8]) -> Option<StatusCode> {
     status.is_client_error().then_some(status)
 }
 
-/// Serializes the last response on a connection. Also returns its body length.
+/// Serializes the last response on a connection, and also returns its body length.
 fn written(status: StatusCode, response: HttpResponse, info: &RequestInfo) -> (Bytes, usize) {
     let (response, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();

@@ -15,7 +15,7 @@ static REFUSED: LazyLock<IntCounter> = LazyLock::new(|| {
     ))
 });
 
-/// Registers the metric, so it shows up before the first connection is rejected.
+/// Registers the metric so that it shows up even before the first connection is rejected.
 pub(super) fn show_metrics() {
     LazyLock::force(&REFUSED);
 }
@@ -39,7 +39,8 @@ impl Peers {
         self.trusted.iter().any(|network| network.contains(&address))
     }
 
-    /// Counts a connection from `address` until the permit is dropped. Returns `None` at the limit.
+    /// Counts a connection from `address` until the permit is dropped. Returns `None` if the limit
+    /// has been reached.
     pub(super) fn admit(&self, address: IpAddr) -> Option<PeerPermit> {
         if self.trusts(address) {
             return Some(PeerPermit { network: None, peers: self.clone() });
@@ -56,8 +57,8 @@ impl Peers {
     }
 }
 
-/// Returns the /64 network of an IPv6 address, because clients can choose the lower 64 bits. IPv4
-/// addresses are unchanged.
+/// Returns the /64 network of an IPv6 address, since clients can freely choose the lower 64 bits.
+/// IPv4 addresses are returned unchanged.
 fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -68,7 +69,7 @@ fn network_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Permits one connection, counted towards its address's limit.
+/// Permits one connection, which counts towards the limit of its address.
 pub(super) struct PeerPermit {
     network: Option<IpAddr>,
     peers: Peers,

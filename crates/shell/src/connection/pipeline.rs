@@ -1,37 +1,37 @@
-//! Passes an HTTP/1.1 client's pipelined requests to the dispatcher one at a time.
+//! Feeds an HTTP/1.1 client's pipelined requests to the dispatcher one at a time.
 //!
-//! The dispatcher parses all requests in its buffer before it answers the first one, and a
-//! forty-byte request then takes several kilobytes of memory. So we pass it one head at a time, and
-//! the next one once that request has been answered. Until then, more bytes from the socket wait
-//! here unparsed, and we stop reading.
+//! The dispatcher parses all requests in its buffer before it answers the first one, so a
+//! forty-byte request can take up several kilobytes of memory. To avoid this, we only pass on the
+//! next head once the previous request has been answered. Until then, bytes that were already read
+//! from the socket wait here unparsed, and we stop reading.
 //!
-//! We also remove offers to upgrade to HTTP/2 (`h2c`). The dispatcher can't accept them and would
-//! close the connection after responding.
+//! We also remove offers to upgrade to HTTP/2 (`h2c`), because the dispatcher can't accept them and
+//! would close the connection after responding.
 
 use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
-/// The bytes expected after the last request's head.
+/// The bytes expected after the last request head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
     /// The next request head.
     #[default]
     Nothing,
-    /// A body with this many bytes still missing.
+    /// A body of which this many bytes are still missing.
     Bytes(u64),
-    /// A body whose length we only know once it is parsed.
+    /// A body whose length isn't known until it has been parsed.
     Unknown,
 }
 
-/// The bytes that the dispatcher gets now.
+/// How many bytes the dispatcher gets now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// This number of bytes from the start, at least one.
+    /// This number of bytes from the start, at least 1.
     Now(usize),
-    /// None, because the dispatcher must first parse the bytes it has.
+    /// None, because the dispatcher must first parse the bytes that it has.
     Next,
-    /// None until the current request is answered.
+    /// None until the current request has been answered.
     Answered,
 }
 
@@ -43,15 +43,15 @@ enum Line {
     Text,
 }
 
-/// A connection's bytes that are waiting for the dispatcher.
+/// The bytes of a connection that are waiting for the dispatcher.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     waiting: BytesMut,
-    /// Whether the dispatcher has received the end of a head since it last stopped reading.
+    /// Whether the dispatcher has been given the end of a head since it last stopped reading.
     handed: bool,
     expected: Expected,
     line: Line,
-    /// Whether the last bytes the dispatcher received belong to a head.
+    /// Whether the last bytes given to the dispatcher are part of a head.
     gave_head: bool,
 }
 
@@ -71,37 +71,37 @@ impl Pipeline {
         self.waiting.is_empty()
     }
 
-    /// Returns whether the last bytes the dispatcher received belong to a head. The rest of a body
-    /// may still arrive after we have responded to its request.
+    /// Returns whether the last bytes given to the dispatcher are part of a head, as opposed to the
+    /// rest of a body, which may still arrive after we have responded to its request.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
 
-    /// Returns whether a body of known length is complete.
+    /// Returns whether a body of known length has arrived in full.
     pub(super) fn body_is_over(&self) -> bool {
         self.expected == Expected::Bytes(0)
     }
 
-    /// Records that the application got a request that is followed by these bytes.
+    /// Records that the application has received a request, after whose head `expected` is due.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
     }
 
-    /// Records that the application has read all of a body of unknown length.
+    /// Records that the application has read a body of unknown length to its end.
     pub(super) fn end_body(&mut self) {
         if self.expected == Expected::Unknown {
             self.expected = Expected::Nothing;
         }
     }
 
-    /// Records that there is nothing more to read from the socket for now, so the dispatcher parses
-    /// the bytes it has.
+    /// Records that the socket has nothing more to read for now, so the dispatcher parses the bytes
+    /// that it has.
     pub(super) fn stop_reading(&mut self) {
         self.handed = false;
     }
 
-    /// This is called after the socket has filled the buffer. From the bytes after `before`, it
-    /// keeps those that the dispatcher gets now and queues the others. `idle` is true if no request
+    /// Called after the socket has filled the buffer. Of the bytes after `before`, keeps those that
+    /// the dispatcher gets now in the buffer, and queues the others. `idle` means that no request
     /// is open.
     pub(super) fn hold_back(
         &mut self,
@@ -117,7 +117,7 @@ impl Pipeline {
         turn
     }
 
-    /// Moves those queued bytes that the dispatcher gets now into the buffer.
+    /// Moves queued bytes into the buffer, up to the end of what the dispatcher gets now.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());
@@ -139,13 +139,13 @@ impl Pipeline {
         }
         self.gave_head = false;
         match &mut self.expected {
-            // The dispatcher discards a body that the application hasn't read.
+            // The dispatcher reads and discards a body that the application leaves unread.
             Expected::Bytes(left) if *left > 0 => {
                 let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // It also discards the rest of a body of unknown length.
+            // Likewise for the rest of a body of unknown length.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;
@@ -162,7 +162,7 @@ impl Pipeline {
         Turn::Now(end.unwrap_or(bytes.len()))
     }
 
-    /// Returns the end of the first blank line, which ends a head or follows the last chunk of a
+    /// Returns the end of the first blank line, which terminates a head or the last chunk of a
     /// body.
     fn blank_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut begin = 0;
@@ -187,8 +187,8 @@ impl Pipeline {
     }
 }
 
-/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients repeat the
-/// offer with every request, and keep the connection if it is ignored.
+/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients whose offer
+/// is ignored keep the connection and repeat the offer with every request.
 fn refuse_upgrade(head: &mut [u8]) {
     const FIELD: &[u8] = b"\nconnection:";
     let equal = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(bytes, body);
     }
 
-    /// Returns the bytes that the dispatcher gets for each request. Input arrives in chunks of
+    /// Returns the bytes that the dispatcher gets for each request. The input arrives in chunks of
     /// `part` bytes, and each request is answered before the dispatcher reads again.
     fn requests(bytes: &[u8], part: usize, expected: &[Expected]) -> Vec<String> {
         let mut pipeline = Pipeline::new();

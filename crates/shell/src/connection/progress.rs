@@ -1,4 +1,4 @@
-//! Deadlines that move as long as a transfer makes progress.
+//! Deadlines that are extended as long as a transfer keeps making progress.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Bytes to transfer within each `BODY_TIMEOUT` or `WRITE_TIMEOUT` period.
+/// How many bytes must be transferred in each `BODY_TIMEOUT` or `WRITE_TIMEOUT` period.
 pub(super) const PROGRESS: usize = 1024;
 
-/// Deadline for a transfer, which must move at least [`PROGRESS`] bytes per period.
+/// Deadline for a transfer, extended whenever [`PROGRESS`] bytes were transferred within the
+/// period.
 pub(super) struct Progress {
     timer: Pin<Box<Sleep>>,
     period: Duration,
@@ -22,7 +23,7 @@ impl Progress {
         Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
     }
 
-    /// Counts transferred bytes, and ends the period once there are enough of them.
+    /// Counts transferred bytes. Once there are enough of them, the period ends.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
         if self.moved >= PROGRESS {
@@ -30,7 +31,7 @@ impl Progress {
         }
     }
 
-    /// Ends the period. The next one starts with the next wait.
+    /// Ends the current period. The next one begins when we next wait for the transfer.
     pub(super) fn reset(&mut self) {
         self.moved = 0;
         self.armed = false;
@@ -41,14 +42,14 @@ impl Progress {
         self.armed
     }
 
-    /// Ends the period if it ran out while we weren't waiting for the transfer.
+    /// Ends the current period if it ran out while we weren't waiting for the transfer.
     pub(super) fn begin_wait(&mut self) {
         if self.armed && self.timer.is_elapsed() {
             self.reset();
         }
     }
 
-    /// Returns whether the period is over. This is called while waiting for the transfer.
+    /// Returns whether the period has run out. Called while waiting for the transfer.
     pub(super) fn is_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.armed {
             self.armed = true;

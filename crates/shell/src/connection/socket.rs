@@ -31,7 +31,7 @@ impl From<UnixStream> for Stream {
 }
 
 impl Stream {
-    /// Returns the peer's address, or `None` for a Unix socket.
+    /// Returns the address of the peer, or `None` for a Unix socket.
     pub(super) fn peer(&self) -> io::Result<Option<SocketAddr>> {
         match self {
             Self::Tcp(stream) => stream.peer_addr().map(Some),
@@ -47,7 +47,7 @@ impl Stream {
         }
     }
 
-    /// Reads what is available into a buffer's spare capacity.
+    /// Reads whatever is available into the spare capacity of `buffer`.
     pub(super) fn try_read(&self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.try_read_buf(buffer),
@@ -110,15 +110,16 @@ pub(super) enum Protocol {
 }
 
 pub(super) enum Socket {
-    /// Without TLS. The bytes in `first` were read to detect the protocol and are delivered again.
+    /// Without TLS. `first` has the bytes that were read to detect the protocol and are yet to be
+    /// delivered.
     Plain { io: Stream, first: Bytes },
     /// With TLS.
     Secure(Box<TlsStream<Stream>>),
 }
 
 impl Socket {
-    /// Returns how many bytes the client's TCP has acknowledged, or 0 if the system doesn't count
-    /// them.
+    /// Returns how many bytes the client's TCP has acknowledged, or 0 if the system doesn't track
+    /// this.
     pub(super) fn acknowledged(&self) -> u64 {
         let stream = match self {
             Self::Plain { io, .. } => io,

@@ -21,17 +21,18 @@ use super::pipeline::Expected;
 
 /// Assumed size in bytes of a response of unknown length, including the compressor's buffers.
 pub(super) const STREAM_SIZE: usize = 1 << 20;
-/// Maximum length in bytes of the slices an HTTP/1.1 connection gets. The dispatcher copies each
-/// one.
+/// Maximum length in bytes of the slices passed to an HTTP/1.1 connection, since the dispatcher
+/// copies each of them.
 const SLICE: usize = 128 << 10;
 
-/// The application's response. Its head is complete, and its body is sent later.
+/// The response of the application, with a complete head and a body that is still to be sent.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
-/// A request that the application started handling before the dispatcher passed it along.
+/// The response to a request that the application began handling before the dispatcher passed it
+/// on.
 pub(super) struct Begun(pub(super) Answer);
 
-/// A worker's application, shared by its connections.
+/// A worker's application, which all of its connections share.
 pub(super) struct Tracked<A> {
     app: Rc<A>,
     limits: Limits,
@@ -49,7 +50,7 @@ impl<A> Clone for Tracked<A> {
     }
 }
 
-/// Returns the connection of a request.
+/// Returns the connection on which `request` arrived.
 pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     match request.conn_data::<Rc<Connection>>() {
         Some(connection) => Some(Rc::clone(connection)),
@@ -57,7 +58,7 @@ pub(super) fn connection(request: &Request) -> Option<Rc<Connection>> {
     }
 }
 
-/// Returns what kind of body an HTTP/1.1 client sends after a request head.
+/// Returns the kind of body that an HTTP/1.1 client sends after a request head.
 fn expected(request: &mut Request) -> Expected {
     if matches!(request.payload(), Payload::None) {
         return Expected::Nothing;
@@ -103,7 +104,7 @@ where
             connection.expected.set(expected);
             connection.body_is_read.set(false);
         }
-        // An async block would reserve space for the captured values twice.
+        // An async block would reserve space for the captured variables twice.
         let watched = self.app.call(request).map(move |answer| {
             let response: Response<BoxBody> = match answer {
                 Ok(response) => response.into(),
@@ -115,11 +116,11 @@ where
     }
 }
 
-/// A response body that keeps its request open until it has been sent.
+/// A response body that keeps its request open until the body has been sent.
 pub(super) struct Watched {
     body: BoxBody,
     _open: OpenRequest,
-    /// The connection, if it gets the body in slices (HTTP/1.1).
+    /// The connection, if the body is sent in slices (HTTP/1.1).
     writer: Option<Rc<Connection>>,
     rest: Bytes,
 }

@@ -166,8 +166,8 @@ impl Operations {
         }
     }
 
-    /// Returns the form of `path` to show in the access log, which is the template of its operation.
-    /// If no operation matches, only the first segments are kept, and those that don't occur in any
+    /// Returns the form of `path` to show in the access log, which is its operation's template. If
+    /// no operation matches, only the first segments are kept, and those that don't occur in any
     /// operation are hidden.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {
@@ -236,7 +236,7 @@ impl Operations {
         Some((self.fitting(trimmed, ends_in_literal)?, trimmed))
     }
 
-    /// Returns the first operation that matches `path` as it is and that `accepted` approves.
+    /// Returns the first operation that matches exactly `path` and that `accepted` approves.
     fn fitting(&self, path: &str, accepted: impl Fn(&Operation) -> bool) -> Option<&Operation> {
         let rules = self.rules;
         let empty = rules.empty_parameter.is_some();
