@@ -1,7 +1,7 @@
-//! The access log. It has one line per request.
+//! The access log, with one line per request.
 //!
-//! A line contains the part of the client address that `LOG_CLIENT` allows, the API key's number,
-//! the route pattern and the outcome. The actual path, query and parameters are never logged.
+//! A line contains as much of the client address as `LOG_CLIENT` allows, the number of the API key,
+//! the route pattern and the outcome. Actual paths, queries and parameters are never logged.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -23,14 +23,14 @@ use parking_lot::Mutex;
 use crate::{LogClient, RequestId, TraceContext, spans};
 
 const TARGET: &str = "access";
-/// Maximum burst of lines about unreadable requests.
+/// Maximum burst of lines for unreadable requests.
 const BURST: u32 = 20;
-/// Maximum number of bytes shown of a user agent.
+/// Maximum number of bytes of a user agent to show.
 const LONGEST_AGENT: usize = 200;
 
-/// The number of a request's API key, for the access log.
+/// The number of the API key used for a request, for the access log.
 ///
-/// The key itself is never logged, not even partially.
+/// The key itself is never logged, not even in part.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -45,7 +45,7 @@ const LONGEST_AGENT: usize = 200;
 pub struct KeyNumber(Arc<OnceLock<i64>>);
 
 impl KeyNumber {
-    /// Returns the request's cell for the key number. It can be set from another thread.
+    /// Returns the request's cell for the key number, which can also be set from another thread.
     pub fn of(request: &HttpRequest) -> Self {
         let mut extensions = request.extensions_mut();
         if let Some(number) = extensions.get::<Self>() {
@@ -56,12 +56,12 @@ impl KeyNumber {
         number
     }
 
-    /// Sets the number, unless it is already set.
+    /// Sets the number unless it has already been set.
     pub fn set(&self, number: i64) {
         let _ = self.0.set(number);
     }
 
-    /// Returns the number, if it was set.
+    /// Returns the number, or `None` if it hasn't been set.
     pub fn get(&self) -> Option<i64> {
         self.0.get().copied()
     }
@@ -83,7 +83,7 @@ impl Client {
     }
 }
 
-/// Returns the part of an address that we log, or `None` if addresses aren't logged.
+/// Returns the part of an address to log, or `None` if addresses aren't logged.
 fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     let network = match (shown, address) {
         (LogClient::None, _) => return None,
@@ -94,8 +94,8 @@ fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// Returns the start of a user agent, with control characters masked so that they can't garble a
-/// terminal.
+/// Returns the beginning of a user agent. Control characters are masked so that they can't mess up
+/// a terminal.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
     let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
@@ -117,7 +117,7 @@ pub(crate) struct Line {
     pub(crate) key: Option<i64>,
     pub(crate) note: &'static str,
     pub(crate) started: Instant,
-    /// How many lines were suppressed before this one.
+    /// Number of lines that were suppressed since the previous line.
     pub(crate) suppressed: u64,
 }
 
@@ -134,8 +134,8 @@ impl Line {
         Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
-    /// Writes the line unless there were too many like it recently, because a client only needs a
-    /// few bytes to cause one. The next line reports how many were suppressed.
+    /// Writes the line unless there were too many like it recently, since a few bytes are enough
+    /// for a client to cause one. The next line then reports how many were suppressed.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();
@@ -146,8 +146,8 @@ impl Line {
         }
     }
 
-    /// Writes the line now if the body's length is known. Otherwise, returns a body that writes the
-    /// line when it is done.
+    /// Writes the line immediately if the length of the body is known. Otherwise, returns a body
+    /// that writes the line once it is done.
     pub(crate) fn write_with(self, body: BoxBody) -> BoxBody {
         match body.size() {
             _ if self.method == "HEAD" => self.write(0),
@@ -160,7 +160,7 @@ impl Line {
         body
     }
 
-    /// Writes the line for a response with this body size and sends its span.
+    /// Writes the line for a response with a body of `bytes` bytes, and sends its span.
     pub(crate) fn write(&self, bytes: u64) {
         if let Some(trace) = self.trace {
             spans::send(&spans::Ended {
@@ -213,7 +213,7 @@ impl Line {
     }
 }
 
-/// Rate limit for lines, with a burst of [`BURST`] and then one per second.
+/// Rate limit for lines. Allows bursts of [`BURST`] lines, then one line per second.
 struct Allowance {
     left: u32,
     refilled: Instant,
@@ -225,8 +225,8 @@ impl Allowance {
         Self { left: BURST, refilled: now, suppressed: 0 }
     }
 
-    /// Takes a permit for one line. Returns how many lines were suppressed since the last permit,
-    /// or `None` if this line must be suppressed, too.
+    /// Takes a permit for a line. Returns how many lines were suppressed since the last permit, or
+    /// `None` if this line has to be suppressed, too.
     fn take(&mut self, now: Instant) -> Option<u64> {
         let seconds = now.saturating_duration_since(self.refilled).as_secs();
         self.refilled += Duration::from_secs(seconds);
@@ -241,7 +241,7 @@ impl Allowance {
     }
 }
 
-/// A body of unknown length. Its line is written once it is dropped.
+/// A body of unknown length, whose line is written when the body is dropped.
 struct Counted {
     body: BoxBody,
     bytes: u64,

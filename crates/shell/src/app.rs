@@ -1,4 +1,4 @@
-//! Wraps a service in the shell's layers, in the right order.
+//! Wraps a service in the shell's layers in the right order.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,27 +39,27 @@ pub(crate) struct Context<S> {
     pub(crate) background: Background,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// The part of client addresses that the access log shows. `None` if there is no access log.
+    /// How much of client addresses to show in the access log. `None` if there is no access log.
     pub(crate) access_log: Option<LogClient>,
 }
 
-/// Properties of a request from before any layer changed it.
+/// Properties of a request, recorded before any layer changed it.
 struct Seen {
     method: Method,
     uri: Uri,
-    /// The ID the client sent.
+    /// The ID sent by the client.
     id: Option<RequestId>,
     trace: Option<TraceContext>,
-    /// The client, if there is an access log.
+    /// The client, if an access log is written.
     client: Option<Client>,
     started: Instant,
 }
 
-/// Marks requests that arrived as `HEAD`.
+/// Marks requests that were sent as `HEAD`.
 struct HeadRequest;
 
-/// Returns whether a request arrived as `HEAD`. Handlers see a `GET`, and can skip building the
-/// body if this returns true.
+/// Returns whether a request was sent as `HEAD`. Handlers see such requests as `GET`, but may skip
+/// building the body.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -70,7 +70,7 @@ pub fn is_head(request: &HttpRequest) -> bool {
     request.extensions().contains::<HeadRequest>()
 }
 
-/// Builds a worker's application. The layer added last sees a request first.
+/// Builds the application of a worker. The layer that is added last sees a request first.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
 ) -> App<
@@ -102,17 +102,17 @@ pub(crate) fn build<S: Service>(
         .wrap(from_fn(move |request, next| oversee(outer.clone(), request, next)))
 }
 
-/// The outermost layer handles health checks, the redirect to HTTPS, panics, metrics and the access
-/// log.
+/// The outermost layer, which takes care of health checks, the redirect to HTTPS, panics, metrics
+/// and the access log.
 ///
-/// A request's ID is created when it is first needed by an error, the log or a handler.
+/// Request IDs are created lazily, when an error, the log or a handler first needs one.
 async fn oversee<S: Service>(
     context: Rc<Context<S>>,
     request: ServiceRequest,
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     if is_for_server(&request) {
-        // Boxed because this would make every request's future larger.
+        // Boxed because it would otherwise enlarge every request's future.
         return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
@@ -136,20 +136,21 @@ async fn oversee<S: Service>(
     let mut response = match context.edge.redirect(&request) {
         Some(target) => {
             let moved = target.as_deref().and_then(moved);
-            // We can't redirect without a usable host.
+            // Without a usable host, there is nothing to redirect to.
             let unusable = || Fault::Unreadable(StatusCode::BAD_REQUEST);
             let mut answer = moved.unwrap_or_else(|| unusable().response(request.request()));
             context.service.mark(answer.headers_mut());
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request. We can't keep a clone, because then the inner layers
-            // couldn't modify the request, so the response to a panic is built without it.
-            // `Service::first` runs before the future exists.
+            // A panic drops the request. We can't keep a clone because the inner layers need
+            // exclusive access to modify the request, so the response to a panic is built without
+            // it. `Service::first` runs before the future exists, so its panics have to be caught
+            // here.
             let begun = catch_unwind(AssertUnwindSafe(|| answer(&context.service, request, &next)));
             let Ok(answer) = begun else { return Err(panicked(&context, seen)) };
             let answer = match seen.trace {
-                // Boxed because this would make every request's future larger.
+                // Boxed because it would otherwise enlarge every request's future.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),
                 None => answer.right_future(),
             };
@@ -163,8 +164,8 @@ async fn oversee<S: Service>(
     Ok(finish(&context, response, seen))
 }
 
-/// Returns whether a request is a health check or `OPTIONS *`. Those are for the server itself, so
-/// rules about paths and HTTPS don't apply.
+/// Returns whether a request is a health check or `OPTIONS *`. These address the server itself, so
+/// the rules for paths and HTTPS don't apply.
 fn is_for_server(request: &ServiceRequest) -> bool {
     health::is_health(request.path())
         || request.method() == Method::OPTIONS && request.path() == "*"
@@ -197,7 +198,8 @@ async fn answer_for_server<S: Service>(
     response
 }
 
-/// Returns the service's early response ([`Service::first`]), or else the inner layers' response.
+/// Returns the early response from [`Service::first`] if there is one, and the inner layers'
+/// response otherwise.
 fn answer<S: Service>(
     service: &S,
     request: ServiceRequest,
@@ -249,7 +251,8 @@ fn finish<S: Service>(
     if response.request().version() < Version::HTTP_11
         && response.response().body().size() == BodySize::Stream
     {
-        // HTTP/1.0 has no chunks, so the end of the connection ends the body (RFC 9112, 6.1).
+        // HTTP/1.0 doesn't have chunks, so the body extends to the end of the connection (RFC 9112,
+        // 6.1).
         let head = response.response_mut().head_mut();
         head.no_chunking(true);
         head.set_connection_type(ConnectionType::Close);
@@ -265,7 +268,7 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // Clients can send any word as a method, so only known methods are shown.
+    // Clients can send any token as a method, so we only show the ones that we know.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
     let Some(client) = client else { return response };
@@ -285,7 +288,7 @@ fn finish<S: Service>(
     response.map_body(|_, body| line.write_with(body))
 }
 
-/// Returns the operation's route pattern, or else the pattern the router matched.
+/// Returns the operation's route pattern, falling back to the pattern that the router matched.
 fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> {
     if let Some(metrics::RouteLabel(route)) = request.extensions().get() {
         return route.clone();
@@ -298,7 +301,7 @@ fn pattern(operations: &Operations, request: &HttpRequest) -> Cow<'static, str> 
     }
 }
 
-/// Logs a 5xx's cause once, along with the request ID that the client gets.
+/// Logs the cause of a 5xx response once, with the request ID that the client gets.
 fn report(response: &ServiceResponse, id: &RequestId) {
     if let Some(error) = response.response().error() {
         let status = response.status().as_u16();
@@ -306,8 +309,8 @@ fn report(response: &ServiceResponse, id: &RequestId) {
     }
 }
 
-/// The inner layer handles CORS and preflight requests, turns `HEAD` into `GET`, and applies path
-/// rules and compression.
+/// The inner layer, which takes care of CORS and preflight requests, turns `HEAD` into `GET`, and
+/// applies path rules and compression.
 async fn shape<S: Service>(
     context: Rc<Context<S>>,
     mut request: ServiceRequest,
@@ -318,7 +321,7 @@ async fn shape<S: Service>(
         return Ok(rule.answer_preflight(request));
     }
     if request.method() == Method::HEAD {
-        // The connection remembers the original method and drops the body.
+        // The connection remembers the original method and leaves out the body.
         request.head_mut().method = Method::GET;
         request.extensions_mut().insert(HeadRequest);
     }
@@ -337,7 +340,7 @@ async fn shape<S: Service>(
     Ok(response)
 }
 
-/// Changes a request's path before routing. The query stays the same.
+/// Replaces a request's path before routing, keeping its query.
 fn rewrite(request: &mut ServiceRequest, mut path: String) {
     if let Some(query) = request.uri().query() {
         path.push('?');
@@ -352,8 +355,8 @@ fn rewrite(request: &mut ServiceRequest, mut path: String) {
     }
 }
 
-/// Responds to requests without a route, with 405 if the path has other methods and with 404
-/// otherwise.
+/// Responds to requests that have no route: with 405 if the path supports other methods, and with
+/// 404 otherwise.
 async fn unrouted(request: HttpRequest) -> HttpResponse {
     let allow = operations(&request).methods_of(request.path());
     let fault = if allow.is_empty() { Fault::NotFound } else { Fault::MethodNotAllowed { allow } };

@@ -12,12 +12,12 @@ use futures_util::StreamExt;
 
 use crate::Fault;
 
-/// Reads a whole body of up to `limit` bytes.
+/// Reads an entire body of up to `limit` bytes.
 ///
 /// # Errors
 /// Returns [`Fault::PayloadTooLarge`] if the body is longer, [`Fault::MalformedBody`] if the
 /// transfer is interrupted, [`Fault::Unreadable`] if it stalls, and [`Fault::Unavailable`] if the
-/// connection uses too much memory, or is slow while memory is scarce.
+/// connection uses too much memory or is too slow while memory is scarce.
 pub async fn read_body(
     request: &HttpRequest,
     payload: &mut Payload,
@@ -41,7 +41,7 @@ pub async fn read_body(
     Ok(body.freeze())
 }
 
-/// Converts a body stream error to a fault.
+/// Converts an error from the body stream to a fault.
 fn broken(error: &PayloadError) -> Fault {
     match error {
         PayloadError::Io(error) if error.kind() == ErrorKind::TimedOut => {

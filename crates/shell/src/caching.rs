@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers that a path's responses depend on, and whether the request has any of them.
+/// The request headers on which a path's responses depend, and whether the request has any of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
     names: &'s [HeaderName],
@@ -17,8 +17,8 @@ impl<'s> CallerDependence<'s> {
     /// Keeps the response out of shared caches if the caller sent credentials, and adds the headers
     /// to `Vary`.
     ///
-    /// Does nothing for `no-store` responses, and for `public` ones, which are the same for every
-    /// caller.
+    /// Does nothing for `no-store` responses, nor for `public` ones, which are the same for all
+    /// callers.
     pub(crate) fn mark(self, answer: &mut HeaderMap) {
         if self.names.is_empty() || contains(answer, &CACHE_CONTROL, "no-store") {
             return;
@@ -35,19 +35,20 @@ impl<'s> CallerDependence<'s> {
                 vary.push(name.to_owned());
             }
         }
-        // Use a single header field, because nginx ignores any `Vary` after the first.
+        // Combine the names into a single header field, because nginx ignores any further `Vary`
+        // fields.
         if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
             answer.insert(VARY, vary);
         }
     }
 }
 
-/// Returns whether a header's comma-separated list contains a word, ignoring case.
+/// Returns whether a header's comma-separated list contains `word`, ignoring case.
 fn contains(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     items(headers, name).any(|item| item.eq_ignore_ascii_case(word))
 }
 
-/// Returns the items in a comma-separated list, which may span several header fields.
+/// Returns the items of a comma-separated list, which may be spread over several header fields.
 fn items<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> + use<'h> {
     let values = headers.get_all(name).filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty())
@@ -59,7 +60,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns `Cache-Control` and `Vary` after marking a response that had the given values.
+    /// Returns `Cache-Control` and `Vary` after marking a response that had the values `caching`
+    /// and `vary`.
     fn marked(caching: &str, vary: &str, sent: &[&str]) -> (String, String) {
         let names = [AUTHORIZATION, COOKIE];
         let (mut request, mut answer) = (HeaderMap::new(), HeaderMap::new());

@@ -1,29 +1,30 @@
-//! The number of connections a server accepts, and the open file limit that they need.
+//! The maximum number of connections, and the open file limit that it requires.
 
 use anyhow::bail;
 
 use crate::ShellSettings;
 
-/// File descriptors set aside for files, databases and the admin port.
+/// File descriptors reserved for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
-/// Minimum number of file descriptors left for files, databases, the admin port and connections.
+/// Minimum number of file descriptors that must be left for files, databases, the admin port and
+/// connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
 /// Number of file descriptors that a thread's event loop uses.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
 /// Maximum number of file descriptors that the main thread's runtime uses.
 pub(crate) const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;
 
-/// Raises the open file limit as far as possible and returns it.
+/// Raises the open file limit as far as possible, and returns it.
 ///
 /// # Errors
-/// Returns an error if the limit is too low for the server's threads and `more` files.
+/// Returns an error if the limit is too low for the server's threads plus `more` files.
 pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or_else(|error| {
         log::warn!("the limit of open files cannot be raised: {error}");
         1024
     });
     let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count) as u64;
-    // The admin port and the two listener threads also have event loops.
+    // The admin port and the two listener threads have event loops, too.
     let threads = DESCRIPTORS_OF_A_THREAD * (workers as u64 + 3);
     let needed = open + more + threads + FEWEST_DESCRIPTORS;
     if limit < needed {
@@ -35,8 +36,8 @@ pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// Returns the maximum number of connections. This is `MAX_CONNECTIONS`, or less if the open file
-/// limit requires it.
+/// Returns the maximum number of connections, which is `MAX_CONNECTIONS` unless the open file limit
+/// is too low for that.
 pub(crate) fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);
@@ -46,8 +47,8 @@ pub(crate) fn connections(settings: &ShellSettings, limit: u64) -> usize {
     usize::try_from(wanted.min(room)).unwrap_or(usize::MAX)
 }
 
-/// Returns `MAX_CONNECTIONS_PER_ADDRESS`. On a small server, a single address may use all
-/// connections.
+/// Returns `MAX_CONNECTIONS_PER_ADDRESS` or its default, which lets a single address use all
+/// connections of a small server.
 pub(crate) fn connections_per_address(settings: &ShellSettings) -> u32 {
     const LEAST: u32 = 64;
     let share = || (settings.max_connections / 8).max(LEAST);

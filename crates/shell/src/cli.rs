@@ -1,4 +1,4 @@
-//! The command line that all services share.
+//! The command line shared by all services.
 //!
 //! Settings come from flags and environment variables. Flags override the environment, which
 //! overrides the defaults. The default subcommand is `serve`.
@@ -90,9 +90,9 @@ impl CommonCommand {
     }
 }
 
-/// A setting that the command line accepts but the service can't use, for example because it needs
-/// another one. The process exits with code 2, as for a usage error. The message must not quote
-/// secrets.
+/// A setting that the command line accepts but that the service can't use, for example because
+/// another setting is missing. As with a usage error, the process exits with code 2. The message
+/// must not quote secrets.
 #[derive(Debug)]
 pub struct SettingError(pub String);
 
@@ -109,37 +109,37 @@ pub trait Cli: clap::Parser {
     /// The service's constants.
     const INFO: ServiceInfo;
 
-    /// Returns the shared settings.
+    /// Returns the settings that all services share.
     fn shell(&self) -> &ShellSettings;
 
-    /// Checks for `serve --check` everything that `serve` uses besides the shared settings, such as
-    /// the database. Must not create or change anything.
+    /// Checks everything that `serve` uses in addition to the shared settings, such as the
+    /// database. Called by `serve --check`, so it must not create or change anything.
     fn preview(&self, preview: &mut Preview);
 
-    /// Copies all of the service's data into a folder, for the `backup` command.
+    /// Copies all of the service's data into a new folder, for the `backup` command.
     ///
     /// # Errors
-    /// The error is printed as one line on stderr.
+    /// Errors are printed on stderr as a single line.
     fn back_up(&self, folder: &Path) -> anyhow::Result<()>;
 
     /// Restores a backup, for the `restore` command. The service must not have any data yet.
     ///
     /// # Errors
-    /// The error is printed as one line on stderr.
+    /// Errors are printed on stderr as a single line.
     fn restore(&self, folder: &Path) -> anyhow::Result<()>;
 
     /// Runs the selected command.
     ///
     /// # Errors
-    /// The error is printed as one line on stderr. The exit code is 2 for a [`SettingError`] and 1
-    /// for anything else.
+    /// Errors are printed on stderr as a single line. The exit code is 2 for a [`SettingError`],
+    /// and 1 for all others.
     fn run(self) -> anyhow::Result<ExitCode>;
 }
 
-/// A service's `main` function. Parses the command line, starts logging and runs the command.
+/// The `main` function of a service. Parses the command line, starts logging, and runs the command.
 ///
-/// The exit code is 2 for a usage error or an invalid setting, and 1 for any other error.
-/// Otherwise, the command decides.
+/// The exit code is 2 for usage errors and invalid settings, and 1 for all other errors. Otherwise,
+/// it is up to the command.
 pub fn main<C: Cli>() -> ExitCode {
     signals::hold();
     logs::queue();
@@ -191,7 +191,7 @@ pub fn main<C: Cli>() -> ExitCode {
     code
 }
 
-/// Returns a usage error's message as one line.
+/// Returns the message of a usage error as a single line.
 fn usage_fault(error: &clap::Error) -> String {
     let text = error.to_string();
     let fault = text.split("\n\n").next().unwrap_or_default();
@@ -199,10 +199,11 @@ fn usage_fault(error: &clap::Error) -> String {
     fault.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Parses a command line using the service's defaults.
+/// Parses a command line, given the service's defaults.
 ///
 /// # Errors
-/// Returns usage errors, but also the output of `--help` and `--version`.
+/// Returns an error for usage errors, and also for `--help` and `--version`, whose output it
+/// contains.
 pub fn parse<C: Cli>(
     arguments: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<C, clap::Error> {
@@ -214,21 +215,21 @@ struct Parsed<C> {
     cli: C,
     /// Whether the command is `serve`.
     serves: bool,
-    /// The settings and their values, if `serve --check` was requested.
+    /// The settings with their values, for `serve --check`.
     checked: Option<Vec<(String, String)>>,
 }
 
-/// Returns the service's command line with its defaults filled in.
+/// Returns the service's command line with the service's defaults.
 fn command<C: Cli>() -> clap::Command {
     let info = C::INFO;
     let command = C::command().name(info.name).about(info.about).version(info.version);
     settings::with_defaults(command, &info)
 }
 
-/// Parses a command line using the service's defaults.
+/// Parses a command line, given the service's defaults.
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
     let command = command::<C>();
-    // These commands don't open the database, so an invalid URL doesn't matter.
+    // These commands don't open the database, so they don't mind an invalid URL.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
@@ -254,9 +255,9 @@ const DATABASE_URL: &str = "database_url";
 /// Commands that don't open the database.
 const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "man", "openapi"];
 
-/// Ignores empty environment variables, because deployments often define variables without a value.
-/// The settings in `except` are exempt. An empty database URL is kept and then rejected, because
-/// otherwise each replica would silently create its own database.
+/// Ignores empty environment variables, since deployments often define variables without a value.
+/// The settings in `except` are exempt. In particular, an empty database URL must be rejected,
+/// because otherwise each replica would silently create a database of its own.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());
@@ -268,7 +269,7 @@ fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> c
     command.mut_subcommands(|command| without_empty_variables(command, except))
 }
 
-/// Replaces an error's usage line, because clap's also lists settings that come from the
+/// Replaces the usage line of an error. clap's own also lists settings that come from the
 /// environment.
 fn with_plain_usage(
     mut error: clap::Error,
@@ -288,7 +289,7 @@ fn with_plain_usage(
     error
 }
 
-/// Returns the settings for an empty command line.
+/// Returns the settings that an empty command line results in.
 pub fn defaults<S: clap::Args>() -> S {
     #[derive(clap::Parser)]
     struct Defaults<S: clap::Args> {
@@ -302,16 +303,17 @@ pub fn defaults<S: clap::Args>() -> S {
 /// Prints a service's OpenAPI document.
 ///
 /// # Errors
-/// Returns an error if stdout cannot be written.
+/// Returns an error if writing to stdout fails.
 fn print_openapi<S: Service>() -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(openapi::<S>().as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests `/readyz` on the admin address. The exit code is 0 if the server is ready and 1 if not.
+/// Requests `/readyz` from the admin address. The exit code is 0 if the server is ready, and 1
+/// otherwise.
 ///
 /// # Errors
-/// Returns an error if the server does not respond.
+/// Returns an error if the server doesn't respond.
 fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let addresses: Vec<_> =
         settings.admin_bind.iter().flat_map(|bind| bind.resolve().unwrap_or_default()).collect();
@@ -321,13 +323,13 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     let reply = ask(address).with_context(|| format!("no response from {address}"))?;
     let Some(status) = reply.split(' ').nth(1) else { bail!("no HTTP response from {address}") };
     let body = reply.split_once("\r\n\r\n").map_or("", |(_, body)| body.trim());
-    // The exit code matters even if we can't print the text.
+    // The exit code is what matters, even if the text can't be printed.
     let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Replaces an unspecified address (`0.0.0.0` or `::`) with the loopback address, because clients
-/// can't connect to the former.
+/// Replaces an unspecified address (`0.0.0.0` or `::`), to which clients can't connect, with the
+/// loopback address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -1,6 +1,6 @@
 //! Compresses long responses.
 //!
-//! This is not a middleware, because most responses are short and another layer would cost more
+//! This isn't a middleware because most responses are short, so that another layer would cost more
 //! than it saves.
 
 use std::sync::LazyLock;
@@ -18,22 +18,22 @@ use tokio::sync::Semaphore;
 
 use crate::packing;
 
-/// Minimum length of a response to compress, in bytes.
+/// Minimum length in bytes of responses to compress.
 const SHORTEST: u64 = 1024;
 /// Responses longer than this many bytes are compressed on a blocking thread.
 const LONG: usize = 64 << 10;
 
-/// Permits for compressing long responses on blocking threads. Without a limit, they would pile up
-/// in memory.
+/// Permits for compressing long responses on blocking threads, since an unlimited number of them
+/// would pile up in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
 
-/// Returns the client's preferred coding if the response should be compressed.
+/// Returns the coding that the client prefers, or `None` if the response shouldn't be compressed.
 ///
-/// We leave short bodies, compressed media types and responses that already have a coding alone. A
-/// handler opts out with `Content-Encoding: identity`, which is removed before the response is
-/// sent.
+/// We leave alone short bodies, media types that are already compressed, and responses that already
+/// have a coding. A handler can opt out with `Content-Encoding: identity`, which is removed before
+/// the response is sent.
 pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncoding> {
     let is_long = match response.response().body().size() {
         BodySize::None => false,
@@ -52,8 +52,8 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     preferred(response.request())
 }
 
-/// Compresses a response. If its body is in memory, we compress all of it at once, so that we only
-/// keep the compressed form in memory for a slow client.
+/// Compresses a response. A body that is already in memory is compressed all at once, so that a
+/// slow client only keeps the compressed form in memory.
 pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) -> ServiceResponse {
     let (request, response) = response.into_parts();
     let (mut response, body) = response.into_parts();
@@ -74,7 +74,7 @@ pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) ->
     ServiceResponse::new(request, response)
 }
 
-/// Returns the compressed form and true, or the plain form and false.
+/// Returns the compressed form and true, or else the plain form and false.
 async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
     let permit = if plain.len() > LONG { PERMITS.try_acquire().ok() } else { None };
     let packed = match permit {
@@ -93,7 +93,8 @@ fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Makes the entity tag weak. A strong one identifies the exact bytes, which depend on the coding.
+/// Makes the entity tag weak, since a strong one would identify the exact bytes, which depend on
+/// the coding.
 fn weaken_tag(headers: &mut HeaderMap) {
     let strong = headers.get(ETAG).filter(|tag| tag.as_bytes().starts_with(b"\""));
     let weak = strong.map(|tag| [b"W/", tag.as_bytes()].concat());
@@ -102,15 +103,15 @@ fn weaken_tag(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns whether the content is of a media type that is already compressed.
+/// Returns whether the content's media type is already compressed.
 fn is_dense(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map_or(&b""[..], |kind| kind.as_bytes());
     kind.starts_with(b"video/")
         || (kind.starts_with(b"image/") && !kind.starts_with(b"image/svg+xml"))
 }
 
-/// Returns the client's preferred coding, or `None` if it prefers a plain body or only accepts
-/// codings we don't support.
+/// Returns the coding that the client prefers, or `None` if it prefers an uncompressed body or
+/// doesn't accept any coding that we support.
 fn preferred(request: &HttpRequest) -> Option<ContentEncoding> {
     let supported =
         [Encoding::identity(), Encoding::brotli(), Encoding::gzip(), Encoding::deflate()];

@@ -1,4 +1,4 @@
-//! Conditional requests, with entity tags, `If-None-Match`, `If-Match`, `If-Modified-Since` and 304
+//! Conditional requests: entity tags, `If-None-Match`, `If-Match`, `If-Modified-Since` and 304
 //! responses.
 
 use std::time::{Duration, UNIX_EPOCH};
@@ -9,9 +9,9 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-/// Maximum length of an entity tag without quotes.
+/// Maximum length of an entity tag, not counting quotes.
 const LONGEST: usize = 64;
-/// The last second of the year 9999, which is the latest HTTP date.
+/// The last second of the year 9999, which is the latest date that HTTP can express.
 const LAST_SECOND: i64 = 253_402_300_799;
 
 /// An entity tag, stored inline.
@@ -26,13 +26,13 @@ const LAST_SECOND: i64 = 253_402_300_799;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntityTag {
-    /// `W/"`, then the tag, then `"`.
+    /// The tag, preceded by `W/"` and followed by `"`.
     bytes: [u8; LONGEST + 4],
     length: usize,
 }
 
 impl EntityTag {
-    /// Creates a tag from a string, keeping the first 64 visible characters other than quotes.
+    /// Creates a tag from the first 64 visible characters of `text`, leaving out quotes.
     ///
     /// ```
     /// assert_eq!(shell::EntityTag::new("5-1772366400").strong(), b"\"5-1772366400\"");
@@ -65,8 +65,8 @@ impl EntityTag {
         &self.bytes[2..self.length]
     }
 
-    /// Returns the weak form, shared by all representations of the same content, such as compressed
-    /// ones.
+    /// Returns the weak form, which is shared by all representations of the same content, e.g.
+    /// compressed ones.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -89,12 +89,13 @@ impl EntityTag {
         header(self.weak())
     }
 
-    /// Returns whether an `If-None-Match` header's values contain this tag, weak or strong, or `*`.
+    /// Returns whether this tag is among the values of an `If-None-Match` header, either weak or
+    /// strong. `*` matches any tag.
     pub fn is_listed<'v>(&self, values: impl IntoIterator<Item = &'v [u8]>) -> bool {
         values.into_iter().any(|value| items(value).any(|item| self.matches(item, true)))
     }
 
-    /// Returns whether a list item is this tag. Weak items only match if `weakly` is true.
+    /// Returns whether `item` is this tag. Weak items only match if `weakly` is true.
     fn matches(&self, item: &[u8], weakly: bool) -> bool {
         let strong = match item.strip_prefix(b"W/") {
             Some(rest) if weakly => rest,
@@ -108,7 +109,7 @@ fn header(tag: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Splits a list of tags. Commas inside quotes don't separate.
+/// Splits a list of tags at commas, except for those inside quotes.
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     let parts = value.split(move |byte| {
@@ -118,7 +119,8 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.map(<[u8]>::trim_ascii)
 }
 
-/// A response's entity tag and modification time, which clients send back in conditional requests.
+/// The entity tag and modification time of a response, which clients send back in conditional
+/// requests.
 ///
 /// ```
 /// use actix_web::HttpResponse;
@@ -140,17 +142,17 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Uses a strong tag, for responses that have only one representation.
+    /// Uses a strong tag, for responses with only one representation.
     pub fn strong(tag: EntityTag) -> Self {
         Self { tag, weak: false, sent: None, asked: None }
     }
 
-    /// Uses a weak tag, for responses that may be sent compressed or plain.
+    /// Uses a weak tag, for responses that may or may not be compressed.
     pub fn weak(tag: EntityTag) -> Self {
         Self { weak: true, ..Self::strong(tag) }
     }
 
-    /// Sets the modification time in Unix seconds. It is sent as `Last-Modified` and compared with
+    /// Sets the modification time in Unix seconds, which is sent as `Last-Modified` and compared to
     /// `If-Modified-Since`.
     ///
     /// ```
@@ -167,8 +169,8 @@ impl Validators {
         Self { sent: Some(seconds), asked: Some(seconds), ..self }
     }
 
-    /// Sets the modification time in Unix seconds, but only for `Last-Modified`. Use this if the
-    /// content can change without a newer time.
+    /// Sets the modification time in Unix seconds, but ignores `If-Modified-Since`. Use this if the
+    /// content can change without a newer modification time.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -184,8 +186,8 @@ impl Validators {
         Self { sent: Some(seconds), asked: None, ..self }
     }
 
-    /// Sends `now` as `Last-Modified` if the modification time is later, because that header must not
-    /// be in the future. `If-Modified-Since` is still compared with the actual time.
+    /// Caps the time sent as `Last-Modified` at `now`, because this header must not be in the
+    /// future. `If-Modified-Since` is still compared to the actual modification time.
     ///
     /// ```
     /// use actix_web::HttpResponse;
@@ -212,7 +214,7 @@ impl Validators {
     }
 
     /// Responds with 304 if the client already has the response, and with the result of `whole`
-    /// otherwise. Adds the validators and `Cache-Control` in both cases.
+    /// otherwise. Either way, the response gets the validators and `Cache-Control`.
     pub fn answer(
         &self,
         request: &HttpRequest,
@@ -234,8 +236,8 @@ impl Validators {
     }
 }
 
-/// Returns whether the client already has a response with this tag or, if it sent no tags, one that
-/// isn't older than `modified` (Unix seconds). Doesn't allocate.
+/// Returns whether the client already has a response with this tag. If the client didn't send any
+/// tags, a response that isn't older than `modified` (in Unix seconds) will do. Doesn't allocate.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -253,8 +255,8 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Returns whether `If-Match` lets the request change a resource with this tag. It does if the
-/// header is missing, is `*`, or contains the strong tag.
+/// Returns whether `If-Match` permits changing a resource with this tag, which is the case if the
+/// header is missing, is `*`, or contains the tag in its strong form.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -269,7 +271,7 @@ pub fn may_change(headers: &HeaderMap, tag: &EntityTag) -> bool {
         || values.any(|value| items(value.as_bytes()).any(|item| tag.matches(item, false)))
 }
 
-/// Formats Unix seconds as an HTTP date. Returns `None` before 1970 and after 9999.
+/// Formats Unix seconds as an HTTP date. Returns `None` for times before 1970 or after 9999.
 ///
 /// ```
 /// assert_eq!(shell::http_date(784_111_777).unwrap(), "Sun, 06 Nov 1994 08:49:37 GMT");
@@ -281,7 +283,8 @@ pub fn http_date(seconds: i64) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-/// Parses an HTTP date in any of the three formats that servers must accept. Returns Unix seconds.
+/// Parses an HTTP date in any of the three formats that servers must accept, and returns Unix
+/// seconds.
 ///
 /// ```
 /// assert_eq!(shell::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));

@@ -1,7 +1,7 @@
-//! CORS rules, chosen per request.
+//! CORS rules that are chosen per request.
 //!
-//! With the `actix-cors` middleware, a service can't choose the preflight status, the header values
-//! or a different rule per operation (docs/decisions/0102).
+//! The `actix-cors` middleware doesn't let a service choose the preflight status, the header
+//! values, or a different rule per operation (docs/decisions/0102).
 
 use actix_web::HttpResponse;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -10,7 +10,7 @@ use actix_web::http::{Method, StatusCode};
 
 /// A CORS rule that lets pages from any origin read responses.
 ///
-/// All strings are header values. Empty ones aren't sent.
+/// All strings are header values. Headers whose value is empty aren't sent.
 #[derive(Clone, Copy, Debug)]
 pub struct CorsRule {
     /// Value of `access-control-allow-methods` (preflight).
@@ -26,7 +26,7 @@ pub struct CorsRule {
 }
 
 impl CorsRule {
-    /// Returns whether a request is a preflight, i.e. `OPTIONS` with
+    /// Returns whether a request is a preflight request, i.e. `OPTIONS` with
     /// `Access-Control-Request-Method`.
     pub(crate) fn is_preflight(request: &ServiceRequest) -> bool {
         request.method() == Method::OPTIONS
@@ -46,7 +46,7 @@ impl CorsRule {
         request.into_response(response)
     }
 
-    /// Adds the headers that every response gets under this rule.
+    /// Adds the headers that this rule prescribes for every response.
     pub(crate) fn mark(&self, headers: &mut HeaderMap) {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*");
         put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, self.expose);

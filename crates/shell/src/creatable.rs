@@ -1,4 +1,4 @@
-//! Whether `serve` can create what is missing, for `serve --check`.
+//! Checks whether `serve` could create what is missing, for `serve --check`.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -33,8 +33,8 @@ pub fn require_creatable(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether only the kernel creates files in a folder, although root has all permissions
-/// there: procfs and sysfs.
+/// Returns whether a folder is in procfs or sysfs. Only the kernel creates files there, even though
+/// root appears to have all permissions.
 fn is_of_kernel(folder: &Path) -> bool {
     let found = rustix::fs::statfs(folder);
     found.is_ok_and(|found| matches!(found.f_type, PROC_SUPER_MAGIC | 0x6265_6572))

@@ -12,15 +12,15 @@ use utoipa_swagger_ui::Config;
 use crate::Fault;
 use crate::pages::Content;
 
-/// Content security policy for the pages. Allows this service's files and Swagger UI's inline
-/// styles.
+/// Content security policy for Swagger UI. Allows the service's own files, and the inline styles
+/// that Swagger UI uses.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
-/// Caches must revalidate every response.
+/// Makes caches revalidate every response.
 const CACHING: &str = "no-cache";
 
-/// The document and Swagger UI's files, each compressed only once.
+/// The OpenAPI document and the files of Swagger UI, each compressed only once.
 pub(crate) struct Docs {
     document: Content,
     config: Arc<Config<'static>>,
@@ -31,7 +31,7 @@ impl Docs {
     pub(crate) fn new(document: String) -> Self {
         Self {
             document: Content::new("application/json", document),
-            // Relative to the pages, so it works below any path on a proxy.
+            // The URL is relative to the pages, so it works below any path on a proxy.
             config: Arc::new(Config::from("../openapi.json")),
             files: Mutex::default(),
         }
@@ -61,7 +61,7 @@ impl Docs {
         }
     }
 
-    /// Returns a Swagger UI file, or `None` for an unknown name. Misses aren't cached.
+    /// Returns a file of Swagger UI, or `None` if `name` is unknown. Misses aren't cached.
     fn file(&self, name: &str) -> Option<Arc<Content>> {
         let mut files = self.files.lock();
         if let Some(file) = files.get(name) {

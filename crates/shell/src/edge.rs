@@ -1,5 +1,5 @@
-//! Determines the scheme and client address of a request behind proxies, and the service's public
-//! address.
+//! Determines the scheme and client address of a request that may have come through proxies, and
+//! the public URL of the service.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use crate::{ShellSettings, TlsMode, connection};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The settings for these rules, kept in the app data.
+/// The settings that these rules depend on, kept in the app data.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
     mode: TlsMode,
     trusted: Arc<[IpNet]>,
     public_url: Option<Arc<str>>,
-    /// The path in `PUBLIC_URL` without a trailing slash, such as `/breaches`, or empty.
+    /// The path from `PUBLIC_URL` without a trailing slash, e.g. `/breaches`, or empty.
     base_path: Arc<str>,
     https_port: Option<u16>,
     own_certificate: bool,
 }
 
 impl Edge {
-    /// `https_port` is the port that serves TLS.
+    /// `https_port` is the port that TLS is served on.
     pub(crate) fn new(settings: &ShellSettings, https_port: Option<u16>) -> Self {
         Self {
             mode: settings.tls_mode,
@@ -41,9 +41,9 @@ impl Edge {
         }
     }
 
-    /// Returns whether to send `Strict-Transport-Security`. We don't do this with a certificate
-    /// from the local CA, because browsers would then reject plain HTTP from everything else on
-    /// this host for a year.
+    /// Returns whether to send `Strict-Transport-Security`. We don't send it with a certificate
+    /// from the local CA, since browsers would then refuse plain HTTP to anything else on this host
+    /// for a year.
     pub(crate) fn has_hsts(&self) -> bool {
         match self.mode {
             TlsMode::Native => self.own_certificate,
@@ -76,8 +76,8 @@ impl Edge {
         }
     }
 
-    /// Returns where to redirect a plain HTTP request (301), or `None` to serve it. An inner `None`
-    /// means that the request doesn't have a usable host.
+    /// Returns the URL to which a plain HTTP request should be redirected (301), or `None` to serve
+    /// it. An inner `None` means that the request lacks a usable host.
     pub(crate) fn redirect(&self, request: &ServiceRequest) -> Option<Option<String>> {
         if !names_valid_host(request) {
             return Some(None);
@@ -105,7 +105,7 @@ impl Edge {
         }))
     }
 
-    /// Adds the path in `PUBLIC_URL` to a `Location` that is a path within the service.
+    /// Prepends the path from `PUBLIC_URL` if `Location` is a path within the service.
     pub(crate) fn complete_location(&self, headers: &mut HeaderMap) {
         if self.base_path.is_empty() {
             return;
@@ -119,11 +119,11 @@ impl Edge {
         }
     }
 
-    /// Returns the client address that quotas are charged to. This is the peer, or the last hop
+    /// Returns the client address, to which quotas are charged. This is the peer, or the last hop
     /// before the trusted proxies.
     ///
-    /// We read the list from the end, because we only believe a hop that a trusted proxy reported.
-    /// If a hop can't be parsed, the client is the proxy that added it.
+    /// We go through the list from the end, because a hop is only credible if a trusted proxy
+    /// reported it. If a hop can't be parsed, the proxy that added it counts as the client.
     fn client_ip(
         &self,
         trusted_peer: bool,
@@ -151,7 +151,8 @@ impl Edge {
     }
 }
 
-/// Returns a hop's address, or `None` if it can't be parsed. Some proxies add a port or brackets.
+/// Parses a hop, to which some proxies add a port or brackets. Returns `None` if it isn't an
+/// address.
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(hop).ok()?;
     let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
@@ -159,8 +160,7 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Returns the client's address. This is the peer's address, or the one reported by trusted
-/// proxies.
+/// Returns the client address, which is that of the peer or the one reported by trusted proxies.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
         Some(edge) => {
@@ -171,7 +171,7 @@ pub fn client_ip(request: &HttpRequest) -> IpAddr {
     }
 }
 
-/// Returns whether the request used HTTPS, either to this process or to a trusted proxy.
+/// Returns whether the client used HTTPS, either to this process or to a trusted proxy.
 pub fn is_https(request: &HttpRequest) -> bool {
     let transport = connection::transport(request);
     request.app_data::<Edge>().map_or(transport.secure, |edge| {
@@ -179,8 +179,8 @@ pub fn is_https(request: &HttpRequest) -> bool {
     })
 }
 
-/// Returns the URL the client uses to reach the service, without a trailing slash. This is
-/// `PUBLIC_URL`, or else the request's scheme and host.
+/// Returns the URL under which the client reaches the service, without a trailing slash. This is
+/// `PUBLIC_URL` if set. Otherwise, it is made up of the request's scheme and host.
 pub fn base_url(request: &HttpRequest) -> String {
     if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
         return url.to_owned();
@@ -191,11 +191,11 @@ pub fn base_url(request: &HttpRequest) -> String {
     format!("{scheme}://{}", host.text)
 }
 
-/// Returns the path in `PUBLIC_URL`, under which a proxy serves the service. It is empty or
-/// something like `/breaches`, without a trailing slash.
+/// Returns the path from `PUBLIC_URL`, below which a proxy serves the service. It is either empty
+/// or something like `/breaches`, without a trailing slash.
 ///
-/// Links, forms and cookies on pages must include it. The shell adds it to any `Location` that is a
-/// path.
+/// Links, forms and cookies on pages must include this path. In a `Location` that is a path, the
+/// shell adds it.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -384,7 +384,7 @@ mod tests {
             (&["2001:db8::7"], "2001:db8::7"),
             (&["::ffff:203.0.113.9"], "203.0.113.9"),
             (&["203.0.113.7", "203.0.113.9,10.2.2.2", " , 10.3.3.3 ,"], "203.0.113.9"),
-            // Everything before a hop that we can't parse comes from an untrusted source.
+            // Anything before a hop that we can't parse comes from an untrusted source.
             (&["203.0.113.9, unknown"], "10.1.1.1"),
             (&["203.0.113.9, unknown, 10.2.2.2"], "10.2.2.2"),
             (&["203.0.113.9, 10.2.2.2:99999"], "10.1.1.1"),

@@ -1,4 +1,4 @@
-//! Failures outside of handlers. Their responses use the service's error format.
+//! Failures outside of handlers, whose responses use the service's error format.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::RequestId;
 
-/// Why a request's credentials are rejected.
+/// The reason for rejecting a request's credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credentials {
     /// Credentials are required but weren't sent.
     Missing,
-    /// The credentials aren't formatted like a key.
+    /// The credentials don't have the format of a key.
     Malformed,
     /// The key is unknown, revoked or expired.
     Refused,
@@ -23,20 +23,21 @@ pub enum Credentials {
     Several,
 }
 
-/// A value that breaks a rule. A service builds its own message from the code, the limits and the
+/// A value that breaks a rule. Services build their own messages from the code, the limits and the
 /// value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Violation {
-    /// The API name of the parameter or member. Empty if the violation is about the whole input.
+    /// The name of the parameter or member in the API. Empty if the violation concerns the whole
+    /// input.
     pub field: String,
     /// A machine-readable code, such as `range` or `required`.
     pub code: Cow<'static, str>,
     /// A human-readable message.
     pub message: String,
-    /// The value that was sent. This is decoded text, JSON for other JSON values, or the raw value
-    /// if it can't be decoded.
+    /// The value that was sent, as decoded text. It is JSON if the value is any other JSON type,
+    /// and the raw value if it can't be decoded.
     pub sent: Option<Box<str>>,
-    /// The name in the client's spelling, if it was sent.
+    /// The name as spelled by the client, if it was sent.
     pub name: Option<Box<str>>,
     /// The rule's limits, such as `min` and `max`.
     pub limits: Box<[(Cow<'static, str>, Value)]>,
@@ -57,7 +58,7 @@ impl Violation {
         Self { field: field.into(), code: code.into(), message: message.into(), ..Self::default() }
     }
 
-    /// Looks up one of the rule's limits.
+    /// Looks up one of the rule's limits by name.
     ///
     /// ```
     /// let mut violation = shell::Violation::new("limit", "range", "");
@@ -72,11 +73,11 @@ impl Violation {
 /// A failure before the handler runs, either in the shell, in an extractor or in the key check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No route has this path.
+    /// The path has no route.
     NotFound,
     /// The path exists, but doesn't support this method.
     MethodNotAllowed {
-        /// The methods the path supports.
+        /// The methods that the path supports.
         allow: Vec<Method>,
     },
     /// Credentials are missing or wrong.
@@ -92,7 +93,7 @@ pub enum Fault {
     InvalidQuery(Vec<Violation>),
     /// Members of the body break a rule.
     InvalidBody(Vec<Violation>),
-    /// The body is not well-formed. Line and column count from 1.
+    /// The body is not well-formed. Lines and columns are counted from 1.
     MalformedBody {
         /// The parser's message.
         message: String,
@@ -108,30 +109,30 @@ pub enum Fault {
         /// Maximum size in bytes.
         limit: usize,
     },
-    /// The service can't respond at the moment.
+    /// The service can't respond right now.
     Unavailable {
-        /// Number of seconds that clients should wait before retrying.
+        /// Number of seconds that clients should wait before they retry.
         retry_after: u64,
     },
     /// The HTTP parser couldn't read the request. The status is 400, 408, 414 or 431.
     Unreadable(StatusCode),
-    /// A bug or a failed dependency. The text is only for the log and never sent to the client.
+    /// A bug or a failed dependency. The text is only logged and never sent to the client.
     Internal(String),
 }
 
-/// Describes a failed request for an error format.
+/// The properties of a failed request that an error format may need.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     /// The method as sent.
     pub method: Method,
-    /// The request target, either as sent or after the path rules changed it.
+    /// The request target, either as sent or with the path rules applied.
     pub uri: Uri,
     /// The request's ID in the log.
     pub id: RequestId,
 }
 
 impl RequestInfo {
-    /// Copies these parts of a request.
+    /// Copies the properties from a request.
     pub fn of(request: &HttpRequest) -> Self {
         Self {
             method: request.method().clone(),
@@ -141,14 +142,14 @@ impl RequestInfo {
     }
 }
 
-/// Converts faults to responses that use a service's error body.
+/// Turns faults into responses with the service's error body.
 pub trait ErrorFormat: Send + Sync {
     /// Returns the response for `fault`.
     fn respond(&self, fault: &Fault, request: &RequestInfo) -> HttpResponse;
 }
 
 impl Fault {
-    /// Returns this fault's response in the service's format.
+    /// Returns the response to this fault in the service's format.
     pub fn response(&self, request: &HttpRequest) -> HttpResponse {
         if let Self::Internal(cause) = self {
             log::error!(request_id = crate::request_id(request).to_string().as_str(); "{cause}");

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::Service;
 use crate::connection::Drain;
 
-/// Set while the server is draining.
+/// Whether the server is draining.
 #[derive(Clone, Debug)]
 pub(crate) struct Draining(watch::Sender<bool>);
 
@@ -32,19 +32,19 @@ impl Draining {
         *self.0.borrow()
     }
 
-    /// Returns a receiver for connections that wait for draining to start.
+    /// Returns a receiver for connections to wait until the server starts draining.
     pub(crate) fn signal(&self) -> Drain {
         Drain::new(self.0.subscribe())
     }
 }
 
-/// Whether one of the service's background tasks panicked.
+/// Whether one of the service's background tasks has panicked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Background(Arc<AtomicBool>);
 
 impl Background {
-    /// Runs a background task. If it panics, the server keeps responding to requests, and readiness
-    /// checks mention it.
+    /// Runs a background task. If the task panics, the server keeps responding to requests, but
+    /// readiness checks mention the panic.
     pub(crate) async fn run(self, task: LocalBoxFuture<'static, ()>) {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
             log::error!("a background task panicked: restart the server to resume its work");
@@ -57,7 +57,7 @@ impl Background {
     }
 }
 
-/// Returns whether a path is a health check. These are answered before any other layer runs.
+/// Returns whether `path` is a health check, which is answered before any other layer runs.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }

@@ -1,4 +1,4 @@
-//! The host that a request names.
+//! The host that a request is addressed to.
 
 use std::net::Ipv6Addr;
 
@@ -7,10 +7,10 @@ use actix_web::http::Version;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::uri::Authority;
 
-/// A host with or without a port that is safe to use in links, meaning that it contains neither `@`
-/// nor anything that needs escaping.
+/// A host, with or without a port, that is safe to use in links because it contains neither `@` nor
+/// anything that would need escaping.
 pub(crate) struct Host<'t> {
-    /// The host and the port.
+    /// The host, including any port.
     pub(crate) text: &'t str,
     /// The host without the port. IPv6 addresses keep their brackets.
     pub(crate) name: &'t str,
@@ -41,8 +41,8 @@ impl<'t> Host<'t> {
     }
 }
 
-/// Returns whether a request names its host as HTTP requires (RFC 9112, section 3.2, and RFC 9113,
-/// section 8.3.1). The parser rejects HTTP/1.1 requests without `Host`.
+/// Returns whether a request specifies its host as HTTP requires (RFC 9112, section 3.2, and RFC
+/// 9113, section 8.3.1). HTTP/1.1 requests without `Host` are already rejected by the parser.
 pub(crate) fn names_valid_host(request: &ServiceRequest) -> bool {
     let host = request.headers().get(header::HOST).map(HeaderValue::as_bytes);
     let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
@@ -51,7 +51,7 @@ pub(crate) fn names_valid_host(request: &ServiceRequest) -> bool {
     !is_missing && [host, authority].into_iter().flatten().all(is_host)
 }
 
-/// Returns whether these bytes are a host with or without a port, or empty.
+/// Returns whether `bytes` is empty or a host, with or without a port.
 fn is_host(bytes: &[u8]) -> bool {
     let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=".contains(byte);
     let end = match bytes.first() {
@@ -71,9 +71,9 @@ fn is_host(bytes: &[u8]) -> bool {
         }
 }
 
-/// Returns a request's host, or `localhost` if it doesn't have one. Returns `None` if the host is
-/// invalid. The `Host` header is ignored if the target names the host (RFC 9112, section 3.2.2), as
-/// in HTTP/2.
+/// Returns a request's host, or `localhost` if none was sent. `None` means that the host is
+/// invalid. As in HTTP/2, a host in the request target takes precedence over the `Host` header (RFC
+/// 9112, section 3.2.2).
 pub(crate) fn host_of<'r>(
     headers: &'r HeaderMap,
     authority: Option<&'r Authority>,

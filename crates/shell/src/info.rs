@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// The party that terminates TLS.
+/// Selects where TLS is terminated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
     /// Serve plain HTTP without redirecting to HTTPS.
@@ -17,30 +17,29 @@ pub enum TlsMode {
 /// A service's constants.
 #[derive(Clone, Copy, Debug)]
 pub struct ServiceInfo {
-    /// The name of the binary, its data folder and its database, such as `passwords`.
+    /// The name of the binary, its data folder and its database, e.g. `passwords`.
     pub name: &'static str,
-    /// The display name, such as `Password range service`.
+    /// The display name, e.g. `Password range service`.
     pub title: &'static str,
-    /// One sentence for `--help`.
+    /// A one-sentence description for `--help`.
     pub about: &'static str,
-    /// The binary's version, usually `env!("CARGO_PKG_VERSION")`.
+    /// The version of the binary, usually `env!("CARGO_PKG_VERSION")`.
     pub version: &'static str,
     /// The plain HTTP port.
     pub http_port: u16,
-    /// The HTTPS port in `native` TLS mode.
+    /// The HTTPS port, used in `native` TLS mode.
     pub https_port: u16,
     /// The port for health checks and metrics.
     pub admin_port: u16,
     /// The default `TLS_MODE`.
     pub tls_mode: TlsMode,
-    /// Files and folders in the data folder whose names don't start with the service's name, such
-    /// as `media`.
+    /// Names in the data folder that don't start with the service's name, e.g. `media`.
     pub files: &'static [&'static str],
 }
 
 impl ServiceInfo {
-    /// Creates a service's constants without TLS and with the usual ports, where HTTPS is 400 and
-    /// admin 1000 above HTTP.
+    /// Creates the constants for a service without TLS. The HTTPS and admin ports are 400 and 1000
+    /// above the HTTP port.
     ///
     /// ```
     /// use shell::{ServiceInfo, TlsMode};
@@ -74,19 +73,18 @@ impl ServiceInfo {
         Self { tls_mode, ..self }
     }
 
-    /// Sets which files and folders in the data folder have names that don't start with the
-    /// service's name.
+    /// Sets the names in the data folder that don't start with the service's name.
     pub const fn files(self, files: &'static [&'static str]) -> Self {
         Self { files, ..self }
     }
 }
 
-/// The error body in the OpenAPI document.
+/// The error body as described in the OpenAPI document.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorBody {
-    /// The name of a schema among the components in
+    /// The name of its schema, which must be one of the components in
     /// [`Service::document`](crate::Service::document).
     pub schema: &'static str,
-    /// Its media type, such as `application/json`.
+    /// Its media type, e.g. `application/json`.
     pub media_type: &'static str,
 }

@@ -1,4 +1,4 @@
-//! The addresses a server listens on.
+//! The addresses that a server listens on.
 
 use std::fmt;
 use std::fs::File;
@@ -12,24 +12,24 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// How many connections can wait to be accepted.
+/// Maximum number of connections waiting to be accepted.
 const BACKLOG: i32 = 1024;
-/// How many bytes of a response the kernel keeps for a connection before sending them. By default,
-/// it keeps megabytes, and accepts more only after the client has read a third of them. A client
-/// that reads slowly would then seem to have stopped.
+/// How many unsent bytes of a response the kernel buffers per connection. By default, it buffers
+/// megabytes, and only accepts more once the client has read a third of them, so that a slow client
+/// seems to have stopped reading.
 const UNSENT: u32 = 64 << 10;
-/// Unix socket permissions. The service's user and group can connect.
+/// Permissions of Unix sockets, which let the service's user and group connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
 
-/// Maximum length of a Unix socket's path without the terminating NUL.
+/// Maximum length of a Unix socket's path, not counting the terminating NUL.
 const MAX_UNIX_PATH: usize = 107;
 
-/// One of the addresses in `BIND`, `TLS_BIND` or `ADMIN_BIND`.
+/// An address in `BIND`, `TLS_BIND` or `ADMIN_BIND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
     /// An IP address and a port.
     Ip(SocketAddr),
-    /// `HOST:PORT`. Listens on every IP address that the name resolves to.
+    /// `HOST:PORT`, which listens on every IP address that the name resolves to.
     Name(String),
     /// `unix:/PATH`.
     Unix(PathBuf),
@@ -109,8 +109,8 @@ impl Listener {
     }
 }
 
-/// Binds every address in a setting. If a host name resolves to addresses that this machine doesn't
-/// have, those are skipped as long as we can bind at least one.
+/// Binds every address in a setting. If a host name also resolves to addresses that this machine
+/// doesn't have, they are skipped as long as at least one can be bound.
 ///
 /// # Errors
 /// Returns an error if an address cannot be bound.
@@ -140,7 +140,7 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
-/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting has an IPv4
+/// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting contains an IPv4
 /// address with the same port.
 fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
@@ -150,17 +150,17 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
         socket.set_only_v6(all.iter().any(same_port))?;
     }
     socket.bind(&address.into())?;
-    // Accepted connections inherit this.
+    // Accepted connections inherit this option.
     socket.set_tcp_notsent_lowat(UNSENT)?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
 }
 
-/// Binds a Unix socket. If a killed process left its socket behind, we replace it, but never a
-/// socket in use or any other kind of file.
+/// Binds a Unix socket. Replaces a socket that a killed process left behind, but never one that is
+/// in use, nor any other kind of file.
 ///
 /// If several processes start at once, one of them gets the socket. The others wait for the lock
-/// and then find the socket in use.
+/// and then see that the socket is in use.
 fn bind_unix(path: &Path) -> Result<UnixListener> {
     let mut options = File::options();
     let lock = options.write(true).create(true).truncate(false).mode(0o600).open(lock_of(path))?;
@@ -182,8 +182,8 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-/// Returns the path of a Unix socket's lock file. We never remove it, because another process may
-/// be waiting for the lock.
+/// Returns the path of the lock file for a Unix socket. The file is never removed, because another
+/// process may be waiting for the lock.
 fn lock_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(".lock");
@@ -234,7 +234,7 @@ mod tests {
         while let Ok(length) = accepted.write(&[0; 16 << 10]) {
             kept += length;
         }
-        // Without the limit, these are about 4 MB.
+        // Without the limit, this would be about 4 MB.
         assert!((1..1_000_000).contains(&kept), "{kept}");
     }
 

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::HeaderValue;
 
-/// Returns the media type in a `Content-Type` without its parameters. Preserves letter case.
+/// Returns the media type of a `Content-Type` without its parameters, in its original letter case.
 ///
 /// ```
 /// use actix_web::http::header::HeaderValue;
@@ -45,9 +45,9 @@ pub fn is_json(value: &HeaderValue) -> bool {
     json && !parts.any(foreign)
 }
 
-/// Returns whether an `Accept-Encoding` header lists a coding with a weight above 0.
+/// Returns whether an `Accept-Encoding` header lists `coding` with a weight above 0.
 ///
-/// `*` is ignored, and codings that aren't listed aren't accepted. Doesn't allocate.
+/// `*` is ignored, so only codings that are listed count as accepted. Doesn't allocate.
 ///
 /// ```
 /// use shell::media::accepts_coding;
@@ -69,7 +69,7 @@ pub fn accepts_coding<'a>(values: impl IntoIterator<Item = &'a [u8]>, coding: &s
     false
 }
 
-/// Returns whether a parameter is a weight of zero, such as `q=0` or `q=0.000`.
+/// Returns whether a parameter is a weight of zero, e.g. `q=0` or `q=0.000`.
 fn is_zero_weight(parameter: &[u8]) -> bool {
     let parameter = parameter.trim_ascii();
     let Some((name, value)) = parameter.split_first() else { return false };

@@ -1,8 +1,9 @@
-//! Returns freed memory to the system: long buffers immediately, the rest after a peak.
+//! Returns freed memory to the system: long buffers right away, and everything else after a peak.
 //!
-//! glibc's allocator keeps freed memory for later. That's what we want between two requests, but
-//! after two hundred hostile connections, the process would keep their memory forever. It also does
-//! this separately for each thread, which is too much for buffers of several megabytes.
+//! glibc's allocator holds on to freed memory for later use. This is useful between two requests,
+//! but after two hundred hostile connections, the process would keep their memory forever.
+//! Moreover, each thread holds on to memory of its own, which is too much for buffers of several
+//! megabytes.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use crate::connection::{self, Load};
 
 const PAUSE: Duration = Duration::from_secs(2);
-/// Minimum number of connections, or bytes in memory for their clients, that counts as a peak.
+/// Minimum load that counts as a peak, either by connections or by bytes in memory.
 const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };
 
 /// The maximum load since we last returned memory to the system.
@@ -18,8 +19,8 @@ const PEAK: Load = Load { connections: 64, bytes: 8 << 20 };
 struct Peak(Load);
 
 impl Peak {
-    /// Records the current load. Returns true once per peak, when the load has dropped to a quarter
-    /// of it.
+    /// Records the current load. Returns true once for each peak, when the load has dropped to a
+    /// quarter of it.
     fn has_ended(&mut self, now: Load) -> bool {
         let most = &mut self.0;
         most.connections = most.connections.max(now.connections);
@@ -34,7 +35,7 @@ impl Peak {
     }
 }
 
-/// Returns memory to the system after each peak, for as long as the server runs.
+/// Returns memory to the system after each peak. Runs as long as the server.
 pub(crate) async fn trim_after_peaks() {
     let mut peak = Peak::default();
     loop {
@@ -45,24 +46,25 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Gives every long buffer its own mapping, so that its memory is returned to the system as soon as
+/// Gives every long buffer a mapping of its own, so its memory is returned to the system as soon as
 /// the buffer is freed.
 ///
-/// By default, glibc raises the threshold to the size of the largest buffer freed so far, up to 32
-/// MiB.
+/// By default, glibc raises the threshold for this to the size of the largest buffer freed so far,
+/// up to 32 MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn map_long_buffers_separately() {
     const LONG: libc::c_int = 512 << 10;
     // SAFETY: the function takes two numbers and changes the allocator's parameters under its lock.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LONG);
-        // glibc also sets this to twice the threshold.
+        // glibc also keeps this threshold at twice the other one.
         libc::mallopt(libc::M_TRIM_THRESHOLD, 2 * LONG);
     }
 }
 
-/// Lets all threads of a command share two arenas. By default, every thread gets its own, which keeps
-/// what the thread has freed: loading four million files then took 730 MiB instead of 490.
+/// Makes all threads of a command share two arenas. By default, each thread gets its own, which
+/// holds on to the memory that the thread has freed. Loading four million files then took 730 MiB
+/// instead of 490.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn share_arenas() {
     // SAFETY: the function takes two numbers and changes the allocator's parameters under its lock.
@@ -99,7 +101,7 @@ mod tests {
             pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
         };
         map_long_buffers_separately();
-        // By default, the allocator would keep every freed buffer up to this size from now on.
+        // By default, the allocator would hold on to freed buffers of up to this size from now on.
         drop(std::hint::black_box(vec![1_u8; 4 * BUFFER]));
         let together = std::sync::Barrier::new(THREADS + 1);
         let (before, after) = std::thread::scope(|scope| {

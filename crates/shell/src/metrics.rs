@@ -1,4 +1,4 @@
-//! Prometheus metrics, which are only served on the admin port.
+//! Prometheus metrics, served only on the admin port.
 //!
 //! Labels are route patterns, methods and status codes, never paths, keys or parameters.
 
@@ -19,8 +19,8 @@ use prometheus::{
 
 use crate::{Operation, operations, process_metrics};
 
-/// The route label for responses that a service's own middleware sends before routing. It goes into
-/// the request extensions.
+/// The route label for responses that a service's own middleware sends before routing. Insert it
+/// into the request extensions.
 #[derive(Clone, Debug)]
 pub struct RouteLabel(pub Cow<'static, str>);
 
@@ -75,7 +75,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
     }
 });
 
-/// Registers and returns a collector that is built from constants.
+/// Registers a collector that is built from constants, and returns it.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -91,8 +91,8 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| {
 /// ```
 ///
 /// # Panics
-/// Panics if a name or label is invalid or another collector has the same name. Since they are
-/// constants, the first test that uses them would catch the mistake.
+/// Panics if a name or label is invalid, or if another collector has the same name. Since these are
+/// constants, the first test to use the collector would reveal the mistake.
 pub fn register<C: Collector + Clone + 'static>(collector: prometheus::Result<C>) -> C {
     registered(&METRICS.registry, collector)
 }
@@ -121,7 +121,7 @@ struct Handles {
 }
 
 thread_local! {
-    /// Metrics by route, because looking up a metric by its labels takes longer than counting.
+    /// Metrics by route, since looking one up by its labels takes longer than counting.
     static HANDLES: RefCell<HashMap<Box<str>, Vec<Handles>>> = RefCell::default();
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn count(response: &ServiceResponse, method: &'static str, elapsed: D
             return add(known, own);
         }
         // The router also knows routes that aren't operations, such as files. A path without
-        // parameters is its own pattern, so after the first request we find it above.
+        // parameters is its own pattern, so it is found above from the second request on.
         let pattern = if template.is_some() { None } else { request.match_pattern() };
         let route = template.or(pattern.as_deref()).unwrap_or("unmatched");
         match routes.get_mut(route) {
@@ -173,7 +173,7 @@ fn handles_of<'a>(
     &known[at]
 }
 
-/// Counts a request whose handler has panicked.
+/// Counts a request whose handler panicked.
 pub(crate) fn count_panic(method: &'static str, route: Option<&str>, elapsed: Duration) {
     let route = route.unwrap_or("unmatched");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -195,7 +195,7 @@ pub(crate) fn set_build(service: &str, version: &str) {
     BUILD.with_label_values(&[service, version]).set(1);
 }
 
-/// Sets the metric for the server certificate's expiry time, in Unix seconds.
+/// Sets the metric for certificate expiry, in Unix seconds.
 pub(crate) fn set_certificate_end(instant: i64) {
     METRICS.certificate_end.set(instant);
 }
@@ -209,7 +209,7 @@ pub(crate) fn lost_lines() -> &'static IntCounter {
 pub(crate) fn render() -> Vec<u8> {
     let mut text = Vec::new();
     let mut families = METRICS.registry.gather();
-    // Other crates' metrics are in the default registry.
+    // Metrics of other crates are in the default registry.
     families.extend(prometheus::gather());
     if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
         log::error!("metrics cannot be written: {error}");
@@ -218,7 +218,8 @@ pub(crate) fn render() -> Vec<u8> {
     text
 }
 
-/// Returns a method's label. Unknown methods share one, so clients can't create labels.
+/// Returns the label for a method. Unknown methods share one, so that clients can't create new
+/// labels.
 pub(crate) fn method_label(method: &actix_web::http::Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",

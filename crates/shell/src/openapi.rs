@@ -6,7 +6,7 @@ use utoipa::openapi::{ContentBuilder, LicenseBuilder, OpenApi, Ref, RefOr, Respo
 
 use crate::{ErrorBody, Service, routes};
 
-/// The license of all services as an SPDX expression.
+/// The license of all services, as an SPDX expression.
 const LICENSE: &str = "MIT OR Apache-2.0";
 
 /// Returns a service's OpenAPI document, including the paths of its routes.
@@ -23,8 +23,8 @@ pub fn document<S: Service>() -> OpenApi {
     document
 }
 
-/// Adds what all documents share: the license, the server, and an empty security requirement for
-/// operations that don't declare any.
+/// Adds what all documents have in common: the license, the server, and an empty security
+/// requirement for operations that don't declare any.
 fn add_common_parts(document: &mut OpenApi) {
     let license = LicenseBuilder::new().name(LICENSE).identifier(Some(LICENSE)).build();
     document.info.license = Some(license);
@@ -36,7 +36,7 @@ fn add_common_parts(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that any operation can return. Operations with a request body get more.
+/// Adds the statuses that any operation can return, plus those specific to request bodies.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
     let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
     let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());
@@ -64,9 +64,9 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .flatten()
 }
 
-/// Completes an operation's responses. If the description is missing, we use the reason phrase of
-/// the status. OpenAPI 3.1 requires a description, and client generators reject documents without
-/// it. If an error response lacks a body, it gets the service's error body.
+/// Completes the responses of an operation. A missing description is set to the status's reason
+/// phrase, because OpenAPI 3.1 requires a description and client generators reject documents
+/// without one. Error responses without a body get the service's error body.
 fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     for (status, response) in &mut operation.responses.responses {
         let RefOr::T(response) = response else { continue };
@@ -87,8 +87,8 @@ fn complete(operation: &mut Operation, error_body: Option<ErrorBody>) {
     }
 }
 
-/// Returns the document for a service that a proxy serves below `base_path` (without a trailing
-/// slash), which becomes part of the server URLs.
+/// Returns the document for a service that a proxy serves below `base_path`, which is added to the
+/// server URLs and has no trailing slash.
 pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     if base_path.is_empty() {
         return openapi::<S>();
@@ -102,8 +102,8 @@ pub(crate) fn openapi_below<S: Service>(base_path: &str) -> String {
     written(&document)
 }
 
-/// Returns the document as JSON with a trailing newline. This is what `NAME openapi` prints and
-/// what `openapi.json` in the repository contains.
+/// Returns the document as JSON with a trailing newline, as printed by `NAME openapi` and stored in
+/// the repository as `openapi.json`.
 pub fn openapi<S: Service>() -> String {
     written(&document::<S>())
 }

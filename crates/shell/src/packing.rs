@@ -7,12 +7,13 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for compressing a body for a single response. About as quick as fast gzip.
+/// Brotli quality for a body that is compressed for a single response. Roughly as quick as fast
+/// gzip.
 const QUICK_BROTLI: i32 = 3;
-/// Brotli quality for compressing a body once for all responses.
+/// Brotli quality for a body that is compressed once for all responses.
 const THOROUGH_BROTLI: i32 = 9;
 
-/// Compresses a body for a single response. Returns `None` if we don't support the coding.
+/// Compresses a body for a single response. Returns `None` if the coding isn't supported.
 pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let level = Compression::fast();
     let packed = match coding {
@@ -32,8 +33,8 @@ pub(crate) fn quickly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     })
 }
 
-/// Compresses a body for all responses. Returns `None` if we don't support the coding, or if the
-/// result isn't shorter.
+/// Compresses a body once for all responses. Returns `None` if the coding isn't supported or if the
+/// result isn't any shorter.
 pub(crate) fn thoroughly(coding: ContentEncoding, plain: &[u8]) -> Option<Bytes> {
     let packed = match coding {
         ContentEncoding::Gzip => gzip(plain, Compression::best()),

@@ -1,4 +1,5 @@
-//! `serve --check`: shows everything a server would use without serving or changing anything.
+//! `serve --check`, which shows everything that a server would use without serving or changing
+//! anything.
 
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;
@@ -8,7 +9,7 @@ use clap::ArgMatches;
 
 use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, tls};
 
-/// The parts that a server would use, in report order. Each has a description or an error.
+/// The parts that a server would use, in report order, each with a description or an error.
 ///
 /// ```
 /// let mut preview = shell::Preview::default();
@@ -21,7 +22,7 @@ use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, tls};
 pub struct Preview(Vec<(&'static str, anyhow::Result<String>)>);
 
 impl Preview {
-    /// Adds the result for one part, such as `database`. The text must not contain secrets.
+    /// Adds the result for a part such as `database`. The text must not contain secrets.
     pub fn add(&mut self, part: &'static str, found: anyhow::Result<String>) {
         self.0.push((part, found));
     }
@@ -32,7 +33,7 @@ impl Preview {
     }
 }
 
-/// Returns the name and value of each setting on a command line, sorted by name. Secret values are
+/// Returns the name and value of each setting on a command line, sorted by name and with secrets
 /// hidden.
 pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(String, String)> {
     let shown = |arg: &clap::Arg| {
@@ -50,11 +51,11 @@ pub(crate) fn values(command: &clap::Command, matches: &ArgMatches) -> Vec<(Stri
     values
 }
 
-/// Prints the settings and the results. `own` adds the service's own parts. The exit code is 2 if
-/// `serve` would fail.
+/// Prints the settings and the results, with `own` adding the service's own parts. The exit code is
+/// 2 if `serve` would fail.
 ///
 /// # Errors
-/// Returns an error if stdout cannot be written.
+/// Returns an error if writing to stdout fails.
 pub(crate) fn report(
     info: &ServiceInfo,
     shell: &ShellSettings,
@@ -95,7 +96,7 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
     preview
 }
 
-/// Resolves listen addresses, but doesn't bind them, because a running server may be using them.
+/// Resolves listen addresses without binding them, because a running server may be using them.
 fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     let mut all = Vec::new();
     for address in addresses {
@@ -107,7 +108,7 @@ fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     Ok(all.join(", "))
 }
 
-/// Returns an error if two listeners would use the same address and port.
+/// Returns an error if two listeners would share an address and port.
 fn distinct(settings: &ShellSettings) -> anyhow::Result<()> {
     let is_native = settings.tls_mode == TlsMode::Native;
     let tls = settings.tls_bind.iter().filter(|_| is_native);

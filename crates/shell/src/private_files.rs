@@ -1,4 +1,4 @@
-//! Makes sure that only the process's user can access new files and the data folder.
+//! Makes sure that only the user running the process can access new files and the data folder.
 #![allow(unsafe_code)]
 
 use std::fs::{self, File, Permissions};
@@ -9,31 +9,32 @@ use std::sync::OnceLock;
 
 use crate::ServiceInfo;
 
-/// Permissions for everyone but the owner.
+/// Permissions for anyone but the owner.
 const OTHERS_AND_GROUP: u32 = 0o077;
 /// Permissions for users who are neither the owner nor in the group.
 const OTHERS: u32 = 0o007;
-/// The set-group-ID bit. It makes new files belong to the folder's group, so the folder is meant to
-/// be shared with that group.
+/// The set-group-ID bit, which makes new files belong to the folder's group. A folder that has it
+/// is meant to be shared with this group.
 const SET_GROUP: u32 = 0o2000;
-/// The sticky bit. On folders that have it, such as `/tmp`, only a file's owner can remove the
-/// file.
+/// The sticky bit. In folders that have it, such as `/tmp`, files can only be removed by their
+/// owner.
 const STICKY: u32 = 0o1000;
 
-/// Names in any service's data folder that don't start with the service's name.
+/// Names that occur in any service's data folder, in addition to those that start with the
+/// service's name.
 const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
 
-/// The umask the process was started with.
+/// The umask that the process was started with.
 static INHERITED: OnceLock<u32> = OnceLock::new();
 
-/// Sets the process's umask to 077 to make all files and folders it creates private. If the data
-/// folder has the set-group-ID bit, the group keeps its access.
+/// Sets the umask to 077, so that all files and folders created by the process are private. If the
+/// data folder has the set-group-ID bit, its group keeps access.
 ///
-/// If the data folder and the TLS folder already exist, other users lose access to them as well,
-/// provided the folder belongs to this user and is empty or contains nothing but the service's
-/// files. We don't touch other folders, whether they belong to another user, like a read-only
-/// volume, or serve another purpose, like `/srv`.
+/// Other users also lose access to an existing data folder or TLS folder, provided that the folder
+/// belongs to the user running the process and contains nothing but the service's files. Other
+/// folders are left alone, whether they belong to another user, like a read-only volume, or serve
+/// another purpose, like `/srv`.
 pub(crate) fn keep_private(info: &ServiceInfo, data_dir: &Path, tls_dir: &Path) {
     let shared = fs::metadata(data_dir).is_ok_and(|folder| folder.mode() & SET_GROUP != 0);
     let inherited = tighten_umask(if shared { OTHERS } else { OTHERS_AND_GROUP });
@@ -59,8 +60,8 @@ fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
     }
 }
 
-/// Gives the operator's output file the permissions that the original umask allows. Leaves pipes
-/// and devices alone.
+/// Gives an output file for the operator the permissions that the original umask would have
+/// allowed. Leaves pipes and devices alone.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be read or changed.
@@ -72,7 +73,8 @@ pub fn follow_umask(file: &File) -> io::Result<()> {
     }
 }
 
-/// Gives the operator's output folder the permissions that the original umask allows.
+/// Gives an output folder for the operator the permissions that the original umask would have
+/// allowed.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be changed.
@@ -81,20 +83,21 @@ pub fn folder_follows_umask(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o777 & !umask))
 }
 
-/// The result of closing a folder to other users.
+/// The outcome of closing a folder to other users.
 #[derive(Debug, PartialEq, Eq)]
 enum Closing {
-    /// Other users don't have access, or the folder isn't ours.
+    /// Other users don't have access anyway, or the folder belongs to another user.
     Unneeded,
     Done,
-    /// The folder wasn't changed because it contains this file, which isn't one of the service's.
+    /// The folder was left alone because it contains this file, which isn't one of the service's.
     OtherFile(String),
 }
 
-/// Removes other users' access to one of this user's folders, if all names in it satisfy `is_own`.
+/// Removes other users' access to a folder, provided that it belongs to the user running the
+/// process and that all names in it satisfy `is_own`.
 fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     let Ok(found) = fs::metadata(folder) else { return Ok(Closing::Unneeded) };
-    // This entry belongs to the process's effective user.
+    // This entry is owned by the process's effective user.
     let own = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == found.uid());
     let mode = found.mode() & 0o7777;
     let closed = mode & !if mode & SET_GROUP != 0 { OTHERS } else { OTHERS_AND_GROUP };
@@ -112,10 +115,10 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
     Ok(Closing::Done)
 }
 
-/// Adds bits to the umask and returns the previous one.
+/// Adds `bits` to the umask, and returns the previous umask.
 fn tighten_umask(bits: u32) -> u32 {
-    // SAFETY: umask doesn't have preconditions and can't fail. Adding bits takes two calls, but the
-    // log and signal threads, which may already be running, don't create files.
+    // SAFETY: umask has no preconditions and can't fail. Adding bits takes two calls, but the log
+    // and signal threads, which may already be running, don't create files in between.
     unsafe {
         let before = libc::umask(OTHERS_AND_GROUP);
         libc::umask(before | bits);

@@ -1,23 +1,23 @@
-//! Metrics of this process, from `/proc`, under the names that Prometheus client libraries use.
+//! Metrics of this process, read from `/proc` and named like those of Prometheus client libraries.
 //!
-//! The `prometheus` crate can also collect them, but it rounds CPU time to whole seconds and needs
-//! additional dependencies for them.
+//! The `prometheus` crate can collect them, too, but this rounds CPU time to whole seconds and
+//! requires additional dependencies.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::LazyLock;
 
-/// Clock ticks per second in `/proc`. All Linux systems use the same value.
+/// Clock ticks per second in `/proc`, which is the same on all Linux systems.
 const TICKS: f64 = 100.0;
 
-/// Returns the metrics in the Prometheus text format. Leaves out those that can't be read.
+/// Returns the metrics in the Prometheus text format, leaving out those that can't be read.
 pub(crate) fn render() -> String {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut text = String::new();
     let mut add = |name: &str, kind: &str, help: &str, value: Option<f64>| {
         if let Some(value) = value {
-            // Writing to a string cannot fail.
+            // Writing to a string can't fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
         }
     };
@@ -61,14 +61,14 @@ pub(crate) fn render() -> String {
     text
 }
 
-/// Returns a field of `/proc/self/stat`, counted from 1 as in proc(5).
+/// Returns a field of `/proc/self/stat`. Fields are numbered from 1, as in proc(5).
 fn stat_field(stat: &str, number: usize) -> Option<f64> {
     // The second field is a name in parentheses that may contain anything.
     let fields = stat.rsplit_once(')')?.1;
     fields.split_ascii_whitespace().nth(number - 3)?.parse().ok()
 }
 
-/// Returns the number after a label of `/proc/self/status`.
+/// Returns the number that follows `label` in `/proc/self/status`.
 fn status_field(status: &str, label: &str) -> Option<f64> {
     let values = status.lines().find_map(|line| line.strip_prefix(label))?;
     values.split_ascii_whitespace().next()?.parse().ok()
@@ -87,7 +87,7 @@ fn start_time(stat: &str) -> Option<f64> {
 }
 
 fn open_files() -> Option<f64> {
-    // One entry is the open folder itself.
+    // One of the entries is for reading the folder itself.
     Some((fs::read_dir("/proc/self/fd").ok()?.count() - 1) as f64)
 }
 
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn processor_time_has_fractions() {
         let seconds = || values()[0].1;
-        // Rendering takes some CPU time itself.
+        // Rendering itself takes some CPU time.
         assert!((0..1_000_000).any(|_| seconds().fract() > 0.0));
     }
 

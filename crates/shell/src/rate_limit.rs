@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// The state of a rate limit, for the `RateLimit-*` headers.
+/// The state of a rate limit, as reported in the `RateLimit-*` headers.
 ///
 /// ```
 /// use actix_web::http::header::HeaderMap;
@@ -16,14 +16,14 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 pub struct RateLimit {
     /// Maximum burst of requests.
     pub limit: u32,
-    /// Requests left.
+    /// Number of requests left.
     pub remaining: u32,
     /// Seconds until the full limit is available again.
     pub reset: u64,
 }
 
 impl RateLimit {
-    /// The header names, for documentation.
+    /// The names of the headers, for documentation.
     pub const NAMES: [&'static str; 3] =
         ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-/// The library licenses, written by `scripts/licenses`.
+/// The licenses of libraries, as collected by `scripts/licenses`.
 const LICENSES: &str = include_str!("../../../THIRD-PARTY.txt");
 
-/// Prints a command line's shell completions.
+/// Prints a completion script for the command line.
 ///
 /// # Errors
-/// Returns an error if stdout cannot be written.
+/// Returns an error if writing to stdout fails.
 pub(crate) fn print_completions(
     mut command: clap::Command,
     shell: clap_complete::Shell,
@@ -22,10 +22,10 @@ pub(crate) fn print_completions(
     print(&script)
 }
 
-/// Writes `NAME.1`, and `NAME-COMMAND.1` for each command, into an existing folder.
+/// Writes `NAME.1`, plus `NAME-COMMAND.1` for each command, into an existing folder.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written.
+/// Returns an error if writing a file fails.
 pub(crate) fn write_manual(command: clap::Command, folder: &Path) -> anyhow::Result<ExitCode> {
     clap_mangen::generate_to(command.name(program_name()), folder)
         .with_context(|| format!("cannot write man pages into {}", folder.display()))?;
@@ -35,12 +35,12 @@ pub(crate) fn write_manual(command: clap::Command, folder: &Path) -> anyhow::Res
 /// Prints the notices and licenses that must be distributed with the program.
 ///
 /// # Errors
-/// Returns an error if stdout cannot be written.
+/// Returns an error if writing to stdout fails.
 pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
     print(LICENSES.as_bytes())
 }
 
-/// Returns the name under which the program was started. Packages install it under a different
+/// Returns the name by which the program was started, since packages install it under a different
 /// name.
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
@@ -50,7 +50,7 @@ fn program_name() -> String {
 fn print(text: &[u8]) -> anyhow::Result<ExitCode> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        // The reader, such as a pager, was closed.
+        // The reader has closed the pipe, as pagers do.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         written => written?,
     }

@@ -1,4 +1,4 @@
-//! Request IDs, which connect a response with its log lines.
+//! Request IDs, which link responses to log lines.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,14 +9,14 @@ use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-/// Maximum length of a client's ID in bytes.
+/// Maximum length in bytes of an ID sent by a client.
 const LONGEST: usize = 128;
 
-/// A request's ID. This is the `x-request-id` from the client or a proxy if it is well-formed, and
-/// 32 hex digits otherwise.
+/// The ID of a request. This is the `x-request-id` sent by the client or a proxy if it is
+/// well-formed, and 32 hex digits otherwise.
 ///
-/// A well-formed ID is 1 to 128 characters long. It may contain ASCII letters, digits and the
-/// punctuation in UUIDs, trace IDs and base64, which isn't enough to forge log lines.
+/// A well-formed ID has 1 to 128 characters. These may be ASCII letters, digits and the punctuation
+/// that occurs in UUIDs, trace IDs and base64, which isn't enough to forge log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {
     number: u128,
@@ -27,7 +27,7 @@ thread_local! {
     static NEXT: Cell<u128> = Cell::new(random_start());
 }
 
-/// Returns a random ID for a worker to start with, so that IDs don't repeat in other workers or
+/// Returns a random ID for a worker to start from, so that no IDs are repeated by other workers or
 /// after a restart.
 fn random_start() -> u128 {
     let (high, low) = (RandomState::new().hash_one(0_u8), RandomState::new().hash_one(1_u8));
@@ -37,7 +37,8 @@ fn random_start() -> u128 {
 impl RequestId {
     /// Creates a new ID. IDs are unique but not secret.
     pub fn next() -> Self {
-        // An odd constant with well-distributed bits, so consecutive IDs look very different.
+        // An odd constant with well-distributed bits, which makes consecutive IDs look very
+        // different.
         const STEP: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         NEXT.with(|next| {
             let number = next.get();
@@ -46,12 +47,12 @@ impl RequestId {
         })
     }
 
-    /// Returns the client's ID, or a new one.
+    /// Returns the ID sent by the client, or a new one.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         Self::sent(headers).unwrap_or_else(Self::next)
     }
 
-    /// Returns the client's ID if it is well-formed.
+    /// Returns the ID sent by the client, or `None` if it is missing or not well-formed.
     pub(crate) fn sent(headers: &HeaderMap) -> Option<Self> {
         let sent = headers.get(HEADER).and_then(well_formed)?;
         Some(Self { sent: Some(sent.into()), ..Self::next() })
@@ -73,7 +74,7 @@ impl RequestId {
     }
 }
 
-/// Returns an ID as a string if it is well-formed.
+/// Returns an ID as a string, or `None` if it isn't well-formed.
 fn well_formed(value: &HeaderValue) -> Option<&str> {
     let text = value.to_str().ok()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:+/=@".contains(&byte);
@@ -97,7 +98,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Returns a request's ID. The first call creates it.
+/// Returns the ID of a request, creating it on the first call.
 pub fn request_id(request: &HttpRequest) -> RequestId {
     if let Some(id) = known(request) {
         return id;
@@ -107,7 +108,7 @@ pub fn request_id(request: &HttpRequest) -> RequestId {
     id
 }
 
-/// Returns a request's ID if it has already been created.
+/// Returns the ID of a request, or `None` if it hasn't been created yet.
 pub(crate) fn known(request: &HttpRequest) -> Option<RequestId> {
     request.extensions().get::<RequestId>().cloned()
 }

@@ -27,12 +27,12 @@ use crate::{
     supervisor, tls,
 };
 
-/// How long we still accept queued connections when closing the listeners.
+/// How long to keep accepting queued connections while closing the listeners.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
-/// A socket filter that drops packets with SYN but without ACK. Closing a listener resets the
-/// connections in its queue, so without this filter a rolling restart would lose requests. With it,
-/// handshakes in progress are completed and accepted, and new clients repeat their SYN a second
-/// later. By then, the listener is closed and rejects it.
+/// A socket filter that drops packets with SYN but without ACK. Since closing a listener resets the
+/// connections in its queue, a rolling restart would otherwise lose requests. With the filter,
+/// handshakes in progress are completed and accepted, whereas new clients have to repeat their SYN
+/// a second later. By then, the listener is closed, so they are rejected.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
@@ -48,7 +48,7 @@ const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
         statement(BPF_RET | BPF_K, u32::MAX),
     ]
 };
-/// Maximum connections to the admin port. They use descriptors from the reserve.
+/// Maximum number of connections to the admin port, which use reserved file descriptors.
 const ADMIN_CONNECTIONS: usize = 64;
 
 /// Starts servers.
@@ -57,7 +57,7 @@ pub struct Server;
 
 /// A running server.
 pub struct Running {
-    /// The first plain HTTP address, or port 0 if there is none (`BIND=unix:…`).
+    /// The first plain HTTP address. The port is 0 if there is none (`BIND=unix:…`).
     pub http: SocketAddr,
     /// The HTTPS address in `native` TLS mode.
     pub https: Option<SocketAddr>,
@@ -69,10 +69,10 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
     draining: Draining,
     drain: Duration,
-    /// Listeners for requests. They get the filter before they are closed.
+    /// Listeners for requests, which get the filter before they are closed.
     listeners: Vec<TcpListener>,
     unix_sockets: Vec<PathBuf>,
-    /// URLs for plain HTTP, HTTPS and the admin port.
+    /// The URLs for plain HTTP, HTTPS and the admin port.
     addresses: [String; 3],
     certificates: Option<tls::Tls>,
 }
@@ -95,8 +95,8 @@ impl Server {
         service: S,
         certificates: Option<tls::Tls>,
     ) -> anyhow::Result<Running> {
-        // The default for HTTP clients in services and tests. Does nothing if a provider is already
-        // installed.
+        // Sets the default for HTTP clients in services and tests. If a provider is already
+        // installed, this does nothing.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         spans::start(settings.otlp_endpoint.as_deref(), settings.otlp_ratio, &S::INFO)?;
         connection::show_metrics();
@@ -208,8 +208,8 @@ impl Server {
 }
 
 impl Running {
-    /// Reports not ready and asks clients to close their connections for `DRAIN_SECONDS`, then
-    /// finishes open requests and stops.
+    /// Reports that it isn't ready and asks clients to close their connections for `DRAIN_SECONDS`,
+    /// then finishes open requests and stops.
     pub async fn stop(self) {
         self.draining.begin();
         tokio::time::sleep(self.drain).await;
@@ -224,7 +224,7 @@ impl Running {
         self.end().await;
     }
 
-    /// Reloads the certificate and key. If they aren't usable, we keep the current ones.
+    /// Reloads the certificate and key. If they aren't usable, the current ones stay in use.
     pub fn reload(&self) {
         let Some(tls) = &self.certificates else {
             log::info!("SIGHUP: there is no certificate to reload, TLS_MODE is not native");
@@ -236,7 +236,7 @@ impl Running {
         }
     }
 
-    /// Waits until the server stops by itself, and returns the reason.
+    /// Waits until the server stops of its own accord, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
             Ok(Ok(())) => anyhow!("the server stopped unexpectedly"),
@@ -260,12 +260,12 @@ impl Running {
             log::error!("the server ended with an error: {error}");
         }
         self.side.stop(false).await;
-        // The exporter waits for its thread.
+        // This blocks until the exporter's thread is done.
         let _ = web::block(spans::flush).await;
     }
 
-    /// Removes the Unix sockets while the server is still listening on them. Later, the files could
-    /// belong to the next server.
+    /// Removes the Unix sockets while the server is still listening on them, since later the files
+    /// might belong to the next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -275,7 +275,7 @@ impl Running {
     }
 }
 
-/// Loads certificates in `native` TLS mode. May wait for another process that is creating them.
+/// Loads the certificates in `native` TLS mode. May wait for another process that is creating them.
 fn certificates(settings: &ShellSettings) -> anyhow::Result<Option<tls::Tls>> {
     (settings.tls_mode == TlsMode::Native).then(|| tls::Tls::open(settings)).transpose()
 }
@@ -287,22 +287,23 @@ fn first_address(listeners: &[Listener]) -> Option<SocketAddr> {
     })
 }
 
-/// Runs a server until SIGTERM or SIGINT.
+/// Runs a server until it receives SIGTERM or SIGINT.
 ///
 /// # Errors
 /// See [`Server::start`].
 pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result<ExitCode> {
-    // If the open file limit is too low, the runtime would panic.
+    // If the open file limit were too low, the runtime would panic.
     open_files(settings.worker_count(), DESCRIPTORS_OF_THE_RUNTIME)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     actix_web::rt::System::with_tokio_rt(|| runtime).block_on(async {
-        // Worker threads may still drop thread-locals while the process exits. If that dropped the
-        // system's last handle, it would wake the runtime and abort the process.
+        // Worker threads may still be dropping thread-locals while the process exits. If one of
+        // them dropped the last handle to the system, it would wake the runtime and abort the
+        // process.
         std::mem::forget(actix_web::rt::System::current());
         let mut hangups = Hangups::subscribe();
         let certificates = certificates(settings)?;
-        // As soon as a port is open it accepts requests, which the shutdown then has to finish.
+        // As soon as a port is open, it accepts requests that a shutdown then has to finish.
         let mut stop = std::pin::pin!(signals::stop());
         let mut running = Server::start_with(settings, service, certificates).await?;
         announce::<S>(settings, &running);
@@ -329,12 +330,12 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
         }
         log::info!("stopped");
         logs::flush();
-        // A blocking task that hangs would keep the runtime alive, and with it the process.
+        // A blocking task that hangs would keep the runtime, and thus the process, alive.
         std::process::exit(0)
     })
 }
 
-/// Exits the process if stopping gracefully takes longer than `limit`.
+/// Exits the process if a graceful stop takes longer than `limit`.
 fn end_after(limit: Duration) {
     std::thread::spawn(move || {
         std::thread::sleep(limit);

@@ -13,31 +13,32 @@ use utoipa::openapi::OpenApi;
 use crate::info::{ErrorBody, ServiceInfo};
 use crate::{ErrorFormat, Routes, Shell};
 
-/// The rest of the middleware, and the handler.
+/// The inner middleware layers and the handler.
 pub type Next = actix_web::middleware::Next<BoxBody>;
 
 /// A service that the shell can run.
 pub trait Service: Clone + Send + Sync + 'static {
-    /// This service's constants.
+    /// The constants of this service.
     const INFO: ServiceInfo;
 
-    /// Returns the OpenAPI document without its paths, but with info, tags and security schemes.
+    /// Returns the OpenAPI document with its info, tags and security schemes, but without paths.
     /// The shell adds the license and the server.
     fn document() -> OpenApi;
 
-    /// Returns the statuses that any operation can return in addition to those it declares. The
-    /// shell adds 413 to operations with a request body.
+    /// Returns the statuses that any operation can return, on top of those that it declares. The
+    /// shell adds 413 for operations with a request body.
     fn shared_statuses() -> &'static [StatusCode] {
         &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE]
     }
 
     /// Returns the documented body for error responses of operations that don't declare one. Errors
-    /// with "empty" in their description don't get it.
+    /// with "empty" in their description are left without a body.
     fn error_body() -> Option<ErrorBody> {
         None
     }
 
-    /// Adds what several operations share to the finished document, such as response headers.
+    /// Adds anything that several operations share to the finished document, such as response
+    /// headers.
     fn amend(document: &mut OpenApi) {
         let _ = document;
     }
@@ -48,36 +49,36 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Registers state for handlers and extractors.
     fn state(&self, config: &mut actix_web::web::ServiceConfig);
 
-    /// Returns the format for failures outside of handlers.
+    /// Returns the format for responses to failures outside of handlers.
     fn errors(&self) -> Arc<dyn ErrorFormat>;
 
-    /// If a path's responses depend on the caller, returns the request headers that identify it,
-    /// such as `Authorization`.
+    /// Returns the request headers that identify the caller, e.g. `Authorization`, if the responses
+    /// at `path` depend on the caller.
     ///
-    /// The shell adds them to the response's `Vary`, and if the request has one of them, also sets
-    /// `private, no-cache`. It leaves `no-store` and `public` responses alone.
+    /// The shell adds them to the `Vary` header, and also sets `private, no-cache` if the request
+    /// contains any of them. It leaves `no-store` and `public` responses alone.
     fn credentials(&self, path: &str) -> &[HeaderName] {
         let _ = path;
         &[]
     }
 
-    /// Returns which of the shell's layers are enabled, and their rules.
+    /// Returns which of the shell's layers are enabled, and the rules for them.
     fn shell(&self) -> Shell {
         Shell::default()
     }
 
-    /// Answers a request before middleware and routing. Use this for the most frequent operations.
-    /// The shell's compression, CORS and path rules don't apply to these responses. Returns `None`
-    /// for all other requests.
+    /// Answers a request before middleware and routing, or returns `None`. This is meant for the
+    /// hottest operations, to whose responses the shell's compression, CORS and path rules don't
+    /// apply.
     ///
-    /// Add such an operation with [`Routes::answered_first`].
+    /// Declare such operations with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
         let _ = request;
         None
     }
 
-    /// Runs the service's own middleware. It comes after health checks and the redirect to HTTPS,
-    /// and before CORS and routing.
+    /// Runs the service's own middleware, which comes after health checks and the redirect to
+    /// HTTPS, but before CORS and routing.
     fn around(
         &self,
         request: ServiceRequest,
@@ -86,25 +87,25 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Adds headers to the responses that [`Service::around`] doesn't see: health checks and the
-    /// redirect to HTTPS.
+    /// Adds headers to responses that [`Service::around`] doesn't see, which are health checks and
+    /// the redirect to HTTPS.
     fn mark(&self, headers: &mut HeaderMap) {
         let _ = headers;
     }
 
-    /// Checks whether the service is ready, and returns the reason if it isn't.
+    /// Checks whether the service is ready. If it isn't, the error is the reason.
     fn ready(&self) -> LocalBoxFuture<'static, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Returns a dependency that a ready service can't reach, for operators. `/readyz` mentions it
-    /// but still returns 200, because another replica wouldn't be any better off.
+    /// Names a dependency that a ready service can't reach, for the operator to see. `/readyz`
+    /// mentions it but still returns 200, since other replicas wouldn't be any better off.
     fn missing(&self) -> Option<String> {
         None
     }
 
-    /// Returns tasks that run for the server's whole lifetime, such as reloading and housekeeping.
-    /// A task that panics isn't restarted, and `/readyz` mentions it.
+    /// Returns tasks that run as long as the server, e.g. for reloading and housekeeping. A task
+    /// that panics isn't restarted, but mentioned by `/readyz`.
     fn background(&self) -> Vec<LocalBoxFuture<'static, ()>> {
         Vec::new()
     }

@@ -37,7 +37,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The part of client addresses in the access log.
+/// How much of client addresses to show in the access log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogClient {
     /// Omit the address.
@@ -161,7 +161,8 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 impl ShellSettings {
-    /// Returns settings for tests, with free ports, one worker, and neither TLS nor an access log.
+    /// Returns settings for tests, with free ports, a single worker, and neither TLS nor an access
+    /// log.
     pub fn for_tests(data_dir: &Path) -> Self {
         let free = vec![ListenAddress::Ip((Ipv4Addr::LOCALHOST, 0).into())];
         Self {
@@ -199,17 +200,17 @@ impl ShellSettings {
         self.workers.map_or_else(cores, usize::from).clamp(1, 512)
     }
 
-    /// Returns the path in `PUBLIC_URL` without a trailing slash. It is empty or something like
-    /// `/breaches`.
+    /// Returns the path from `PUBLIC_URL` without a trailing slash. It is either empty or something
+    /// like `/breaches`.
     pub(crate) fn base_path(&self) -> String {
         let url = self.public_url.as_deref().unwrap_or_default();
         let behind_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
         behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
-    /// Returns the base URL for links in mails and webhooks: `PUBLIC_URL`, or the first address that
-    /// the service listens on. The host of a request cannot be used there, because clients control
-    /// it.
+    /// Returns the base URL for links in mails and webhooks, which is `PUBLIC_URL` or the first
+    /// address that the service listens on. We can't use the host from a request for these, because
+    /// it is under the client's control.
     pub fn base_url(&self) -> String {
         let (scheme, addresses) = match self.tls_mode {
             TlsMode::Native => ("https", &self.tls_bind),
@@ -233,12 +234,12 @@ impl ShellSettings {
     }
 }
 
-/// Returns whether this machine reaches a server with this address as `localhost`.
+/// Returns whether a server with this address can be reached as `localhost` from this machine.
 fn is_local(ip: IpAddr) -> bool {
     ip.is_unspecified() || ip.is_loopback()
 }
 
-/// Sets a service's defaults for the [`ShellSettings`] arguments.
+/// Sets the service's defaults for the arguments in [`ShellSettings`].
 pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap::Command {
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mode = info.tls_mode.to_possible_value().map_or_else(String::new, |v| v.get_name().into());
@@ -255,8 +256,8 @@ pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap:
     })
 }
 
-/// Refuses a path that begins or ends with a blank, because a slip in a settings file would make the
-/// service start with new, empty data.
+/// Rejects a path that begins or ends with a blank, since a slip in a settings file would otherwise
+/// make the service start over with new, empty data.
 fn without_blank_ends(path: PathBuf) -> Result<PathBuf, String> {
     let bytes = path.as_os_str().as_encoded_bytes();
     match bytes.trim_ascii().len() == bytes.len() {
@@ -272,8 +273,8 @@ fn tcp_address(text: &str) -> Result<ListenAddress, String> {
     }
 }
 
-/// Parses an address or a CIDR block. IPv4-mapped ones are converted to IPv4, as we do with client
-/// addresses.
+/// Parses an address or a CIDR block. Like client addresses, IPv4-mapped ones are converted to
+/// IPv4.
 ///
 /// # Errors
 /// Returns an error if `text` is neither.

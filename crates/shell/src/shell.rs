@@ -9,25 +9,26 @@ use crate::{CorsRule, PathRules};
 /// Layers that a service can configure or turn off.
 #[derive(Clone, Copy)]
 pub struct Shell {
-    /// Whether to compress responses of 1 KiB or more if the client accepts it.
+    /// Whether to compress responses of 1 KiB or more for clients that accept this.
     ///
-    /// A handler opts out with `Content-Encoding: identity`.
+    /// A handler can opt out with `Content-Encoding: identity`.
     pub compression: bool,
-    /// Returns a request's CORS rule. `None` means no CORS headers and no preflight responses.
+    /// Returns the CORS rule for a request. `None` means neither CORS headers nor preflight
+    /// responses.
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
-    /// Path rules. The default drops trailing slashes.
+    /// Path rules. By default, trailing slashes are dropped.
     pub paths: PathRules,
-    /// Rules for reading parameters in extractors.
+    /// The rules by which extractors read parameters.
     pub rules: Rules,
     /// Whether to serve `/openapi.json` and `/docs/`.
     pub docs: bool,
     /// Whether to drop a handler as soon as its client closes the connection.
     ///
-    /// This is for services with long-running requests. The downside is that clients that only
-    /// close their sending side don't get a response.
+    /// This is meant for services with long-running requests. The downside is that clients that
+    /// only shut down their sending side don't get a response.
     pub stop_when_client_leaves: bool,
-    /// Returns a suffix for the "request" message in the access log, such as ", padded". It must
-    /// not contain anything the client sent.
+    /// Returns a suffix for the "request" message in the access log, e.g. ", padded". It must not
+    /// contain anything that the client sent.
     pub log_note: fn(&HttpRequest) -> &'static str,
 }
 

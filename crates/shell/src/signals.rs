@@ -1,9 +1,10 @@
 //! Handles SIGTERM, SIGINT and SIGHUP right from the start of `main`.
 //!
-//! `main` blocks the three signals, so the kernel holds on to any that arrive while we parse the
-//! command line. A server then receives them on a separate thread. SIGTERM and SIGINT stop it
+//! `main` blocks the three signals, so the kernel holds back any that arrive while the command line
+//! is being parsed. A server then receives them on a separate thread. SIGTERM and SIGINT stop it
 //! gracefully, or exit immediately with code 0 if its ports aren't open yet. SIGHUP stays pending
-//! until the server is running. Other commands unblock the signals and keep their default actions.
+//! until the server is running. Other commands unblock the signals, which keep their default
+//! actions.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -21,22 +22,22 @@ use crate::logs;
 static STOP: LazyLock<watch::Sender<Option<&str>>> = LazyLock::new(|| watch::Sender::new(None));
 /// The number of SIGHUPs received.
 static HANGUPS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
-/// One of the phases below, which determines what SIGTERM and SIGINT do. The first to replace
-/// [`STARTING`] wins.
+/// One of the phases below, which decides what SIGTERM and SIGINT do. Whichever phase first
+/// replaces [`STARTING`] wins.
 static PHASE: AtomicU8 = AtomicU8::new(STARTING);
-/// A signal ends the process immediately.
+/// A signal would end the process immediately.
 const STARTING: u8 = 0;
 /// The server handles signals.
 const SERVING: u8 = 1;
 /// The process is exiting.
 const ENDING: u8 = 2;
 
-/// Blocks the signals in this thread and in threads it creates.
+/// Blocks the signals in this thread and in the threads it creates.
 pub(crate) fn hold() {
     change_mask(SIG_BLOCK);
 }
 
-/// Unblocks the signals. Any that are pending take their default action now.
+/// Unblocks the signals, which makes pending ones take their default action.
 pub(crate) fn release() {
     change_mask(SIG_UNBLOCK);
 }
@@ -50,9 +51,9 @@ pub(crate) fn receive() -> io::Result<()> {
     thread.spawn(receive_forever).map(drop)
 }
 
-/// Waits for SIGTERM or SIGINT and returns its name. From this call on, even before the first poll,
-/// the caller is responsible for stopping the server. Never returns if a signal is already ending
-/// the process.
+/// Waits for SIGTERM or SIGINT, and returns the name of the signal. As soon as this is called, even
+/// before the first poll, the caller is responsible for stopping the server. Never returns if a
+/// signal is already ending the process.
 pub(crate) fn stop() -> impl Future<Output = &'static str> {
     let mut stop = STOP.subscribe();
     if begin(SERVING) == Err(ENDING) {
@@ -69,7 +70,7 @@ pub(crate) fn stop() -> impl Future<Output = &'static str> {
     }
 }
 
-/// Receives SIGHUPs, which ask a server to reload its files.
+/// Receives SIGHUPs, which ask the server to reload its files.
 #[derive(Debug)]
 pub struct Hangups(watch::Receiver<u64>);
 
@@ -83,7 +84,7 @@ impl Hangups {
         Self(hangups)
     }
 
-    /// Waits for the next SIGHUP. Several that arrive together count as one.
+    /// Waits for the next SIGHUP. If several arrive at once, they count as one.
     pub async fn next(&mut self) {
         if self.0.changed().await.is_err() {
             // The sender is never dropped.
@@ -109,7 +110,7 @@ fn receive_forever() {
         if begin(ENDING).is_ok() {
             log::info!("{name}: stopped during startup");
             logs::flush();
-            // SAFETY: the function ends the process. It doesn't run exit handlers, which could
+            // SAFETY: the function ends the process. It doesn't run exit handlers, which might
             // interfere with threads that are still starting the server.
             unsafe { libc::_exit(0) };
         }
@@ -120,7 +121,7 @@ fn receive_forever() {
 /// Moves from [`STARTING`] to `phase`.
 ///
 /// # Errors
-/// Returns the current phase if it's no longer [`STARTING`].
+/// Returns the current phase if it isn't [`STARTING`] any longer.
 fn begin(phase: u8) -> Result<u8, u8> {
     PHASE.compare_exchange(STARTING, phase, Ordering::SeqCst, Ordering::SeqCst)
 }
@@ -136,8 +137,8 @@ fn wait() -> io::Result<c_int> {
 }
 
 fn change_mask(how: c_int) {
-    // SAFETY: the set is valid during the call, and we don't ask for the old mask. The call only
-    // fails if `how` is unknown.
+    // SAFETY: the set is valid during the call, and we don't ask for the old mask. The only error
+    // is an unknown value of `how`.
     unsafe { libc::pthread_sigmask(how, &handled(), ptr::null_mut()) };
 }
 

@@ -1,4 +1,4 @@
-//! W3C trace contexts, which connect several services' log lines.
+//! W3C trace contexts, which link the log lines of several services.
 
 use std::fmt;
 use std::future::Future;
@@ -10,28 +10,28 @@ use crate::RequestId;
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
 /// Length of a version 00 `traceparent`, `00-TRACE-PARENT-FLAGS`.
 const LENGTH: usize = 55;
-/// The "sampled" flag, which is the only one in version 00.
+/// The "sampled" flag, the only one defined in version 00.
 const SAMPLED: u8 = 1;
 
 tokio::task_local! {
     static CURRENT: TraceContext;
 }
 
-/// The trace that a request belongs to, and the request's span in it.
+/// The trace that a request belongs to, along with the request's own span.
 ///
-/// Its `Display` form is the `traceparent` for requests that we send while handling this one. See
-/// <https://www.w3.org/TR/trace-context/>.
+/// Formatted with `Display`, it is the `traceparent` for requests that we send while handling this
+/// one. See <https://www.w3.org/TR/trace-context/>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     trace: u128,
-    /// The caller's span, if it sent one.
+    /// The span of the caller, if one was sent.
     parent: Option<u64>,
     span: u64,
     flags: u8,
 }
 
 impl TraceContext {
-    /// Reads a request's context from its headers and gives it a new span. Returns `None` if
+    /// Reads the context from the headers of a request and gives it a new span. Returns `None` if
     /// `traceparent` is missing, invalid or repeated.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut sent = headers.get_all(HEADER);
@@ -48,13 +48,13 @@ impl TraceContext {
         Self { trace, parent: None, span: next_span(), flags: is_sampled(trace).into() }
     }
 
-    /// Returns the context of the request this task is handling. `None` if it doesn't have one, and
-    /// on other threads.
+    /// Returns the context of the request that this task is handling. `None` if the request has no
+    /// context, or on any other thread.
     pub fn current() -> Option<Self> {
         CURRENT.try_with(|context| *context).ok()
     }
 
-    /// Handles a request within its context.
+    /// Handles a request within this context.
     pub async fn within<T>(self, handle: impl Future<Output = T>) -> T {
         CURRENT.scope(self, handle).await
     }
@@ -74,7 +74,7 @@ impl TraceContext {
         self.span
     }
 
-    /// Returns whether the request's span has to be sent to a collector.
+    /// Returns whether the request's span should be sent to a collector.
     #[cfg(feature = "otlp")]
     pub(crate) fn is_sampled(self) -> bool {
         self.flags & SAMPLED != 0
@@ -97,12 +97,13 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Returns a new span ID. It is never zero, because that's invalid.
+/// Returns a new span ID, which is never zero because that would be invalid.
 fn next_span() -> u64 {
     (RequestId::next().value() as u64).max(1)
 }
 
-/// Parses a `traceparent` into trace, parent and flags. Later versions may have more fields.
+/// Parses a `traceparent` into trace ID, parent ID and flags. Later versions may append more
+/// fields.
 fn parse(text: &[u8]) -> Option<(u128, u64, u8)> {
     let (known, more) = text.split_at_checked(LENGTH)?;
     let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');

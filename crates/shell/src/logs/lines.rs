@@ -1,10 +1,10 @@
 //! Writes lines to stderr, optionally through a bounded queue and a thread.
 //!
-//! A command waits until each line is written, which keeps its output in order and gives it
-//! backpressure from a slow reader. If stderr doesn't accept anything for a second, the command
-//! stops waiting until stderr works again. A server never waits. Lines that don't fit in the queue
-//! or can't be written are lost. `log_lines_lost_total` counts them, and once stderr works again, a
-//! line reports the number.
+//! A command waits until each line has been written. This keeps the output in order and lets a slow
+//! reader apply backpressure. If stderr doesn't accept anything for a second, the command stops
+//! waiting until stderr works again. A server never waits. Lines that don't fit in the queue or
+//! can't be written are lost and counted in `log_lines_lost_total`. Once stderr works again, a line
+//! reports how many were lost.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::metrics;
 
-/// How long to wait before retrying if stderr is a full, non-blocking pipe.
+/// Pause before retrying if stderr is a non-blocking pipe that is full.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long a command waits for stderr's reader.
+/// How long a command waits for the reader of stderr.
 const READER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Writes lines to an output, with or without a queue.
@@ -26,21 +26,21 @@ pub(super) struct Lines {
 }
 
 struct State {
-    /// Whether a thread writes the lines. If not, `push` does.
+    /// Whether lines are written by a thread, as opposed to `push`.
     is_queued: bool,
-    /// Whether `push` waits until the lines are written.
+    /// Whether `push` waits until the lines have been written.
     waits: bool,
-    /// Whether a wait timed out and nothing was written since.
+    /// Whether a wait has timed out and nothing has been written since.
     is_stalled: bool,
     /// Whether the thread is writing lines from the queue.
     is_writing: bool,
     waiting: Vec<u8>,
-    /// Lost lines that we haven't reported yet.
+    /// Number of lost lines that haven't been reported yet.
     lost: u64,
 }
 
 impl Lines {
-    /// Writes lines directly. If a queue is created later, it can hold `room` bytes.
+    /// Writes lines directly at first. A queue created later can hold `room` bytes.
     pub(super) const fn new(room: usize) -> Self {
         let state = State {
             is_queued: false,
@@ -71,18 +71,18 @@ impl Lines {
         }
     }
 
-    /// Makes `push` stop waiting until lines are written.
+    /// Makes `push` return without waiting until lines have been written.
     pub(super) fn never_wait(&self) {
         self.state().waits = false;
     }
 
     /// Creates the queue and a thread that writes its lines to `out` until the process exits.
     ///
-    /// `report` formats the line that reports a number of lost lines. Calling this again does
+    /// `report` formats the line that reports how many lines were lost. Calling this again does
     /// nothing.
     ///
     /// # Errors
-    /// Returns an error if the thread cannot be created. In that case, lines are still written
+    /// Returns an error if the thread can't be created, in which case lines are still written
     /// directly.
     pub(super) fn queue(
         &'static self,
@@ -98,7 +98,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Waits up to `limit` until all queued lines are written.
+    /// Waits up to `limit` for all queued lines to be written.
     pub(super) fn flush(&self, limit: Duration) {
         self.wait(&mut self.state(), limit);
     }
@@ -123,7 +123,7 @@ impl Lines {
             batch.clear();
             let lost = self.take(&mut batch);
             if is_torn {
-                // The last line was only partially written. Finish it.
+                // Only part of the last line was written, so terminate it.
                 is_torn = !write_all(&mut out, b"\n").is_empty();
             }
             let left = write_all(&mut out, &batch);
@@ -148,7 +148,7 @@ impl Lines {
         }
     }
 
-    /// Waits for lines and appends them to `batch`. Returns how many lost lines to report.
+    /// Waits for lines and appends them to `batch`. Returns the number of lost lines to report.
     fn take(&self, batch: &mut Vec<u8>) -> u64 {
         let mut state = self.state();
         self.changed.wait_while(&mut state, |state| state.waiting.is_empty());
@@ -162,7 +162,7 @@ impl Lines {
     }
 }
 
-/// Writes until something fails, and returns what wasn't written.
+/// Writes until there is an error, and returns the bytes that weren't written.
 fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     while !bytes.is_empty() {
         match out.write(bytes) {
@@ -176,7 +176,7 @@ fn write_all(mut out: impl Write, mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Returns how many lines end within `bytes`.
+/// Returns the number of line ends in `bytes`.
 fn count(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
@@ -211,7 +211,7 @@ mod tests {
         lines.take_while(|line| line != "last").collect()
     }
 
-    /// An output that fails while `is_full` is set and takes up to `most` bytes at a time.
+    /// An output that accepts up to `most` bytes at a time, and fails while `is_full` is set.
     #[derive(Clone)]
     struct Disk {
         is_full: Arc<AtomicBool>,
@@ -243,7 +243,7 @@ mod tests {
         lines.queue(to, report).unwrap();
         let line = [[b'x'; 99].as_slice(), b"\n"].concat();
         let before = metrics::lost_lines().get();
-        // More than the pipe and the queue can take.
+        // More than fits in the pipe and the queue.
         for _ in 0..5_000 {
             lines.push(&line, io::sink());
         }
@@ -279,7 +279,7 @@ mod tests {
         assert!(lines.state().waiting.is_empty() && !lines.state().is_writing, "not written");
         lines.push(&[b'\n'; 200_000], io::sink());
         assert!(lines.state().is_stalled);
-        // Each of these lines would have to wait for the reader.
+        // If these lines had to wait, each would take a reader timeout.
         for _ in 0..1_000 {
             lines.push(b"x\n", io::sink());
         }

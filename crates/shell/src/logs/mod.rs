@@ -1,10 +1,9 @@
 //! Log lines on stderr, as text or as one JSON object per line.
 //!
-//! Everything we print to stderr goes through this module. That includes log lines, panics and the
-//! error that ends the process. Messages from commands are log lines with the target `notice`.
-//! `RUST_LOG` doesn't filter them, and the text format prints them without a prefix. Writing never
-//! fails, so a process that can't write to stderr still does its work and exits with the right
-//! code.
+//! Everything that we print to stderr goes through this module, including panics and the error that
+//! ends the process. Messages from commands are log lines with the target `notice`, which aren't
+//! filtered by `RUST_LOG` and appear without a prefix in the text format. Writing never fails, so a
+//! process that can't write to stderr still does its work and exits with the right code.
 
 mod lines;
 
@@ -28,18 +27,18 @@ use crate::LogFormat;
 const NOTICE: &str = "notice";
 /// The target for the line that reports lost lines.
 const LOGS: &str = "logs";
-/// Our shared crates. Lines from these and from the service itself can have any level.
+/// Our shared crates. Like those from the service itself, their lines may have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
 /// Maximum number of bytes in the queue, which is enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
-/// How long an exiting process waits until its last lines are written.
+/// How long an exiting process waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 static LINES: Lines = Lines::new(ROOM);
-/// The line format, set when logging starts.
+/// The line format, which is set when logging starts.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Takes the logger's output.
+/// Receives the output of the logger.
 struct Sink;
 
 impl Write for Sink {
@@ -55,20 +54,21 @@ impl Write for Sink {
 
 /// Starts logging for a service. Calling this again does nothing.
 ///
-/// We drop lines from libraries below `info`, because at `trace` some of them contain client data.
+/// Lines from libraries are dropped below `info`, because at `trace` some of them contain client
+/// data.
 ///
 /// # Errors
-/// Returns an error if `RUST_LOG` is invalid. The library would print this itself, ignoring
-/// `format`.
+/// Returns an error if `RUST_LOG` is invalid. The library itself would print this error without
+/// regard to `format`.
 pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), String> {
     let filter = std::env::var("RUST_LOG").unwrap_or_default();
     if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets duplicate our own. RUST_LOG can turn them on.
+    // Its lines about threads and sockets duplicate ours, but `RUST_LOG` can enable them.
     builder.filter_module("actix_server", LevelFilter::Warn);
-    // It logs malformed requests as errors. The shell already answers and counts them, and puts
+    // Logs malformed requests as errors, but the shell already answers them, counts them, and puts
     // them in the access log.
     builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
     if has_colours() {
@@ -97,8 +97,8 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     Ok(())
 }
 
-/// Starts the thread that writes lines, so a stalled stderr reader can't delay a command for more
-/// than a second.
+/// Starts the thread that writes lines, so that a stalled reader of stderr can't delay a command by
+/// more than a second.
 pub(crate) fn queue() {
     let report = move |lost: u64| {
         let format = FORMAT.get().copied().unwrap_or(LogFormat::Text);
@@ -118,16 +118,16 @@ pub(crate) fn queue() {
             }
         }
     };
-    // If the thread can't be created, lines are written directly.
+    // If the thread can't be created, lines are simply written directly.
     let _ = LINES.queue(stderr(), report);
 }
 
-/// From now on, log lines never wait for stderr's reader.
+/// Makes log lines never wait for the reader of stderr from now on.
 pub(crate) fn never_wait() {
     LINES.never_wait();
 }
 
-/// Waits up to a second until the queue is written.
+/// Waits up to a second for the queue to be written.
 pub(crate) fn flush() {
     LINES.flush(LAST_LINES);
 }
@@ -136,14 +136,14 @@ pub(crate) fn refuse(format: LogFormat, fault: &str) {
     fail(format, "usage", fault);
 }
 
-/// Prints a usage error, using the command-line parser's colored text.
+/// Prints a usage error with the colored text from the command-line parser.
 pub(crate) fn refuse_with(text: &clap::builder::StyledStr) {
     let text = if has_colours() { text.ansi().to_string() } else { text.to_string() };
     LINES.push(text.as_bytes(), stderr());
     flush();
 }
 
-/// Prints the error that ends the process. `RUST_LOG` doesn't filter this.
+/// Prints the error that ends the process, regardless of `RUST_LOG`.
 pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     let line = match format {
         LogFormat::Text => format!("error: {message}\n"),
@@ -158,10 +158,11 @@ pub(crate) fn fail(format: LogFormat, target: &str, message: &str) {
     flush();
 }
 
-/// Prints a panic. The standard library's hook would wait for stderr's reader.
+/// Prints a panic. The standard library's hook isn't used because it would wait for the reader of
+/// stderr.
 fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     if format == LogFormat::Json {
-        // Only prints location and message, because a backtrace takes several lines.
+        // Leave out the backtrace, because it takes up several lines.
         let text = panic.to_string().replace('\n', " ");
         let arguments = format_args!("{text}");
         let mut record = Record::builder();
@@ -176,26 +177,27 @@ fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
         }
         LINES.push(text.as_bytes(), stderr());
     }
-    // The process exits along with the main thread.
+    // When the main thread ends, so does the process.
     if std::thread::current().name() == Some("main") {
         flush();
     }
 }
 
-/// Returns whether a line may be shown. Libraries log request data at levels below `info`.
+/// Returns whether a line may be shown. Below `info`, libraries may log request data.
 fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     let krate = record.target().split("::").next().unwrap_or_default();
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)
 }
 
-/// Returns whether to color lines. We do that on a terminal, unless the environment turns it off.
+/// Returns whether to color lines, as we do on a terminal unless the environment says otherwise.
 fn has_colours() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
     stderr().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// Reads the log format from the command line or the environment, before the settings are parsed.
+/// Determines the log format from the command line or the environment before the settings are
+/// parsed.
 pub(crate) fn format_of(arguments: &[OsString], variable: Option<&OsStr>) -> LogFormat {
     let mut asked = variable.and_then(OsStr::to_str);
     let mut rest = arguments.iter().filter_map(|argument| argument.to_str());

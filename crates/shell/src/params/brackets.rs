@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 /// Maximum depth of brackets in a name. Anything deeper is dropped.
 const MAX_DEPTH: usize = 4;
 
-/// Builds lists and objects from names with brackets. If a name repeats, the last value wins.
+/// Builds lists and objects from names with brackets. If a name is repeated, its last value wins.
 ///
-/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` become lists, and `a[b]=1` becomes an object. Brackets nest up
-/// to four levels deep.
+/// `a[]=1&a[]=2` and `a[0]=1&a[1]=2` become lists, and `a[b]=1` becomes an object. Brackets can be
+/// nested up to four levels deep.
 ///
 /// ```
 /// use serde_json::json;
@@ -32,7 +32,8 @@ pub fn bracketed<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Map
     root.members.into_iter().map(|(name, node)| (name, node.value())).collect()
 }
 
-/// Splits `venue[0][city]` into `venue` and its keys. Unbalanced brackets are part of the name.
+/// Splits a name like `venue[0][city]` into `venue` and its keys. Unbalanced brackets are left in
+/// the name.
 fn split_name(name: &str) -> (&str, Vec<&str>) {
     let Some(at) = name.find('[').filter(|_| name.ends_with(']')) else {
         return (name, Vec::new());
@@ -41,7 +42,7 @@ fn split_name(name: &str) -> (&str, Vec<&str>) {
     (&name[..at], keys)
 }
 
-/// A name's value while pairs are being read.
+/// The value of a name while pairs are still being read.
 enum Node {
     Text(String),
     Branch(Branch),
@@ -56,13 +57,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// Inserts a value below its keys. Empty brackets mean the largest number so far plus one.
+    /// Inserts a value below its keys. Empty brackets stand for the largest number so far plus one.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };
         let key = match (key, number) {
             ("", Some(number)) => number.to_string(),
-            // There is nothing after the largest number.
+            // The largest number has no successor.
             ("", None) => return,
             (key, _) => key.to_owned(),
         };
@@ -86,8 +87,8 @@ impl Node {
         Node::Branch(Branch::default())
     }
 
-    /// Converts a branch to an object, or to a list in numeric order if all of its keys are
-    /// numbers.
+    /// Converts a node to a JSON value. A branch becomes a list in numeric order if all of its keys
+    /// are numbers, and an object otherwise.
     fn value(self) -> Value {
         let members = match self {
             Node::Text(text) => return Value::from(text),

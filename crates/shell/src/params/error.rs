@@ -27,7 +27,7 @@ impl Failure {
         }
     }
 
-    /// Prepends the name of an enclosing field.
+    /// Prepends the name of an enclosing field to the path.
     pub(super) fn within(mut self, name: &str) -> Self {
         self.field = match self.field.as_str() {
             "" => name.to_owned(),
@@ -81,9 +81,9 @@ impl de::Error for Failure {
     }
 }
 
-/// Returns an error with a custom code, for `Deserialize` implementations.
+/// Returns an error with a custom code, for use in `Deserialize` implementations.
 ///
-/// With plain `de::Error::custom`, the code is `invalid`.
+/// The code of a plain `de::Error::custom` is `invalid`.
 ///
 /// ```
 /// use serde::{Deserialize, Deserializer};

@@ -19,10 +19,10 @@ use crate::{Fault, Violation, media, read_body};
 /// Maximum size of a JSON body or form in bytes.
 const BODY_LIMIT: usize = 1 << 20;
 
-/// How deep arrays and objects may nest.
+/// Maximum nesting depth of arrays and objects.
 const DEEPEST: usize = 32;
 
-/// Rules for services that didn't register any.
+/// Rules for services that haven't registered any.
 static PLAIN: Rules = Rules::PLAIN;
 
 fn rules(request: &HttpRequest) -> &Rules {
@@ -46,19 +46,19 @@ macro_rules! wrapper {
 }
 
 wrapper! {
-    /// An operation's query parameters, read using the [`Rules`] in the app data.
+    /// The query parameters of an operation, read according to the [`Rules`] in the app data.
     Query
 }
 wrapper! {
-    /// An operation's path parameters, read using the [`Rules`] in the app data.
+    /// The path parameters of an operation, read according to the [`Rules`] in the app data.
     Path
 }
 wrapper! {
-    /// An operation's JSON body, which may be up to 1 MiB and 32 levels deep.
+    /// The JSON body of an operation, up to 1 MiB long and 32 levels deep.
     Json
 }
 wrapper! {
-    /// An operation's form (`application/x-www-form-urlencoded`) of up to 1 MiB.
+    /// The form sent to an operation (`application/x-www-form-urlencoded`), up to 1 MiB long.
     Form
 }
 
@@ -111,8 +111,8 @@ async fn json<T: DeserializeOwned + Validate>(
     read_validated(&input, rules(request)).into_result().map_err(Fault::InvalidBody)
 }
 
-/// Converts a violation about the whole body, either because it is malformed or because it isn't an
-/// object.
+/// Converts a violation that concerns the whole body, either because the body is malformed or
+/// because it isn't an object.
 fn broken(violation: Violation) -> Fault {
     let number = |name| violation.limit(name).and_then(serde_json::Value::as_u64);
     match (number("line"), number("column")) {

@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use super::rules::{Names, Repeated, Rules};
 use crate::Violation;
 
-/// A request's parameters in the order sent. They may come from the query, path, form or JSON body.
+/// The parameters of a request, in the order sent. They may come from the query, path, form or JSON
+/// body.
 ///
-/// Values are only copied if they need decoding.
+/// Values are only copied if they have to be decoded.
 #[derive(Clone, Debug, Default)]
 pub struct Input<'a> {
     entries: Vec<(Cow<'a, str>, Given<'a>)>,
@@ -20,15 +21,15 @@ pub struct Input<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Given<'a> {
     Text(Cow<'a, str>),
-    /// The raw value, because it decodes to invalid UTF-8.
+    /// The raw value, which doesn't decode to valid UTF-8.
     Undecodable(&'a str),
     Json(&'a Value),
 }
 
 impl<'a> Input<'a> {
-    /// Decodes a query or a form, including `%XX` and `+` for a space.
+    /// Decodes a query or form, including `%XX` and `+` for spaces.
     ///
-    /// If a parameter's name is not valid UTF-8, the parameter is kept without a name.
+    /// A parameter whose name isn't valid UTF-8 is kept without a name.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -51,7 +52,7 @@ impl<'a> Input<'a> {
         input
     }
 
-    /// Decodes the variable segments in a routed path.
+    /// Decodes the variable segments of a routed path.
     ///
     /// ```
     /// use actix_web::test::TestRequest;
@@ -68,7 +69,7 @@ impl<'a> Input<'a> {
         Self { entries: entries.collect() }
     }
 
-    /// Uses the members of a JSON object. `null` counts as missing.
+    /// Uses the members of a JSON object. A `null` member counts as missing.
     ///
     /// ```
     /// use serde_json::json;
@@ -82,7 +83,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Uses pairs of a name and a JSON value. Names may repeat.
+    /// Uses pairs of names and JSON values, in which names may be repeated.
     ///
     /// ```
     /// use serde_json::json;
@@ -118,7 +119,7 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Appends another input's parameters.
+    /// Appends the parameters of another input.
     ///
     /// ```
     /// use shell::params::{Input, Rules};
@@ -133,9 +134,9 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// Returns a parameter's text, following the rules for names and repetition.
+    /// Returns the text of a parameter, subject to the rules for names and repetition.
     ///
-    /// This is for parameters that aren't part of an operation, such as API keys. Operations use
+    /// Use this for parameters that don't belong to an operation, such as API keys. Operations use
     /// [`read`](super::read).
     ///
     /// ```
@@ -151,7 +152,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns all names and strings in the order sent, skipping values that aren't strings.
+    /// Returns all names with their values in the order sent, leaving out values that aren't
+    /// strings.
     ///
     /// ```
     /// use shell::params::Input;
@@ -166,7 +168,7 @@ impl<'a> Input<'a> {
         })
     }
 
-    /// Returns the first parameter that is not valid UTF-8.
+    /// Returns a violation for the first parameter that isn't valid UTF-8.
     ///
     /// ```
     /// use shell::params::Input;
@@ -197,7 +199,7 @@ impl<'a> Input<'a> {
         .map(|(_, given)| given)
     }
 
-    /// Returns the client's spelling of the name whose value counts.
+    /// Returns the name as the client spelled it, for the occurrence whose value counts.
     pub(super) fn name_sent(&self, name: &str, rules: &Rules) -> Option<&str> {
         let mut named = self.named(name, rules.names);
         match rules.repeated {
@@ -218,7 +220,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Decodes a name or value in a form. A `%` without two hex digits is kept.
+/// Decodes a name or value of a form. A `%` that isn't followed by two hex digits is kept.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('+') {
         let blanks = text.replace('+', " ");

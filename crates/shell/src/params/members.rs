@@ -1,4 +1,4 @@
-//! Parses a JSON object's members, including repeated names.
+//! Parses the members of a JSON object, keeping repeated names.
 
 use std::fmt;
 
@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Parses a JSON object's members in the order sent. Names may repeat.
+/// Parses the members of a JSON object in the order sent. Names may be repeated.
 ///
-/// A byte order mark is skipped. The violation's code is `empty` (no body or `null`), `encoding`,
-/// `depth` (more than `deepest` levels), `syntax` or `object` (some other kind of value). Unless it
-/// is `empty` or `object`, its limits are `line` and `column`, which are in bytes and count from 1.
+/// A byte order mark is skipped. The code of the violation is `empty` (no body, or `null`),
+/// `encoding`, `depth` (more than `deepest` levels), `syntax`, or `object` (any other kind of
+/// value). Except for `empty` and `object`, the limits include `line` and `column`, which are
+/// counted in bytes from 1.
 ///
 /// ```
 /// use shell::params::{Input, Rules, members};
@@ -56,15 +57,16 @@ fn placed(code: &'static str, message: &str, (line, column): (usize, usize)) -> 
     Violation { limits, ..Violation::new("", code, message) }
 }
 
-/// Returns the line and column of the byte after `before`, counted as in `serde_json`.
+/// Returns the line and column of the byte that follows `before`, counted the way `serde_json`
+/// does.
 fn place(before: &[u8]) -> (usize, usize) {
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     (line, column)
 }
 
-/// Returns everything before the first bracket that exceeds the maximum depth. Brackets in strings
-/// don't count.
+/// Returns the text before the first bracket that exceeds the maximum depth, or `None` if the depth
+/// is fine. Brackets in strings don't count.
 fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, byte) in text.iter().enumerate() {
@@ -83,7 +85,7 @@ fn too_deep(text: &[u8], deepest: usize) -> Option<&[u8]> {
     None
 }
 
-/// A parsed JSON value. Objects keep all members, even if names repeat.
+/// A parsed JSON value whose objects keep all members, even those with repeated names.
 enum Whole {
     Members(Vec<(String, Value)>),
     Null,

@@ -1,10 +1,10 @@
 //! Reads operations' parameters, using serde and `validator`.
 //!
 //! A service declares its [`Rules`] once, plus a struct per operation that derives `Deserialize`
-//! and `IntoParams`. That way the same struct documents and reads the parameters. If there are
+//! and `IntoParams`, so the same struct both documents and reads the parameters. If there are
 //! violations, the [`Query`], [`Path`], [`Json`] and [`Form`] extractors respond in the service's
-//! error format. Services that perform checks in their own order use [`read`] and
-//! [`read_validated`]. Structs with `validator` rules also derive `Validate`.
+//! error format. Services that perform checks in an order of their own use [`read`] and
+//! [`read_validated`] instead. Structs with `validator` rules also derive `Validate`.
 //!
 //! # Violation codes
 //!

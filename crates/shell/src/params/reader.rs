@@ -13,15 +13,16 @@ use super::validation;
 use super::value::{Members, OneValue};
 use crate::Violation;
 
-/// The result of reading parameters. It can have a value, violations, or both.
+/// The outcome of reading parameters, which can be a value, violations, or both.
 ///
-/// If only some fields have violations, there is still a value, with these fields left empty. A
-/// service can then continue with checks that need more than the request.
+/// If only some fields have violations, there is still a value with these fields left empty. This
+/// way, a service can continue with checks that depend on more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
-    /// The parameters. `None` if a field is missing that is neither an `Option` nor has a default.
+    /// The parameters. `None` if the input lacks a field that is neither an `Option` nor has a
+    /// default.
     pub value: Option<T>,
-    /// The violations, in field declaration order.
+    /// The violations, in the order in which fields are declared.
     pub violations: Vec<Violation>,
 }
 
@@ -38,9 +39,9 @@ impl<T> Reading<T> {
     }
 }
 
-/// Deserializes an operation's parameters.
+/// Deserializes the parameters of an operation.
 ///
-/// To find all violations, every field must be an `Option` or have a `serde(default)`.
+/// All violations can only be found if every field is an `Option` or has a `serde(default)`.
 pub fn read<'de, T>(input: &'de Input<'_>, rules: &'de Rules) -> Reading<T>
 where
     T: Deserialize<'de>,
@@ -50,8 +51,9 @@ where
 
 /// Like [`read`], but also validates the parameters.
 ///
-/// Mark required fields with `#[validate(required)]`. A [`Validate`] violation is reported under
-/// the field's serialized name if the two names only differ in case, `-` and `_`.
+/// Mark required fields with `#[validate(required)]`. A violation from [`Validate`] is reported
+/// under the serialized name of its field, provided both names are the same apart from case, `-`
+/// and `_`.
 ///
 /// ```
 /// use serde::Deserialize;
@@ -119,7 +121,7 @@ where
     Reading { value, violations }
 }
 
-/// Returns violations for names that aren't fields, if the rules reject those.
+/// Returns violations for names that aren't fields, provided the rules reject these.
 fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     let Unknown::Refused(most) = fields.rules.unknown else { return Vec::new() };
     let declared = fields.declared.get();
@@ -128,7 +130,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is unknown")).collect()
 }
 
-/// Repeats the deserialization, each time omitting the fields that have failed so far.
+/// Repeats the deserialization, each time leaving out the fields that have failed so far.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,
@@ -157,7 +159,8 @@ fn without_faulty<'de, T: Deserialize<'de>>(
     }
 }
 
-/// Adds the values that were sent, and sorts the violations by declaration order.
+/// Adds the values that were sent, and sorts the violations in the order in which fields are
+/// declared.
 fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation> {
     let outer = |violation: &Violation| {
         let name = violation.field.split(['.', '[']).next().unwrap_or_default();
@@ -177,18 +180,18 @@ fn in_order(mut found: Vec<Violation>, fields: Fields<'_, '_>) -> Vec<Violation>
     found
 }
 
-/// A deserializer that presents an input as a struct's fields.
+/// A deserializer that presents the input as the fields of a struct.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'c, 'de> {
     pub(super) input: &'de Input<'de>,
     pub(super) rules: &'de Rules,
     pub(super) declared: &'c Cell<&'static [&'static str]>,
-    /// Bit mask of the declared fields to skip.
+    /// Bit mask of declared fields to skip.
     pub(super) skipped: u128,
 }
 
 impl<'de> Fields<'_, 'de> {
-    /// Returns the declared fields that the input has.
+    /// Returns the declared fields that are present in the input.
     fn present(
         self,
         declared: &'static [&'static str],
@@ -209,7 +212,7 @@ impl<'de> Fields<'_, 'de> {
     }
 }
 
-/// Returns a declared field's bit in a mask, or 0 if the mask is too short.
+/// Returns the bit of a declared field in a mask, or 0 if there are too many fields for the mask.
 fn bit(at: usize) -> u128 {
     u32::try_from(at).ok().and_then(|at| 1u128.checked_shl(at)).unwrap_or(0)
 }

@@ -1,6 +1,6 @@
-//! Rules for reading a service's parameters.
+//! The rules by which a service reads parameters.
 
-/// Rules for reading a service's parameters. Each service has one such constant.
+/// The rules by which a service reads parameters, declared as one constant per service.
 ///
 /// ```
 /// use shell::params::{Empty, Names, Numbers, Repeated, Rules};
@@ -18,21 +18,21 @@
 pub struct Rules {
     /// How names are compared.
     pub names: Names,
-    /// Decides which value wins if a name repeats.
+    /// Decides which value wins if a name is repeated.
     pub repeated: Repeated,
-    /// How to treat an empty value.
+    /// How an empty value is treated.
     pub empty: Empty,
-    /// How to treat a name that isn't a field.
+    /// How a name that isn't a field is treated.
     pub unknown: Unknown,
-    /// How to treat a value that isn't UTF-8.
+    /// How a value that isn't UTF-8 is treated.
     pub undecodable: Undecodable,
     /// How lists are written.
     pub lists: Lists,
     /// How whole numbers are written.
     pub numbers: Numbers,
-    /// How an enum's words are compared.
+    /// How the words of an enum are compared.
     pub words: Words,
-    /// The words for booleans, ignoring letter case.
+    /// The words for booleans, compared case-insensitively.
     pub booleans: &'static [(&'static str, bool)],
     /// How many violations to report.
     pub faults: Faults,
@@ -79,63 +79,63 @@ impl Names {
     }
 }
 
-/// Decides which value wins if a name repeats.
+/// Decides which value wins if a name is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
-    /// The first.
+    /// The first value.
     First,
-    /// The last.
+    /// The last value.
     Last,
 }
 
-/// How to treat an empty value.
+/// How an empty value is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Empty {
     /// The parameter counts as missing.
     Absent,
-    /// Like any other value.
+    /// The value is treated like any other.
     Kept,
 }
 
-/// How to treat a name that isn't a field.
+/// How a name that isn't a field is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// Ignores it.
+    /// The name is ignored.
     Ignored,
-    /// Reports it as a violation with the code `unknown`. At most this number are reported, before
-    /// all other violations.
+    /// The name is a violation with the code `unknown`. No more than this number are reported,
+    /// ahead of all other violations.
     Refused(usize),
 }
 
-/// How to treat a value that isn't UTF-8.
+/// How a value that isn't UTF-8 is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecodable {
-    /// Reports a violation of its parameter with the code `encoding`, or ignores it if no field has
-    /// this name.
+    /// The parameter is a violation with the code `encoding`, unless there is no such field, in
+    /// which case it is ignored.
     Parameter,
-    /// Rejects the whole input with a single violation that contains the parameter's name.
+    /// The whole input is rejected with a single violation, which names the parameter.
     Input,
 }
 
 /// How lists are written. JSON arrays are always lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
-    /// As a single value with commas. Items are trimmed, and empty ones are dropped.
+    /// As a single comma-separated value. Items are trimmed, and empty ones are dropped.
     Commas,
-    /// By repeating the name, with one item each.
+    /// By repeating the name once per item.
     Values,
 }
 
 /// How whole numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Anything [`str::parse`] accepts, with optional spaces around it.
+    /// In any form that [`str::parse`] accepts, with optional spaces around it.
     Parsed,
-    /// 1 to this number of digits.
+    /// As 1 to this number of digits.
     Digits(usize),
 }
 
-/// How an enum's words (unit variants) are compared.
+/// How the words of an enum (its unit variants) are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
     /// Exactly.
@@ -149,8 +149,8 @@ pub enum Words {
 /// How many violations to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faults {
-    /// All of them, in field declaration order.
+    /// All of them, in the order in which fields are declared.
     All,
-    /// Only the first one in that order.
+    /// Only the first of them.
     First,
 }

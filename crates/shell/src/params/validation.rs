@@ -1,4 +1,4 @@
-//! Converts `validator` errors to violations that use the API's names.
+//! Converts `validator` errors to violations under the API's names.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use validator::{ValidationError, ValidationErrors, ValidationErrorsKind};
 
 use crate::Violation;
 
-/// The name `validator` uses for errors from schema functions.
+/// The name under which `validator` reports errors from schema functions.
 const WHOLE: &str = "__all__";
 
-/// Adds violations for fields that don't have one yet.
+/// Adds violations for fields that don't have any yet.
 pub(super) fn collect(
     errors: &ValidationErrors,
     declared: &'static [&'static str],
@@ -57,7 +57,7 @@ fn violation(error: &ValidationError, field: String) -> Violation {
     }
 }
 
-/// Returns whether two spellings mean the same field. Ignores case, `-`, `_` and `r#`.
+/// Returns whether two spellings denote the same field, ignoring case, `-`, `_` and `r#`.
 fn alike(one: &str, other: &str) -> bool {
     let letters = |text: &'_ str| -> Vec<u8> {
         let text = text.strip_prefix("r#").unwrap_or(text);
@@ -66,9 +66,10 @@ fn alike(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-/// Creates a violation for a single field, in a schema function that compares several.
+/// Creates a violation for a single field, for use in schema functions that compare several fields.
 ///
-/// With `skip_on_field_errors = false`, the function also runs if some fields have violations.
+/// With `skip_on_field_errors = false`, the function runs even if some fields already have
+/// violations.
 ///
 /// ```
 /// use serde::Deserialize;

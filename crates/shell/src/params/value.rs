@@ -1,4 +1,4 @@
-//! Deserializes a single value into its field's type.
+//! Deserializes a single value to the type of its field.
 
 use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
 use serde::de::{
@@ -15,7 +15,7 @@ use super::rules::{Lists, Numbers, Rules, Words};
 pub(super) struct OneValue<'de> {
     kind: Kind<'de>,
     rules: &'de Rules,
-    /// The whole input, used to find the name's other values.
+    /// The whole input and the name, used to find further values under the same name.
     all: Option<(&'de Input<'de>, &'static str)>,
 }
 
@@ -41,7 +41,7 @@ impl<'de> OneValue<'de> {
         }
     }
 
-    /// Parses a whole number by the service's rules.
+    /// Parses a whole number according to the service's rules.
     fn whole<N: std::str::FromStr>(self, text: &str) -> Result<N, Failure> {
         let digits = match self.rules.numbers {
             Numbers::Parsed => text.trim(),
@@ -223,7 +223,7 @@ pub(super) struct Members<'de, I> {
     value: Option<Member<'de>>,
 }
 
-/// A member's name and value, or why the value can't be read.
+/// The name and value of a member, or the error if the value can't be read.
 type Member<'de> = (&'de str, Result<OneValue<'de>, Failure>);
 
 impl<'de, I: Iterator<Item = Member<'de>>> Members<'de, I> {

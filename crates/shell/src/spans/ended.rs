@@ -6,13 +6,13 @@ use actix_web::http::StatusCode;
 
 use crate::{RequestId, TraceContext};
 
-/// A request whose response was sent, with the same fields as its access log line.
+/// A request whose response has been sent, with the same fields as its line in the access log.
 #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the exporter reads them"))]
 pub(crate) struct Ended<'l> {
     pub(crate) trace: TraceContext,
     pub(crate) id: &'l RequestId,
     pub(crate) method: &'static str,
-    /// The route's pattern.
+    /// The pattern of the route.
     pub(crate) route: &'l str,
     pub(crate) status: StatusCode,
     pub(crate) bytes: u64,

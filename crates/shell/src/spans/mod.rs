@@ -1,6 +1,6 @@
 //! Request spans for an OpenTelemetry collector that supports OTLP over HTTP.
 //!
-//! Without the `otlp` cargo feature, programs don't send spans and reject `OTLP_ENDPOINT`.
+//! Programs built without the `otlp` cargo feature don't send spans and reject `OTLP_ENDPOINT`.
 
 mod ended;
 #[cfg(feature = "otlp")]
@@ -11,11 +11,11 @@ use actix_web::http::header::HeaderMap;
 pub(crate) use self::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// Starts sending spans to a collector. A fraction `ratio` of the requests without a `traceparent`
-/// is sent.
+/// Starts sending spans to a collector. Of the requests without a `traceparent`, only the fraction
+/// `ratio` is sent.
 ///
 /// # Errors
-/// Returns an error if the collector client cannot be created.
+/// Returns an error if the client for the collector can't be created.
 pub(crate) fn start(
     endpoint: Option<&str>,
     ratio: f64,
@@ -29,8 +29,8 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Returns a request's trace context, either from its `traceparent` or, if we send spans, a new
-/// one.
+/// Returns the trace context of a request. It comes from the `traceparent` header. Requests without
+/// one get a new context if we send spans.
 pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     let sent = TraceContext::of(headers);
     #[cfg(feature = "otlp")]
@@ -38,7 +38,7 @@ pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     sent
 }
 
-/// Queues a request's span for the collector.
+/// Queues the span of a request for the collector.
 pub(crate) fn send(ended: &Ended<'_>) {
     #[cfg(feature = "otlp")]
     otlp::send(ended);

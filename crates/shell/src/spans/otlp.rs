@@ -1,4 +1,4 @@
-//! The OpenTelemetry exporter behind the `otlp` cargo feature.
+//! The OpenTelemetry exporter, enabled by the `otlp` cargo feature.
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -17,7 +17,7 @@ use opentelemetry_sdk::trace::{
 use super::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// A collector's path for traces.
+/// The path for traces on a collector.
 const PATH: &str = "/v1/traces";
 /// How long an exiting process waits for the collector.
 const LAST_SPANS: Duration = Duration::from_secs(5);
@@ -25,7 +25,8 @@ const LAST_SPANS: Duration = Duration::from_secs(5);
 static EXPORTER: OnceLock<Exporter> = OnceLock::new();
 
 struct Exporter {
-    /// Queues up to 2,048 spans, sends them from its own thread, and drops those that don't fit.
+    /// Queues up to 2,048 spans, which it sends from a thread of its own. Any that don't fit are
+    /// dropped.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
     /// A new trace is sampled if the lower 64 bits of its ID are below this number.
@@ -52,14 +53,14 @@ pub(super) fn start(endpoint: &str, ratio: f64, service: &ServiceInfo) -> anyhow
     Ok(())
 }
 
-/// Returns the context for a request without a `traceparent`, or `None` if we don't send spans.
+/// Returns the context for a request without a `traceparent`, or `None` if spans aren't sent.
 pub(super) fn new_trace() -> Option<TraceContext> {
     EXPORTER
         .get()
         .map(|exporter| TraceContext::root(|trace| ((trace as u64) as f64) < exporter.threshold))
 }
 
-/// Queues a request's span.
+/// Queues the span of a request.
 pub(super) fn send(ended: &Ended<'_>) {
     let Some(exporter) = EXPORTER.get().filter(|_| ended.trace.is_sampled()) else { return };
     let end_time = SystemTime::now();

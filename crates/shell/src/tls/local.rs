@@ -1,4 +1,4 @@
-//! A certificate issued by a local CA, in a folder that several servers can share.
+//! A certificate issued by a local CA, stored in a folder that several servers can share.
 
 use std::collections::BTreeSet;
 use std::fs::{self, TryLockError};
@@ -27,19 +27,19 @@ use crate::{ListenAddress, RequestId, ShellSettings};
 const CA_NAME: &str = "Quintet local CA";
 const CA_DAYS: i64 = 3650;
 const LEAF_DAYS: i64 = 397;
-/// How many days before its expiry a certificate is renewed. A CA is renewed if it would expire
-/// before a new certificate does.
+/// How many days before its expiry a certificate is renewed. A CA is renewed once it would expire
+/// before a new certificate.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
-/// A renewed certificate keeps its predecessor's names if there are fewer than this. Each container
-/// has its own host name, so they would pile up otherwise.
+/// A renewed certificate keeps the names of its predecessor if there are fewer than this. Without a
+/// limit they would pile up, since each container has a host name of its own.
 const MOST_NAMES: usize = 64;
 
-/// Returns the certificate in the TLS folder. Creates one if it is missing, expires soon, doesn't
-/// have all names, doesn't match its key, or wasn't signed by the folder's CA.
+/// Returns the certificate in the TLS folder. Creates a new one if it is missing, expires soon,
+/// lacks any of the names, doesn't match its key, or wasn't signed by the CA in the folder.
 ///
 /// Several servers can share the folder and start at the same time. One of them takes the lock and
-/// creates the certificate, and the others read it.
+/// creates the certificate, which the others then read.
 pub(super) fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     let folder = settings.tls_folder();
     let names = names(settings);
@@ -57,8 +57,7 @@ pub(super) fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(Cer
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // We may share the folder with a server that has other names, so the new certificate covers
-    // both.
+    // The folder may be shared with a server that has other names, so cover these as well.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
@@ -67,8 +66,8 @@ pub(super) fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(Cer
     read_pair(&cert, &key)
 }
 
-/// Returns the certificate and key in a TLS folder if they match, were signed by its CA, cover all
-/// of the names, and are valid for long enough.
+/// Returns the certificate and key in a TLS folder if they match, were signed by the folder's CA,
+/// cover all `names`, and are valid for long enough.
 pub(super) fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedKey, i64)> {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let lasts = is_valid_for(&cert, RENEW_DAYS) && covers(&cert, names);
@@ -76,7 +75,7 @@ pub(super) fn usable_pair(folder: &Path, names: &[String]) -> Option<(CertifiedK
     is_trusted(&pair.0.cert, &folder.join("ca.pem")).then_some(pair)
 }
 
-/// Returns whether a client that trusts the CA in a file would accept a certificate chain.
+/// Returns whether a client that trusts the CA in the file `ca` would accept a certificate chain.
 fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
     let (Some((leaf, rest)), Ok(ca)) = (chain.split_first(), CertificateDer::from_pem_file(ca))
     else {
@@ -93,7 +92,8 @@ fn is_trusted(chain: &[CertificateDer<'_>], ca: &Path) -> bool {
 }
 
 /// Refuses to replace a certificate or CA that we didn't create or whose CA key is lost. Clients
-/// wouldn't trust a new CA, and if the old one isn't ours, we would destroy someone else's key.
+/// wouldn't trust a new CA, and if the old one isn't ours, replacing it would destroy someone
+/// else's key.
 pub(super) fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     let [cert, ca, ca_key] = ["cert.pem", "ca.pem", "ca-key.pem"].map(|name| folder.join(name));
     for path in [&cert, &ca] {
@@ -122,7 +122,7 @@ pub(super) fn refuse_foreign(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Locks a TLS folder for writing until the returned file is closed.
+/// Locks a TLS folder for writing. The lock is held until the returned file is closed.
 fn lock(folder: &Path) -> anyhow::Result<fs::File> {
     let path = folder.join("lock");
     let mut options = fs::OpenOptions::new();
@@ -133,21 +133,21 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
             log::info!("waiting for {}: another process is creating a certificate", path.display());
             file.lock()?;
         }
-        // Some network file systems don't support locks. Each file is still replaced atomically,
-        // and a pair that doesn't match is created again.
+        // Some network file systems don't support locks. Even there, each file is replaced
+        // atomically, and a pair that doesn't match is created again.
         Err(TryLockError::Error(error)) if has_no_locks(&error) => {}
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
     Ok(file)
 }
 
-/// Returns whether an error means that the file system doesn't support locks. NFS without its lock
-/// service returns `ENOLCK`.
+/// Returns whether an error means that the file system lacks support for locks. NFS without its
+/// lock service returns `ENOLCK`.
 fn has_no_locks(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
 
-/// Returns whether a file contains a certificate that is valid now and for at least `days` more
+/// Returns whether a file contains a certificate that is valid now and for at least another `days`
 /// days.
 fn is_valid_for(path: &Path, days: i64) -> bool {
     let certificate = CertificateDer::from_pem_file(path).ok();
@@ -158,13 +158,13 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
     })
 }
 
-/// Returns whether the certificate in a file covers all of these names and addresses.
+/// Returns whether the certificate in a file covers all `names`, which may include IP addresses.
 fn covers(path: &Path, names: &[String]) -> bool {
     let known = names_in(path);
     names.iter().all(|name| known.contains(name))
 }
 
-/// Returns the names and addresses in a file's certificate, if any.
+/// Returns the names and IP addresses that the certificate in a file covers.
 fn names_in(path: &Path) -> Vec<String> {
     let Ok(certificate) = CertificateDer::from_pem_file(path) else { return Vec::new() };
     let Ok((_, parsed)) = X509Certificate::from_der(&certificate) else { return Vec::new() };
@@ -191,9 +191,9 @@ fn ca_parameters() -> anyhow::Result<CertificateParams> {
     Ok(parameters)
 }
 
-/// Returns the folder's CA. It is created on first start, and replaced if it doesn't match its key
-/// or would expire before the certificates it signs. If only its certificate is missing, we
-/// recreate it from the existing key, so clients still trust it.
+/// Returns the CA in the folder. It is created on first start, and replaced if it doesn't match its
+/// key or would expire before the certificates that it signs. If only its certificate is missing,
+/// it is created again from the existing key, so that clients still trust it.
 fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     let (cert, key) = (folder.join("ca.pem"), folder.join("ca-key.pem"));
     let parameters = ca_parameters()?;
@@ -216,12 +216,12 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     Ok(Issuer::new(parameters, pair))
 }
 
-/// Returns a CA's key, or `None` if it is missing, unreadable or damaged.
+/// Returns the key of a CA, or `None` if it is missing, unreadable or damaged.
 fn read_ca_key(path: &Path) -> Option<KeyPair> {
     KeyPair::from_pem(&fs::read_to_string(path).ok()?).ok()
 }
 
-/// Returns whether the certificate in a file belongs to a key.
+/// Returns whether the certificate in a file belongs to the key `pair`.
 fn is_for(cert: &Path, pair: &KeyPair) -> bool {
     let Ok(certificate) = CertificateDer::from_pem_file(cert) else { return false };
     X509Certificate::from_der(&certificate)
@@ -247,8 +247,8 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity period. It starts at midnight UTC of the day it was an hour ago, to allow for
-/// clients with slow clocks, and ends at the last midnight within the next `days` days.
+/// Sets the validity period. To allow for clients whose clocks are slow, it starts on the day (in
+/// UTC) that it was an hour ago. It ends at the last midnight within the next `days` days.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)
@@ -265,7 +265,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Returns the names and addresses that clients can use for this machine, locally or over the
+/// Returns the names and addresses by which clients can reach this machine, locally or over the
 /// network.
 pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
@@ -295,8 +295,8 @@ pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Replaces a file atomically. The temporary file has a unique name in case the file system doesn't
-/// support locks. A process ID isn't unique, because each container has its own.
+/// Replaces a file atomically. The temporary file has a unique name, in case the file system
+/// doesn't support locks. A process ID wouldn't be unique, since each container counts its own.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", RequestId::next()));
     let mut options = fs::OpenOptions::new();

@@ -16,7 +16,7 @@ use self::local::{local_certificate, names, refuse_foreign, usable_pair};
 use self::pair::read_pair;
 use crate::{ShellSettings, metrics, require_creatable};
 
-/// The server's certificate and key, which can be reloaded.
+/// The server's certificate and key, both of which can be reloaded.
 pub(crate) struct Tls {
     configuration: Arc<ServerConfig>,
     current: Arc<Current>,
@@ -34,8 +34,8 @@ impl ResolvesServerCert for Current {
 }
 
 impl Tls {
-    /// Loads the operator's certificate, or creates a local one. Enables TLS 1.2 and 1.3, HTTP/2
-    /// and HTTP/1.1.
+    /// Loads the operator's certificate, or creates a local one. Enables TLS 1.2 and 1.3 as well as
+    /// HTTP/2 and HTTP/1.1.
     ///
     /// # Errors
     /// Returns a message for the operator.
@@ -52,7 +52,7 @@ impl Tls {
         Ok(Self { configuration: Arc::new(configuration), current, settings: settings.clone() })
     }
 
-    /// Returns the listeners' configuration.
+    /// Returns the configuration for listeners.
     pub(crate) fn configuration(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.configuration)
     }
@@ -69,7 +69,7 @@ impl Tls {
     }
 }
 
-/// Describes the certificate in the output of `serve --check`, without creating one.
+/// Describes the certificate for the output of `serve --check`, without creating one.
 ///
 /// # Errors
 /// Returns a message for the operator.
@@ -90,8 +90,8 @@ pub(crate) fn preview(settings: &ShellSettings) -> anyhow::Result<String> {
     Ok(format!("`serve` creates one in {}, issued by a local CA", folder.display()))
 }
 
-/// Loads the certificate and key and makes sure that clients can use them. Also returns when the
-/// certificate expires, in Unix seconds.
+/// Loads the certificate and key, and makes sure that clients can use them. Also returns the
+/// certificate expiry in Unix seconds.
 fn certified(settings: &ShellSettings) -> anyhow::Result<(CertifiedKey, i64)> {
     match (&settings.tls_cert, &settings.tls_key) {
         (Some(cert), Some(key)) => read_pair(cert, key),

@@ -1,4 +1,4 @@
-//! A certificate chain and its key in PEM files.
+//! A certificate chain and its key, stored in PEM files.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use x509_parser::prelude::{FromDer, Validity, X509Certificate};
 
-/// Reads a certificate chain and its key. Also returns when the certificate expires, in Unix
-/// seconds.
+/// Reads a certificate chain and its key. Also returns the certificate expiry in Unix seconds.
 pub(super) fn read_pair(cert: &Path, key: &Path) -> anyhow::Result<(CertifiedKey, i64)> {
     let chain = CertificateDer::pem_file_iter(cert)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -38,10 +37,10 @@ fn private_key(path: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&text).with_context(failed)
 }
 
-/// Returns when a certificate expires, in Unix seconds.
+/// Returns the certificate expiry in Unix seconds.
 ///
 /// # Errors
-/// Returns an error if the certificate is not valid now.
+/// Returns an error if the certificate isn't valid at the moment.
 fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
     let Validity { not_before, not_after } = validity(leaf)
         .with_context(|| format!("cannot parse the certificate {}", path.display()))?;
@@ -55,7 +54,7 @@ fn check_dates(leaf: &CertificateDer<'_>, path: &Path) -> anyhow::Result<i64> {
     Ok(not_after.timestamp())
 }
 
-/// Returns the period in which a certificate is valid.
+/// Returns the validity period of a certificate.
 pub(super) fn validity(certificate: &CertificateDer<'_>) -> anyhow::Result<Validity> {
     let (_, parsed) = X509Certificate::from_der(certificate)?;
     Ok(parsed.validity().clone())
