@@ -1,11 +1,11 @@
-//! Request costs and the buckets that pay for them.
+//! The cost of a request, and the bucket that pays for it.
 
 use crate::{Quota, QuotaId, Rate};
 
-/// Takes `cost` tokens from a bucket that refills at `rate`.
+/// A charge of `cost` tokens to a bucket that refills at `rate`.
 ///
-/// The [`Gate`](crate::Gate) decides who pays: a key or a client address. A payer can have several
-/// buckets; `purpose` and `name` pick one.
+/// The [`Gate`](crate::Gate) decides who pays, which is either a key or a client address. A payer
+/// can have several buckets, among which `purpose` and `name` select one.
 ///
 /// ```
 /// use auth::{Charge, Quota};
@@ -16,13 +16,13 @@ use crate::{Quota, QuotaId, Rate};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// How fast the bucket refills, and its size.
+    /// The size of the bucket, and how fast it refills.
     pub rate: Rate,
-    /// Tokens charged per request. 0 means free.
+    /// Number of tokens per request. 0 means that the request is free.
     pub cost: u32,
-    /// Picks a bucket by purpose. Empty if the payer has only one.
+    /// Selects a bucket by purpose. Empty if the payer has only one bucket.
     pub purpose: &'static str,
-    /// A name only known at run time, such as a domain.
+    /// Selects a bucket by a name that is only known at run time, such as a domain.
     pub name: Option<String>,
 }
 
@@ -30,19 +30,19 @@ impl Charge {
     /// Makes a request free.
     pub const FREE: Self = Self { rate: Rate::UNLIMITED, cost: 0, purpose: "", name: None };
 
-    /// Sets the number of tokens to charge. 0 means free.
+    /// Sets the number of tokens to charge, where 0 means that the request is free.
     #[must_use]
     pub fn cost(self, tokens: u32) -> Self {
         Self { cost: tokens, ..self }
     }
 
-    /// Uses a separate bucket for a purpose, such as reading or writing.
+    /// Uses a separate bucket for `purpose`, such as reading or writing.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         Self { purpose, ..self }
     }
 
-    /// Uses a separate bucket for a name, such as the domain being searched.
+    /// Uses a separate bucket for `name`, such as the domain being searched.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
@@ -59,14 +59,14 @@ impl Charge {
 }
 
 impl From<Rate> for Charge {
-    /// Costs one token at this rate.
+    /// Creates a charge of one token at this rate.
     fn from(rate: Rate) -> Self {
         Self { rate, cost: 1, purpose: "", name: None }
     }
 }
 
 impl From<Quota> for Charge {
-    /// Costs one token of this quota.
+    /// Creates a charge of one token of this quota.
     fn from(quota: Quota) -> Self {
         Rate::from(quota).into()
     }

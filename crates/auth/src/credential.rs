@@ -8,12 +8,12 @@ use shell::Credentials;
 
 use crate::AuthError;
 
-/// A key taken from a request and not yet checked.
+/// A key from a request that hasn't been checked yet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
-    /// The key as the client sent it.
+    /// The key as sent by the client.
     pub key: String,
-    /// The login sent along with the key. If someone else owns the key, it is rejected.
+    /// The login that came with the key. The key is rejected if it belongs to another owner.
     pub login: Option<String>,
 }
 
@@ -34,7 +34,7 @@ fn malformed() -> AuthError {
     AuthError::Credentials(Credentials::Malformed)
 }
 
-/// Reads a header that may appear only once. Returns `None` if it is missing or empty.
+/// Reads a header that must not be repeated. Returns `None` if it is missing or empty.
 fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r str>, AuthError> {
     let mut lines = request.headers().get_all(name);
     let Some(line) = lines.next() else { return Ok(None) };
@@ -45,8 +45,8 @@ fn text<'r>(request: &'r HttpRequest, name: &HeaderName) -> Result<Option<&'r st
     Ok(Some(text.trim()).filter(|text| !text.is_empty()))
 }
 
-/// Reads the key from a separate header, such as `X-Api-Key`. Returns `None` if it is missing or
-/// empty.
+/// Reads the key from a dedicated header such as `X-Api-Key`. Returns `None` if the header is
+/// missing or empty.
 ///
 /// ```
 /// use actix_web::http::header::HeaderName;
@@ -68,8 +68,8 @@ pub fn header_key(
     Ok(text(request, name)?.map(Credential::from))
 }
 
-/// Reads the key from `Authorization: Bearer KEY`. The scheme is case-insensitive. Returns `None`
-/// for other schemes.
+/// Reads the key from `Authorization: Bearer KEY`, where the scheme is case-insensitive. Returns
+/// `None` for other schemes.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -94,7 +94,7 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
 /// Reads the key from `Authorization`, either as `Bearer KEY` or as `Basic` with a login and the
 /// key.
 ///
-/// Keys are displayed in groups of digits, so spaces in a `Basic` key are dropped.
+/// Spaces in a `Basic` key are dropped, since keys are displayed in groups of digits.
 ///
 /// ```
 /// use actix_web::test::TestRequest;
@@ -108,8 +108,8 @@ pub fn bearer_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError
 /// ```
 ///
 /// # Errors
-/// Returns `Several` if the header is repeated, and `Malformed` for other schemes and for a `Basic`
-/// value that cannot be decoded.
+/// Returns `Several` if the header is repeated, and `Malformed` for other schemes and for `Basic`
+/// values that can't be decoded.
 pub fn authorization_key(request: &HttpRequest) -> Result<Option<Credential>, AuthError> {
     let Some(text) = text(request, &header::AUTHORIZATION)? else { return Ok(None) };
     let (scheme, value) = text.split_once(' ').ok_or_else(malformed)?;

@@ -1,17 +1,17 @@
-//! Authentication and key management errors.
+//! Errors in authentication and key management.
 
 use database::DatabaseError;
 use shell::{Credentials, Fault};
 
 use crate::TooMany;
 
-/// Why a request was rejected.
+/// The reason for rejecting a request.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// The credentials are missing or invalid.
     #[error("the credentials are missing or wrong")]
     Credentials(Credentials),
-    /// The quota is exhausted.
+    /// The quota is used up.
     #[error("the quota is used up")]
     TooMany(TooMany),
     /// The key couldn't be looked up because the database failed.
@@ -32,7 +32,7 @@ impl From<AuthError> for Fault {
     }
 }
 
-/// Why a key or plan could not be created or changed. The message is for the operator.
+/// The reason that a key or plan couldn't be created or changed. The message is for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// No plan has this code.
@@ -44,7 +44,7 @@ pub enum KeyError {
     /// No key has this ID.
     #[error("there is no key {0}")]
     NoKey(i64),
-    /// The key is revoked or expired, so it can't be renewed.
+    /// The key has been revoked or has expired, so it can't be renewed.
     #[error("the key {0} is revoked or expired: issue a new one")]
     Dead(i64),
     /// Another transaction changed the key in the meantime.
@@ -55,10 +55,10 @@ pub enum KeyError {
     /// The owner has been issued too many keys.
     #[error("too many keys were issued for this owner: try again in {retry_after} s")]
     TooManyKeys {
-        /// Seconds until another key can be created.
+        /// Seconds until another key can be issued.
         retry_after: i64,
     },
-    /// The string is not formatted like a key.
+    /// The string doesn't have the format of a key.
     #[error("a key must be 32 hexadecimal digits")]
     Malformed,
     /// A value violates a rule.

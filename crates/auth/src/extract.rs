@@ -10,8 +10,8 @@ use shell::Fault;
 
 use crate::{Caller, Gate};
 
-/// Runs another extractor only after the caller was admitted, so 401 and 429 take precedence over
-/// errors in the path, query or body. Use a tuple to wrap several extractors.
+/// Runs another extractor only after the caller has been admitted, so that 401 and 429 take
+/// precedence over errors in the path, query or body. To wrap several extractors, use a tuple.
 ///
 /// ```
 /// use actix_web::web::Query;

@@ -13,32 +13,32 @@ use crate::{
     digest, is_well_formed, metrics,
 };
 
-/// Identifies the caller and checks the quota, in these steps:
+/// Identifies the caller and charges the quota, in these steps:
 ///
 /// 1. **Format.** A malformed key is charged to the client address and rejected with 401. A request
-///    without a key is charged to the address if the policy allows that, and gets a 401 otherwise.
-/// 2. **Lookup.** Either this crate looks up the key, or the service does so while reading its own
-///    data.
+///    without a key is charged to the address if the policy allows this, and gets a 401 otherwise.
+/// 2. **Lookup.** The key is looked up, either by this crate or by the service while it reads its
+///    own data.
 /// 3. **Rejected keys** (unknown, revoked, expired, or not owned by the login that came with it)
-///    are charged to the address and rejected with 401, or with 429 if the address cannot pay. A
+///    are charged to the address and rejected with 401, or with 429 if the address can't pay. A
 ///    rejected key is never treated as an anonymous request.
-/// 4. **Quota.** A live key pays from its own bucket or its owner's, regardless of the address. If
-///    it cannot pay, the response is 429.
+/// 4. **Quota.** A live key pays from its own bucket or that of its owner, whatever the address. If
+///    it can't pay, the response is 429.
 ///
-/// [`admit`](Self::admit) and the [`Caller`] extractor go through all four steps and store the
-/// caller in the request. [`present_key`](Self::present_key) stops after the first one and returns
-/// a [`Presented`]. The closure that reads the database uses it to do the rest.
+/// [`admit`](Self::admit) and the [`Caller`] extractor perform all four steps and store the caller
+/// in the request. [`present_key`](Self::present_key) stops after the first step and returns a
+/// [`Presented`], with which the closure that reads the database does the rest.
 ///
-/// [`admit`](Self::admit) also stores the bucket's state as [`Remaining`] in the request
-/// extensions, even for a rejected request. Some services report it in every response.
+/// [`admit`](Self::admit) also stores the state of the bucket as [`Remaining`] in the request
+/// extensions, even if the request is rejected. Some services report it in every response.
 #[derive(Clone)]
 pub struct Gate {
     ledger: Arc<Ledger>,
     policy: Arc<dyn Policy>,
 }
 
-/// The caller, or the exhausted quota, once known. Extractors run concurrently, and all but the
-/// first wait for it here.
+/// The admitted caller, or the exhausted quota. Extractors run concurrently, and all but the first
+/// wait here for the outcome.
 type Decision = Rc<OnceCell<Result<Caller, TooMany>>>;
 
 fn decision(request: &HttpRequest) -> Decision {
@@ -58,14 +58,14 @@ fn note(request: &HttpRequest, state: Option<Remaining>) {
 }
 
 impl Gate {
-    /// Creates a gate to be put into the app data, with or without [`Data`](actix_web::web::Data).
+    /// Creates a gate to put into the app data, with or without [`Data`](actix_web::web::Data).
     pub fn new(keys: KeyStore, quotas: Quotas, policy: impl Policy) -> Self {
         metrics::start();
         Self { ledger: Arc::new(Ledger { keys, quotas }), policy: Arc::new(policy) }
     }
 
-    /// Identifies the caller and charges the request. Calling this again for the same request
-    /// returns the same caller or quota error, without charging or counting it twice.
+    /// Identifies the caller and charges the request. Further calls for the same request return the
+    /// same caller or quota error, but don't charge or count the request again.
     ///
     /// # Errors
     /// Returns an [`AuthError`], which converts to a [`Fault`](shell::Fault) for the client.
@@ -96,12 +96,12 @@ impl Gate {
             .map(|admitted| Caller { key: Some(admitted.holder), remaining: admitted.remaining })
     }
 
-    /// Reads the request's key, or returns `None` if there is none. For services that look up keys
-    /// themselves.
+    /// Reads the key from the request, or returns `None` if it doesn't have one. For services that
+    /// look up keys themselves.
     ///
     /// # Errors
-    /// Returns [`AuthError::Credentials`] if the key is malformed, and charges the address for it.
-    /// If the address cannot pay, the error is [`AuthError::TooMany`].
+    /// Returns [`AuthError::Credentials`] if the key is malformed, which is charged to the address.
+    /// If the address can't pay, the error is [`AuthError::TooMany`].
     pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
         match self.policy.credential(request) {
             Ok(None) => Ok(None),
@@ -121,16 +121,16 @@ impl Gate {
         }
     }
 
-    /// Reads the request's key, for operations that require one.
+    /// Reads the key from the request, for operations that require one.
     ///
     /// # Errors
-    /// Returns the same errors as [`present`](Self::present), or `Missing` if there is no key,
-    /// which costs nothing.
+    /// Returns the same errors as [`present`](Self::present). Without a key, the error is
+    /// `Missing`, which isn't charged.
     pub fn present_key(&self, request: &HttpRequest) -> Result<Presented, AuthError> {
         self.present(request)?.ok_or(AuthError::Credentials(Credentials::Missing))
     }
 
-    /// Charges the client address and ignores any key. For operations that don't use keys.
+    /// Charges the client address regardless of any key, for operations that don't use keys.
     ///
     /// # Errors
     /// Returns [`AuthError::TooMany`], or `Missing` if the policy requires a key.

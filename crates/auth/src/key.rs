@@ -4,29 +4,29 @@ use sha2::{Digest, Sha256};
 
 use crate::{KeyError, Plan, Quota};
 
-/// Hex digits in a key.
+/// Number of hex digits in a key.
 const DIGITS: usize = 32;
-/// How many digits of a key we show, so people can tell their keys apart.
+/// Number of digits to show so that owners can tell their keys apart.
 const HINT: usize = 6;
 
-/// A stored key. Only its digest is stored, never the key itself.
+/// A stored key, represented by its digest. The key itself is never stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The row ID, which also identifies the quota bucket.
     pub id: i64,
     /// The key's owner.
     pub owner: String,
-    /// `None` if the service gets its limits from somewhere else.
+    /// The key's plan. `None` if the service gets its limits from somewhere else.
     pub plan: Option<Plan>,
-    /// The key's first digits.
+    /// The first digits of the key.
     pub hint: String,
     /// When the key was issued or last rotated, in Unix seconds.
     pub created_at: i64,
-    /// When the key expires, in Unix seconds. `None` if it never does.
+    /// When the key expires, in Unix seconds. `None` if it never expires.
     pub expires_at: Option<i64>,
-    /// When the key was revoked, in Unix seconds. `None` if it was not.
+    /// When the key was revoked, in Unix seconds. `None` if it hasn't been revoked.
     pub revoked_at: Option<i64>,
-    /// When the key was last used, in Unix seconds. Up to a minute out of date.
+    /// When the key was last used, in Unix seconds. This may be up to a minute out of date.
     pub last_used_at: Option<i64>,
 }
 
@@ -42,7 +42,7 @@ pub enum KeyState {
 }
 
 impl KeyState {
-    /// Returns the state's name.
+    /// Returns the name of the state.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Live => "live",
@@ -53,12 +53,12 @@ impl KeyState {
 }
 
 impl Key {
-    /// Returns the quota of the key's plan, if it has one.
+    /// Returns the quota of the key's plan, or `None` if the key doesn't have a plan.
     pub fn quota(&self) -> Option<Quota> {
         self.plan.as_ref().map(Plan::quota)
     }
 
-    /// Returns the state at Unix time `now`.
+    /// Returns the state at the time `now`, in Unix seconds.
     pub fn state(&self, now: i64) -> KeyState {
         if self.revoked_at.is_some() {
             KeyState::Revoked
@@ -70,7 +70,7 @@ impl Key {
     }
 }
 
-/// Returns the SHA-256 of the lowercased key. This is what we store instead of the key.
+/// Returns the SHA-256 of the lowercased key, which is stored in place of the key.
 ///
 /// ```
 /// let lower = auth::digest("00112233445566778899aabbccddeeff");
@@ -80,7 +80,7 @@ pub fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.to_ascii_lowercase()).into()
 }
 
-/// Returns whether a string looks like a key, which is 32 hex digits in either case.
+/// Returns whether a string has the format of a key, which is 32 hex digits in either case.
 ///
 /// ```
 /// assert!(auth::is_well_formed("00112233445566778899aAbBcCdDeEfF"));
@@ -90,10 +90,10 @@ pub fn is_well_formed(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Generates a key from 128 random bits supplied by the operating system.
+/// Generates a key from 128 random bits provided by the operating system.
 ///
 /// # Errors
-/// Returns [`KeyError::Random`] if the system provides no random bits.
+/// Returns [`KeyError::Random`] if the system fails to provide random bits.
 pub(crate) fn new_key() -> Result<String, KeyError> {
     let mut bits = [0; DIGITS / 2];
     getrandom::fill(&mut bits).map_err(|error| KeyError::Random(error.to_string()))?;

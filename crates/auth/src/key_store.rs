@@ -1,4 +1,4 @@
-//! Looks up keys.
+//! Looks up keys and records their use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use crate::{Key, KeyState, digest, is_well_formed};
 
 /// Seconds between writes of last-used times.
 const FLUSH_EVERY: u64 = 60;
-/// Last-used times per transaction. Kept small so other writers don't wait long.
+/// Number of last-used times per transaction, kept small so that other writers don't have to wait
+/// long.
 const BATCH: usize = 200;
 
 /// Looks up callers' keys and records when they were last used.
 ///
-/// When any process revokes a key, the key stops working immediately, because we only cache keys if
-/// the database can report every change. Clones share the store.
+/// A key stops working as soon as any process revokes it, because keys are only cached if the
+/// database can report every change. Clones share the store.
 #[derive(Clone)]
 pub struct KeyStore {
     inner: Arc<Inner>,
@@ -37,7 +38,7 @@ struct Inner {
 }
 
 impl KeyStore {
-    /// Creates a store on a database that has the tables from [`MIGRATIONS`](crate::MIGRATIONS).
+    /// Creates a store for a database that has the tables from [`MIGRATIONS`](crate::MIGRATIONS).
     pub fn new(pools: Pools, clock: SharedClock) -> Self {
         let memory = Memory::of(&pools);
         let flushed_at = AtomicI64::new(clock.unix());
@@ -45,8 +46,8 @@ impl KeyStore {
         Self { inner: Arc::new(Inner { pools, clock, memory, used, flushed_at }) }
     }
 
-    /// Finds a live key, ignoring case, and records its use. Returns `None` for unknown, revoked,
-    /// expired and malformed keys.
+    /// Finds a live key, ignoring case, and records its use. Returns `None` if the key is unknown,
+    /// revoked, expired or malformed.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Busy`] if the database is busy.
@@ -61,7 +62,7 @@ impl KeyStore {
         Ok(key)
     }
 
-    /// Finds the live key with this digest in the cache or the database.
+    /// Finds the live key with this digest, either in the cache or in the database.
     pub(crate) async fn look_up(
         &self,
         digest: &[u8; 32],
@@ -86,7 +87,7 @@ impl KeyStore {
         let now = self.inner.clock.unix();
         self.used().insert(id, now);
         let flushed = self.inner.flushed_at.load(Ordering::Relaxed);
-        // If the clock was set back, the difference is negative until it has caught up.
+        // If the clock was set back, the difference stays negative until the clock has caught up.
         let due = now.abs_diff(flushed) >= FLUSH_EVERY
             && self
                 .inner
@@ -103,12 +104,12 @@ impl KeyStore {
         }
     }
 
-    /// Writes the pending last-used times. This happens automatically about once a minute, and a
-    /// service can also do it at shutdown.
+    /// Writes the pending last-used times. This happens automatically about once a minute. Services
+    /// can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns any database error. Times that weren't written yet are written by the next flush,
-    /// also if this one is aborted.
+    /// Returns any database error. Times that weren't written are left to the next flush, even if
+    /// this one is aborted.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let mut taken = Taken::all_of(self);
         while taken.written < taken.times.len() {
@@ -125,7 +126,7 @@ impl KeyStore {
     }
 }
 
-/// The last-used times that a flush has taken. On drop, those it hasn't written are pending again.
+/// The last-used times taken by a flush. When dropped, those not written yet become pending again.
 struct Taken<'a> {
     store: &'a KeyStore,
     times: Vec<(i64, i64)>,
@@ -136,7 +137,7 @@ struct Taken<'a> {
 impl<'a> Taken<'a> {
     fn all_of(store: &'a KeyStore) -> Self {
         let mut times: Vec<_> = store.used().drain().collect();
-        // Replicas that serve the same keys must lock their rows in the same order.
+        // Replicas that serve the same keys have to lock rows in the same order.
         times.sort_unstable();
         Self { store, times, written: 0 }
     }
@@ -146,7 +147,7 @@ impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut pending = self.store.used();
         for (id, at) in self.times.drain(self.written..) {
-            // A key may have been used again.
+            // The key may have been used again in the meantime.
             pending.entry(id).or_insert(at);
         }
     }

@@ -15,7 +15,7 @@ fn key((id, owner, hint, created_at, expires_at, revoked_at, last_used_at, plan)
     Key { id, owner, plan, hint, created_at, expires_at, revoked_at, last_used_at }
 }
 
-/// The columns of a [`Row`]. This is a macro because the type would be huge.
+/// Selects the columns of a [`Row`]. This is a macro because the return type would be huge.
 macro_rules! rows {
     () => {
         api_key::table.left_join(plan::table).select((
@@ -31,7 +31,7 @@ macro_rules! rows {
     };
 }
 
-/// Returns the live key with this digest. `None` if it is unknown, expired or revoked.
+/// Returns the live key with this digest, or `None` if it is unknown, expired or revoked.
 pub(crate) fn find_digest(
     db: &mut Db,
     digest: &[u8],
@@ -41,8 +41,7 @@ pub(crate) fn find_digest(
     Ok(row.map(key).filter(|key| key.state(now) == KeyState::Live))
 }
 
-/// Creates a key. Also returns the key as a string. This is the only chance to show it to its
-/// owner.
+/// Creates a key, and also returns it as a string. This is the only chance to show it to its owner.
 ///
 /// # Errors
 /// Returns [`KeyError::NoPlan`] and [`KeyError::HiddenPlan`] if the plan doesn't exist or isn't
@@ -59,11 +58,11 @@ pub fn issue(
     Ok((key, text))
 }
 
-/// Creates a key and revokes all of the owner's older ones. Also returns the key as a string and
-/// the number of keys revoked.
+/// Creates a key and revokes all of the owner's older keys. Also returns the key as a string, and
+/// the number of keys that were revoked.
 ///
-/// If two transactions run concurrently, the second one waits for the first. If the owner has
-/// already reached `limit`, nothing changes.
+/// Of two concurrent transactions, the second waits for the first. If the owner has already reached
+/// `limit`, nothing is changed.
 ///
 /// # Errors
 /// Returns the same errors as [`issue`], or [`KeyError::TooManyKeys`].
@@ -92,10 +91,10 @@ pub fn issue_only(
     Ok((key, text, revoked))
 }
 
-/// How many keys an owner can be issued within a period.
+/// How many keys can be issued to an owner within a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLimit {
-    /// At least 1.
+    /// Maximum number of keys, at least 1.
     pub most: i64,
     /// The period in seconds.
     pub seconds: i64,
@@ -109,7 +108,7 @@ pub fn is_live(db: &mut Db, text: &str, now: i64) -> Result<bool, DatabaseError>
     Ok(find_digest(db, &digest(text), now)?.is_some())
 }
 
-/// Stores a key that the caller provides, such as the one for a service's first administrator.
+/// Stores a key chosen by the caller, e.g. for the first administrator of a service.
 ///
 /// # Errors
 /// Returns the same errors as [`issue`], [`KeyError::Malformed`], or [`DatabaseError::Conflict`] if
@@ -149,7 +148,7 @@ pub fn issue_with_text(
     })
 }
 
-/// Replaces a key with a new one that has the same ID, owner, plan, expiry and quota. The old one
+/// Replaces a key with a new one that has the same ID, owner, plan, expiry and quota. The old key
 /// stops working immediately.
 ///
 /// # Errors
@@ -163,7 +162,7 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     let digest_before: Vec<u8> =
         api_key::table.find(id).select(api_key::digest).first(db).optional()?.unwrap_or_default();
     let text = new_key()?;
-    // PostgreSQL waits for concurrent changes to the row and then re-evaluates the filter.
+    // PostgreSQL waits for concurrent changes to the row, and then evaluates the filter again.
     let unchanged = api_key::table
         .find(id)
         .filter(api_key::digest.eq(digest_before).and(api_key::revoked_at.is_null()));
@@ -182,10 +181,10 @@ pub fn rotate(db: &mut Db, id: i64, now: i64) -> Result<(Key, String), KeyError>
     Ok((key, text))
 }
 
-/// Revokes a key immediately. Returns false if it has already been revoked.
+/// Revokes a key immediately. Returns false if it was already revoked.
 ///
 /// # Errors
-/// Returns [`KeyError::NoKey`] if there is no such key.
+/// Returns [`KeyError::NoKey`] if the key doesn't exist.
 pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     let live = api_key::table.find(id).filter(api_key::revoked_at.is_null());
     if diesel::update(live).set(api_key::revoked_at.eq(now)).execute(db)? > 0 {
@@ -194,7 +193,7 @@ pub fn revoke(db: &mut Db, id: i64, now: i64) -> Result<bool, KeyError> {
     by_id(db, id)?.map(|_| false).ok_or(KeyError::NoKey(id))
 }
 
-/// Immediately revokes all of an owner's keys. Returns how many weren't already revoked.
+/// Revokes all keys of an owner immediately, and returns how many of them weren't revoked yet.
 ///
 /// # Errors
 /// Returns any database error.
@@ -203,7 +202,7 @@ pub fn revoke_owner(db: &mut Db, owner: &str, now: i64) -> Result<usize, Databas
     Ok(diesel::update(keys).set(api_key::revoked_at.eq(now)).execute(db)?)
 }
 
-/// Lists all keys, including expired and revoked ones, oldest first.
+/// Lists all keys from oldest to newest, including expired and revoked ones.
 ///
 /// # Errors
 /// Returns any database error.
@@ -212,13 +211,14 @@ pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     Ok(rows.into_iter().map(key).collect())
 }
 
-/// Makes every other transaction that locks the same key wait until this one is done. Take this
-/// lock before counting a key's rows in order to add one.
+/// Makes all other transactions that lock the same key wait until this one has ended. Take this
+/// lock before counting rows of a key in order to add one.
 ///
 /// # Errors
 /// Returns any database error.
 pub fn lock_key(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    // SQLite has a single writer. Rows that refer to the key can still be added.
+    // SQLite has a single writer anyway. On PostgreSQL, rows that refer to the key can still be
+    // added.
     if let Db::Pg(conn) = db {
         let own = api_key::table.find(id).select(api_key::id);
         own.for_no_key_update().first::<i64>(conn).optional()?;
@@ -226,7 +226,7 @@ pub fn lock_key(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Finds a live key by ID. Returns `None` if it is unknown, expired or revoked.
+/// Finds a live key by ID. Returns `None` if the key is unknown, expired or revoked.
 ///
 /// # Errors
 /// Returns any database error.

@@ -46,7 +46,7 @@ pub use settings::ServiceSettings;
 
 use database::Migrations;
 
-/// Creates the tables for keys and plans. List these first when you call
+/// The migrations that create the tables for keys and plans. List these first in the call to
 /// [`DatabaseSettings::open`](database::DatabaseSettings::open).
 pub static MIGRATIONS: Migrations = Migrations {
     sqlite: diesel_migrations::embed_migrations!("migrations/sqlite"),

@@ -10,21 +10,21 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// Maximum number of cached keys. A service with more keys than this should be on PostgreSQL.
+/// Maximum number of cached keys. Services with more keys than this should use PostgreSQL.
 const MOST: usize = 100_000;
 
-/// Caches the keys in a SQLite file and forgets them whenever the file changes.
+/// Caches the keys from a SQLite file, and drops them whenever the file changes.
 ///
-/// When another process revokes a key, it must stop working immediately. `PRAGMA data_version`
-/// shows whether any other connection, in any process, has committed since the last call. It only
-/// reads shared memory, so it is much cheaper than a query on another thread. PostgreSQL doesn't
-/// have an equivalent, so there we query the database for every lookup.
+/// A key must stop working as soon as any process revokes it. `PRAGMA data_version` shows whether
+/// another connection, in any process, has committed since the last call. Since this only reads
+/// shared memory, it is much cheaper than a query on another thread. PostgreSQL has nothing like
+/// it, so there we query the database for each lookup.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }
 
 struct Kept {
-    /// This connection never writes, because its own commits wouldn't change the version.
+    /// A connection that never writes, since its own commits wouldn't change the version.
     db: Db,
     version: i64,
     keys: HashMap<[u8; 32], Arc<Key>>,
@@ -33,7 +33,7 @@ struct Kept {
 pub(crate) enum Look {
     /// The key is cached.
     Known(Arc<Key>),
-    /// We have to query the database. Pass the version to [`Memory::keep`] afterwards.
+    /// The database has to be queried. Pass the version to [`Memory::keep`] afterwards.
     Ask(Option<i64>),
 }
 
@@ -44,7 +44,7 @@ struct Version {
 }
 
 impl Memory {
-    /// Creates a cache for a SQLite file. Returns `None` for PostgreSQL.
+    /// Creates a cache for a SQLite file, or returns `None` for PostgreSQL.
     pub fn of(pools: &Pools) -> Option<Self> {
         if pools.backend() != Backend::Sqlite {
             return None;
@@ -63,7 +63,7 @@ impl Memory {
         }
     }
 
-    /// Looks up a digest. Clears the cache first if the file has changed.
+    /// Looks up a digest, clearing the cache first if the file has changed.
     pub fn look(&self, digest: &[u8; 32]) -> Look {
         let mut kept = self.kept();
         let Ok(version) = version(&mut kept.db) else {
@@ -80,7 +80,7 @@ impl Memory {
         }
     }
 
-    /// Caches a key that was read from the database, unless the file has changed since.
+    /// Caches a key read from the database, unless the file has changed since then.
     pub fn keep(&self, digest: [u8; 32], key: Arc<Key>, asked_at: i64) {
         let mut kept = self.kept();
         if kept.version == asked_at && kept.keys.len() < MOST {

@@ -6,7 +6,7 @@ use prometheus::{IntCounterVec, Opts};
 use shell::Credentials;
 use shell::metrics::register;
 
-/// The plan label for callers without a live key, who are charged by address.
+/// The plan label for callers without a live key, for whom the address is charged.
 pub(crate) const NO_PLAN: &str = "none";
 
 static KEYS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static QUOTA_REFUSALS: LazyLock<IntCounterVec> = LazyLock::new(|| {
     register(IntCounterVec::new(Opts::new("auth_quota_refusals_total", help), &["plan"]))
 });
 
-/// Registers the counters so they show up before the first event.
+/// Registers the counters so that they show up even before the first event.
 pub(crate) fn start() {
     for fault in [Credentials::Malformed, Credentials::Refused, Credentials::Several] {
         KEYS_REFUSED.with_label_values(&[reason(fault)]);
@@ -28,7 +28,7 @@ pub(crate) fn start() {
     start_plan(NO_PLAN);
 }
 
-/// Creates a plan's counter so it shows up before the first event.
+/// Creates the counter for a plan so that it shows up even before the first event.
 pub(crate) fn start_plan(plan: &str) {
     QUOTA_REFUSALS.with_label_values(&[plan]);
 }

@@ -1,4 +1,4 @@
-//! Plans. The service seeds them, and the operator can change them later.
+//! Plans, which are seeded by the service and can later be changed by the operator.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;
@@ -7,20 +7,20 @@ use crate::schema::plan;
 use crate::turn::take_turn;
 use crate::{KeyError, Quota, metrics};
 
-/// A plan sets the limits for its keys.
+/// A plan, which sets the limits for its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct Plan {
-    /// Short name used in commands and by other tables.
+    /// Short name, used in commands and by other tables.
     pub code: String,
     /// The display name.
     pub name: String,
-    /// Requests a key regains per minute.
+    /// Number of requests that a key regains per minute.
     #[diesel(deserialize_as = i64)]
     pub per_minute: u32,
-    /// Requests a key with a full quota can make at once.
+    /// Number of requests that a key with a full quota can make at once.
     #[diesel(deserialize_as = i64)]
     pub burst: u32,
-    /// Sorts plans in lists, lowest first.
+    /// Position in lists, in ascending order.
     #[diesel(deserialize_as = i64)]
     pub position: u32,
     /// Whether the plan is no longer offered. Existing keys keep working.
@@ -28,7 +28,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Upper limit for `per_minute` and `burst`. The table also has a constraint for this.
+    /// Upper limit for `per_minute` and `burst`, which is also enforced by a constraint on the
+    /// table.
     pub const MOST: u32 = 10_000_000;
 
     /// Creates a plan for [`seed_plans`], which fills in its position.
@@ -43,31 +44,31 @@ impl Plan {
         }
     }
 
-    /// Returns the quota that each of the plan's keys gets.
+    /// Returns the quota of each key on this plan.
     pub fn quota(&self) -> Quota {
         Quota { per_minute: self.per_minute, burst: self.burst }
     }
 }
 
-/// Changes requested by `plans set`. Fields that are `None` stay unchanged.
+/// Changes requested by `plans set`. Fields that are `None` are left unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanChange {
     /// The display name.
     pub name: Option<String>,
-    /// Requests regained per minute.
+    /// Number of requests that a key regains per minute.
     pub per_minute: Option<u32>,
-    /// Requests a key can make at once.
+    /// Number of requests that a key can make at once.
     pub burst: Option<u32>,
-    /// Sorts plans in lists.
+    /// Position in lists.
     pub position: Option<u32>,
     /// Whether the plan is no longer offered.
     pub hidden: Option<bool>,
 }
 
-/// Inserts a service's initial plans if the table is empty. Returns whether anything was inserted.
+/// Inserts a service's initial plans if the table is empty. Returns whether any were inserted.
 ///
-/// On later starts, the table is left alone, so the operator's changes persist. Plans are listed in
-/// slice order. Call this in a transaction
+/// On later starts, the table is left alone so that the operator's changes persist. Plans are
+/// listed in the order of the slice. Call this in a transaction
 /// ([`Pools::write_blocking`](database::Pools::write_blocking)).
 ///
 /// # Errors
@@ -82,7 +83,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     let mut inserted = 0;
     for (place, seed) in (1_u32..).zip(plans) {
         let row = row(&Plan { position: place, ..seed.clone() });
-        // Another process may be inserting them too.
+        // Another process may be inserting the same plans.
         inserted += on_backend!(db, conn => diesel::insert_into(plan::table)
             .values(&row)
             .on_conflict_do_nothing()
@@ -91,7 +92,7 @@ pub fn seed_plans(db: &mut Db, plans: &[Plan]) -> Result<bool, DatabaseError> {
     Ok(inserted > 0)
 }
 
-/// Lists all plans by position, including hidden ones.
+/// Lists all plans in order of their positions, including hidden ones.
 ///
 /// # Errors
 /// Returns any database error.
@@ -99,7 +100,7 @@ pub fn list_plans(db: &mut Db) -> Result<Vec<Plan>, DatabaseError> {
     Ok(plan::table.order((plan::position.asc(), plan::code.asc())).load(db)?)
 }
 
-/// Returns the plan with this code, even if it is hidden.
+/// Returns the plan `code`, even if it is hidden.
 ///
 /// # Errors
 /// Returns any database error.
@@ -107,8 +108,8 @@ pub fn plan(db: &mut Db, code: &str) -> Result<Option<Plan>, DatabaseError> {
     Ok(plan::table.find(code).first(db).optional()?)
 }
 
-/// Changes or adds a plan. Also returns whether it was added. A new plan requires `per_minute`,
-/// which is also the default for `burst`. It goes to the end of the list unless a position is set.
+/// Changes or adds a plan, and also returns whether it was added. A new plan requires `per_minute`,
+/// which is also the default for `burst`. It goes to the end of the list unless it has a position.
 ///
 /// # Errors
 /// Returns [`KeyError::Invalid`] if the code is empty, too long or contains anything but lowercase
@@ -143,13 +144,13 @@ pub fn set_plan(db: &mut Db, code: &str, change: PlanChange) -> Result<(Plan, bo
 /// Hides a plan. Existing keys keep working.
 ///
 /// # Errors
-/// Returns [`KeyError::NoPlan`] if there is no such plan.
+/// Returns [`KeyError::NoPlan`] if the plan doesn't exist.
 pub fn hide_plan(db: &mut Db, code: &str) -> Result<(), KeyError> {
     let hidden = diesel::update(plan::table.find(code)).set(plan::hidden.eq(true)).execute(db)?;
     if hidden == 0 { Err(KeyError::NoPlan(code.to_owned())) } else { Ok(()) }
 }
 
-/// Looks up a plan for a new key and makes sure it is offered.
+/// Looks up a plan for a new key, and makes sure that it is still offered.
 pub(crate) fn offered(db: &mut Db, code: &str) -> Result<Plan, KeyError> {
     match plan(db, code)? {
         None => Err(KeyError::NoPlan(code.to_owned())),

@@ -1,4 +1,4 @@
-//! Carries a request's key from the lookup to the decision.
+//! Takes a request's key from the lookup to the decision.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::{
     AuthError, Charge, Key, KeyStore, QuotaId, Quotas, Remaining, TooMany, digest, metrics,
 };
 
-/// State that all charges share.
+/// State shared by all charges.
 pub(crate) struct Ledger {
     pub keys: KeyStore,
     pub quotas: Quotas,
 }
 
 impl Ledger {
-    /// Takes a request's cost from a bucket and stores the bucket's state in `state`.
+    /// Takes the cost of a request from a bucket, and stores the state of the bucket in `state`.
     pub fn take(
         &self,
         payer: QuotaId,
@@ -43,8 +43,8 @@ impl Ledger {
         paid.inspect_err(|_| metrics::count_quota_refusal(metrics::NO_PLAN))
     }
 
-    /// Charges a rejected key to the address. This always costs at least one token, because
-    /// guessing keys must not be free.
+    /// Charges a rejected key to the address. This costs at least one token, since guessing keys
+    /// must never be free.
     pub fn refuse(
         &self,
         address: IpAddr,
@@ -61,32 +61,32 @@ impl Ledger {
     }
 }
 
-/// Result of looking up a request's key. `H` is the type of the key's holder.
+/// The result of looking up a request's key, where `H` is the type of the key's holder.
 ///
-/// Unknown, revoked and expired keys all become [`Refused`](Self::Refused).
+/// Unknown, revoked and expired keys are all represented by [`Refused`](Self::Refused).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding<H> {
     /// The key works.
     Live {
         /// The key's row ID.
         id: i64,
-        /// The bucket to charge. Use [`QuotaId::Key`] with the row ID, or [`QuotaId::Owner`] if an
-        /// owner's keys share one bucket.
+        /// The bucket to charge, which is [`QuotaId::Key`] with the row ID, or [`QuotaId::Owner`]
+        /// if all keys of an owner share a bucket.
         payer: QuotaId,
         /// The charge for the key.
         charge: Charge,
         /// The key's holder.
         holder: H,
     },
-    /// The key isn't stored but we accept it anyway, for example a test key. The client address
-    /// pays, because anyone can make up such keys.
+    /// The key isn't stored but accepted anyway, like a test key. Since anyone can make up such
+    /// keys, the client address pays.
     Guest {
         /// The charge for the address.
         charge: Charge,
-        /// Used instead of a holder.
+        /// The stand-in for a holder.
         holder: H,
     },
-    /// The key does not work. The client address pays.
+    /// The key doesn't work, so the client address pays.
     Refused,
 }
 
@@ -114,20 +114,20 @@ impl Holder for Key {
     }
 }
 
-/// A caller that was let through.
+/// A caller that has been admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted<H> {
     /// The key's holder.
     pub holder: H,
-    /// Quota left, or `None` if the request was free.
+    /// The quota left, or `None` if the request was free.
     pub remaining: Option<Remaining>,
 }
 
-/// A well-formed key from a request, before it is looked up.
+/// A well-formed key from a request that hasn't been looked up yet.
 ///
-/// It doesn't borrow from the request, so it can move into the closure that reads the database.
-/// There, the service looks up [`digest`](Self::digest) together with the data it needs and passes
-/// the result to [`admit`](Self::admit), which takes `self`. That way a request can't be charged
+/// It doesn't borrow from the request, so it can be moved into the closure that reads the database.
+/// There, the service looks up [`digest`](Self::digest) along with the data that it needs, and
+/// passes the result to [`admit`](Self::admit). This takes `self`, so a request can't be charged
 /// twice.
 pub struct Presented {
     pub(crate) ledger: Arc<Ledger>,
@@ -135,7 +135,7 @@ pub struct Presented {
     pub(crate) login: Option<String>,
     pub(crate) address: IpAddr,
     pub(crate) refused: Charge,
-    /// Passes the key's ID to the access log.
+    /// Passes the ID of the key to the access log.
     pub(crate) number: KeyNumber,
 }
 
@@ -155,7 +155,7 @@ impl Presented {
         self.digest.ct_eq(&digest(text)).into()
     }
 
-    /// Returns whether the login sent with the key matches its owner's. True if there was no login.
+    /// Returns whether the login sent with the key is `owner`. True if no login was sent.
     pub(crate) fn fits_owner(&self, owner: &str) -> bool {
         self.login.as_ref().is_none_or(|login| login.as_bytes().ct_eq(owner.as_bytes()).into())
     }
@@ -169,7 +169,7 @@ impl Presented {
         self.decide(finding, &mut None)
     }
 
-    /// Admits or rejects a request and stores the charged bucket's state in `state`.
+    /// Admits or rejects a request, and stores the state of the charged bucket in `state`.
     pub(crate) fn decide<H: Holder>(
         self,
         finding: Finding<H>,

@@ -1,26 +1,26 @@
-//! Token buckets and who they belong to.
+//! Token buckets and their owners.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
 
-/// A token bucket that holds `burst` tokens and refills at `per_minute`. Unlimited if `per_minute`
-/// is 0.
+/// A token bucket that holds `burst` tokens and regains `per_minute` tokens per minute. Unlimited
+/// if `per_minute` is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Quota {
     /// Tokens regained per minute. 0 means unlimited.
     pub per_minute: u32,
-    /// Tokens in a full bucket. 0 counts as 1.
+    /// Number of tokens in a full bucket, where 0 counts as 1.
     pub burst: u32,
 }
 
 impl Quota {
-    /// Creates a quota whose burst is one minute's refill.
+    /// Creates a quota that allows as many requests at once as it regains per minute.
     pub fn per_minute(requests: u32) -> Self {
         Self { per_minute: requests, burst: requests }
     }
 
-    /// Returns each replica's share of this quota. The refill is divided between them, but the
-    /// burst isn't, so that any one replica can accept a full burst.
+    /// Returns the share of this quota that each replica gets. The refill rate is divided between
+    /// them, but the burst isn't, so that any single replica can accept a full burst.
     ///
     /// ```
     /// let rate = auth::Quota::per_minute(10).shared_by(2);
@@ -31,12 +31,13 @@ impl Quota {
     }
 }
 
-/// A token bucket defined by how long one token takes to refill, for limits that aren't per minute.
+/// A token bucket defined by the time it takes to regain a token, for limits that aren't per
+/// minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// How long it takes to regain one token. Zero means unlimited.
+    /// Time to regain one token, where zero means unlimited.
     pub every: Duration,
-    /// Tokens in a full bucket. 0 counts as 1.
+    /// Number of tokens in a full bucket, where 0 counts as 1.
     pub burst: u32,
 }
 
@@ -44,7 +45,7 @@ impl Rate {
     /// No limit.
     pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
 
-    /// Allows `count` requests per period, or all of them at once. 0 means unlimited.
+    /// Allows `count` requests per period, which may all be made at once. 0 means unlimited.
     ///
     /// ```
     /// use std::time::Duration;
@@ -56,7 +57,7 @@ impl Rate {
         Self { every: period.checked_div(count).unwrap_or(Duration::ZERO), burst: count }
     }
 
-    /// Returns each replica's share. See [`Quota::shared_by`].
+    /// Returns the share that each replica gets. See [`Quota::shared_by`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -79,30 +80,31 @@ impl From<Quota> for Rate {
 
 /// Identifies the owner of a bucket.
 ///
-/// Two limits with the same rate share buckets unless their [`purpose`](Self::purpose) differs.
+/// Limits with the same rate share buckets unless they differ in [`purpose`](Self::purpose).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum QuotaId {
     /// A key, by row ID.
     Key(i64),
-    /// An owner of keys, by an ID the service defines. Issuing a new key doesn't refill the bucket.
+    /// An owner of keys, by an ID that the service defines. Issuing a new key doesn't refill the
+    /// bucket.
     Owner(i64),
-    /// A client address. IPv6 addresses are grouped by /64 network, because each subscriber usually
-    /// gets a whole one.
+    /// A client address. IPv6 addresses are grouped by /64 network, since a subscriber usually gets
+    /// an entire one.
     Address(IpAddr),
-    /// Another holder, for one purpose.
+    /// A separate bucket of another holder for one purpose.
     For(&'static str, Box<QuotaId>),
-    /// Another holder, for one name, such as a domain.
+    /// A separate bucket of another holder for one name, such as a domain.
     Part(Box<QuotaId>, String),
 }
 
 impl QuotaId {
-    /// Returns an ID with a separate bucket for a purpose. An empty purpose changes nothing.
+    /// Returns the ID of a separate bucket for `purpose`, or `self` if `purpose` is empty.
     #[must_use]
     pub fn purpose(self, purpose: &'static str) -> Self {
         if purpose.is_empty() { self } else { Self::For(purpose, Box::new(self)) }
     }
 
-    /// Returns an ID with a separate bucket for a name.
+    /// Returns the ID of a separate bucket for `name`.
     #[must_use]
     pub fn part(self, name: impl Into<String>) -> Self {
         Self::Part(Box::new(self), name.into())
@@ -127,31 +129,31 @@ fn subscriber(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A bucket's state after charging a request.
+/// The state of a bucket after charging a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remaining {
-    /// Tokens in a full bucket.
+    /// Number of tokens in a full bucket.
     pub limit: u32,
-    /// Tokens left.
+    /// Number of tokens left.
     pub remaining: u32,
     /// Seconds until the bucket is full again.
     pub reset: u64,
 }
 
-/// The request was rejected because the bucket doesn't have enough tokens.
+/// A request was rejected because its bucket doesn't have enough tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many requests, try again in {retry_after} s")]
 pub struct TooMany {
-    /// Seconds to wait, at least 1, until the request would succeed if nothing else is charged.
+    /// Seconds until the request would succeed if nothing else is charged, at least 1.
     pub retry_after: u64,
-    /// Tokens in a full bucket.
+    /// Number of tokens in a full bucket.
     pub limit: u32,
     /// Seconds until the bucket is full again.
     pub reset: u64,
 }
 
 impl TooMany {
-    /// Returns the bucket's state, for headers that go into every response.
+    /// Returns the state of the bucket, for headers that are part of every response.
     pub fn remaining(self) -> Remaining {
         Remaining { limit: self.limit, remaining: 0, reset: self.reset }
     }

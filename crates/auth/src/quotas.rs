@@ -15,13 +15,13 @@ use parking_lot::RwLock;
 
 use crate::{QuotaId, Rate, Remaining, TooMany};
 
-/// How often we remove full buckets.
+/// How often full buckets are removed.
 const TIDY_EVERY: Duration = Duration::from_secs(60);
 
 type Limiter =
     RateLimiter<QuotaId, DefaultKeyedStateStore<QuotaId>, Steady, StateInformationMiddleware>;
 
-/// Makes governor use our shared clock, which tests can set.
+/// Makes governor use our shared clock, which tests can control.
 #[derive(Clone)]
 struct Steady(SharedClock);
 
@@ -35,8 +35,8 @@ impl governor::clock::Clock for Steady {
 
 /// The quota buckets of keys and addresses. Clones share them.
 ///
-/// A governor limiter has a single rate, so we keep one limiter per distinct rate. Buckets that
-/// have filled up again are removed about once a minute, so memory only depends on the number of
+/// A governor limiter has a single rate, so we keep a limiter for each distinct rate. Buckets that
+/// have refilled are removed about once a minute, so memory usage only depends on the number of
 /// recent callers.
 ///
 /// ```
@@ -62,22 +62,22 @@ pub struct Quotas {
 struct Inner {
     clock: Steady,
     limiters: RwLock<HashMap<Rate, Arc<Limiter>>>,
-    /// When to clean up next, in nanoseconds on the monotonic clock.
+    /// When to clean up next, in nanoseconds of the monotonic clock.
     tidy_at: AtomicU64,
 }
 
 impl Quotas {
-    /// Creates an empty store. Every bucket starts full.
+    /// Creates an empty store, in which every bucket starts out full.
     pub fn new(clock: SharedClock) -> Self {
         let clock = Steady(clock);
         let tidy_at = AtomicU64::new(nanos(clock.now() + TIDY_EVERY));
         Self { inner: Arc::new(Inner { clock, limiters: RwLock::default(), tidy_at }) }
     }
 
-    /// Takes `cost` tokens from the bucket of `id`, or none if there aren't enough.
+    /// Takes `cost` tokens from the bucket `id`, or none at all if it doesn't have enough.
     ///
-    /// A cost above the burst could never succeed, so it is capped at the burst. A cost of 0 counts
-    /// as 1. An unlimited rate always succeeds.
+    /// A cost above the burst could never be paid, so it is capped at the burst. A cost of 0 counts
+    /// as 1. With an unlimited rate, this always succeeds.
     ///
     /// # Errors
     /// Returns [`TooMany`] if the bucket doesn't have enough tokens.
@@ -122,7 +122,7 @@ impl Quotas {
         self.len() == 0
     }
 
-    /// Removes buckets that are full again. This happens automatically about once a minute.
+    /// Removes buckets that have refilled. This happens automatically about once a minute.
     pub fn tidy(&self) {
         self.inner.tidy();
     }
@@ -160,7 +160,8 @@ impl Quotas {
 
     fn new_limiter(&self, rate: Rate) -> Limiter {
         let burst = NonZeroU32::new(rate.burst).unwrap_or(NonZeroU32::MIN);
-        // governor counts nanoseconds in a u64, so the time to fill a whole bucket has to fit.
+        // governor counts nanoseconds in a u64, which must be able to hold the time to fill a
+        // bucket.
         let longest = Duration::from_nanos(u64::MAX / 4 / u64::from(burst.get()));
         let quota = governor::Quota::with_period(rate.every.min(longest))
             .unwrap_or_else(|| governor::Quota::per_second(burst))
@@ -179,7 +180,8 @@ impl Inner {
             limiter.retain_recent();
             limiter.shrink_to_fit();
         }
-        // This also drops the rates of changed plans, unless a request is still using the limiter.
+        // This also drops the old rates of plans that were changed, unless a request is still using
+        // them.
         let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }
@@ -195,7 +197,7 @@ fn refusal(rate: Rate, wait: Duration) -> TooMany {
     TooMany { retry_after: whole_seconds(wait).max(1), limit, reset: reset(rate, limit) }
 }
 
-/// Returns the number of seconds it takes to regain `tokens`.
+/// Returns the number of seconds it takes to regain `tokens` tokens.
 fn reset(rate: Rate, tokens: u32) -> u64 {
     whole_seconds(rate.every.saturating_mul(tokens))
 }

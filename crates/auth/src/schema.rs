@@ -1,4 +1,4 @@
-//! This crate's two tables.
+//! The two tables of this crate.
 #![allow(missing_docs)] // The macro writes items that cannot be documented.
 
 diesel::table! {

@@ -1,4 +1,4 @@
-//! Settings for a service that uses keys.
+//! Settings of services that use keys.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,11 +47,11 @@ impl<S: clap::Args> ServiceSettings<S> {
         self.database.open_unchanged(&self.shell.data_dir, info.name, migrations)
     }
 
-    /// Describes the database in the output of `serve --check`.
+    /// Describes the database for the output of `serve --check`.
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`DatabaseSettings::preview`], and an error if the database
+    /// Returns the same errors as [`DatabaseSettings::preview`], and also an error if the database
     /// couldn't be created.
     pub fn preview(
         &self,
@@ -83,8 +83,8 @@ impl<S: clap::Args> ServiceSettings<S> {
         command.run(&self.database, &self.shell.data_dir, info.name, migrations)
     }
 
-    /// Adds the database to a backup in `folder`. PostgreSQL has its own tools for this, so there
-    /// we only log how to back it up.
+    /// Adds the database to the backup in `folder`. PostgreSQL has its own tools for this, so in
+    /// that case we only log how to back it up.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl<S: clap::Args> ServiceSettings<S> {
     }
 
     /// Returns the file that [`restore`](Self::restore) would write, or `None` if the database has
-    /// to be restored with PostgreSQL's own tools.
+    /// to be restored with PostgreSQL's tools.
     ///
     /// # Errors
     ///
@@ -125,8 +125,8 @@ impl<S: clap::Args> ServiceSettings<S> {
         }
     }
 
-    /// Restores the database from a backup in `folder`. PostgreSQL has its own tools for this, so
-    /// there we only log a hint.
+    /// Restores the database from the backup in `folder`. PostgreSQL has its own tools for this, so
+    /// in that case we only log a hint.
     ///
     /// # Errors
     ///

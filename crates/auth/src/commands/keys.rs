@@ -57,7 +57,7 @@ pub enum KeysCommand {
 }
 
 impl KeysCommand {
-    /// Runs the command and prints its data to stdout.
+    /// Runs the command, printing its results to stdout.
     ///
     /// # Errors
     /// Returns a one-line message for the operator; the exit code is 1.
@@ -65,7 +65,7 @@ impl KeysCommand {
         self.run_to(pools, owners, now, &mut std::io::stdout().lock())
     }
 
-    /// Runs the command and writes its data to `out`.
+    /// Runs the command, writing its results to `out`.
     ///
     /// # Errors
     /// Returns a one-line message for the operator.
@@ -130,7 +130,7 @@ impl IssueOrder<'_> {
     }
 }
 
-/// Parses either an instant or a day, meaning the end of that day. Returns Unix seconds.
+/// Parses either an instant or a day, which stands for the end of that day. Returns Unix seconds.
 ///
 /// # Errors
 /// Returns an error if `text` is neither.
@@ -141,8 +141,8 @@ pub fn parse_until(text: &str) -> Result<i64, String> {
     let day = text.parse::<Date>().map_err(|_| {
         "use a date such as 2027-12-31 or a time such as 2027-12-31T12:00:00Z".to_owned()
     })?;
-    // Keys that "never expire" are often given the last day of the calendar, and the midnight after
-    // it doesn't fit in an instant.
+    // Keys that "never expire" are often given the last day that the calendar supports. The
+    // midnight that ends it can't be represented as an instant.
     let end = day.tomorrow().and_then(|next| next.to_zoned_datetime(TimeZone::UTC));
     Ok(end.map_or(Timestamp::MAX, |midnight| midnight.timestamp()).as_second())
 }

@@ -3,15 +3,15 @@
 use anyhow::bail;
 use database::Db;
 
-/// Decides who can own a service's keys.
+/// Decides who may own a service's keys.
 pub trait Owners {
-    /// Normalizes an owner to the form stored with the key.
+    /// Normalizes an owner to the form that is stored with the key.
     ///
     /// # Errors
-    /// Returns a one-line message for the operator if there is no such owner.
+    /// Returns a one-line message for the operator if the owner doesn't exist.
     fn canonical(&self, db: &mut Db, owner: &str) -> anyhow::Result<String>;
 
-    /// Returns the default plan for new keys, or `None` if this service's keys have no plans.
+    /// Returns the default plan for new keys, or `None` if the service's keys don't have plans.
     fn default_plan(&self) -> Option<&str> {
         None
     }

@@ -78,17 +78,17 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
     },
 }
 
-/// A service's own plan columns, kept in a separate table that is keyed by plan code.
+/// The service's own columns for plans, stored in a separate table with the plan code as its key.
 pub trait PlanColumns<X> {
-    /// Writes the columns. Runs right after the plan itself was written, in the same transaction;
-    /// the plan may be new.
+    /// Writes the columns. Called in the same transaction, right after the plan itself was written.
+    /// The plan may be new.
     ///
     /// # Errors
-    /// Returns a one-line message for the operator. The transaction is rolled back.
+    /// Returns a one-line message for the operator, upon which the transaction is rolled back.
     fn set(&self, db: &mut Db, code: &str, flags: &X) -> anyhow::Result<()>;
 
-    /// Returns each column's name and value for `plans list`. The order must be the same for every
-    /// plan.
+    /// Returns the name and value of each column for `plans list`. All plans must have the columns
+    /// in the same order.
     ///
     /// # Errors
     /// Returns any database error.
@@ -112,7 +112,7 @@ impl PlanColumns<NoColumns> for NoColumns {
 type Further = Vec<(&'static str, Value)>;
 
 impl<X: clap::Args> PlansCommand<X> {
-    /// Runs the command and prints its data to stdout.
+    /// Runs the command, printing its results to stdout.
     ///
     /// # Errors
     /// Returns a one-line message for the operator; the exit code is 1.
@@ -120,7 +120,7 @@ impl<X: clap::Args> PlansCommand<X> {
         self.run_to(pools, columns, &mut std::io::stdout().lock())
     }
 
-    /// Runs the command and writes its data to `out`.
+    /// Runs the command, writing its results to `out`.
     ///
     /// # Errors
     /// Returns a one-line message for the operator.

@@ -1,10 +1,10 @@
-//! Prints tables and timestamps to a terminal.
+//! Prints tables and timestamps for humans.
 
 use std::io::Write;
 
 use jiff::Timestamp;
 
-/// Prints the rows under a header line, padding each column to its widest cell.
+/// Prints rows under a header line, with columns padded to their widest cell.
 pub(super) fn print(
     out: &mut dyn Write,
     titles: &[String],
@@ -24,7 +24,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Formats a timestamp in UTC, to the minute, for humans. `None` becomes `-`.
+/// Formats a timestamp for humans, in UTC and to the minute. `None` becomes `-`.
 pub(super) fn instant(unix: Option<i64>) -> String {
     match unix.and_then(|unix| Timestamp::from_second(unix).ok()) {
         Some(instant) => instant.strftime("%Y-%m-%d %H:%M").to_string(),
@@ -32,7 +32,7 @@ pub(super) fn instant(unix: Option<i64>) -> String {
     }
 }
 
-/// Formats a timestamp for programs, as RFC 3339.
+/// Formats a timestamp for machines, as in RFC 3339.
 pub(super) fn rfc3339(unix: Option<i64>) -> Option<String> {
     unix.and_then(|unix| Timestamp::from_second(unix).ok()).map(|instant| instant.to_string())
 }
