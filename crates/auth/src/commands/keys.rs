@@ -130,7 +130,7 @@ impl IssueOrder<'_> {
     }
 }
 
-/// Parses either an instant or a day, which stands for the end of that day. Returns Unix seconds.
+/// Parses either an instant or a day, meaning the end of that day. Returns Unix seconds.
 ///
 /// # Errors
 /// Returns an error if `text` is neither.
