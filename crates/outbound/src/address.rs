@@ -1,4 +1,4 @@
-//! Checks that URLs and addresses are public.
+//! Checks whether URLs and addresses are public.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -15,14 +15,14 @@ pub fn web_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(is_web)
 }
 
-/// Returns whether [`web_url`] accepts a URL.
+/// Returns whether `url` would be accepted by [`web_url`].
 pub(crate) fn is_web(url: &Url) -> bool {
     let anonymous = url.username().is_empty() && url.password().is_none();
     matches!(url.scheme(), "http" | "https") && url.has_host() && anonymous
 }
 
-/// Returns whether a URL's host could be public. For a host name we only know for sure after
-/// resolving it.
+/// Returns whether the host in a URL might be public. For a host name, this is only certain once it
+/// has been resolved.
 ///
 /// ```
 /// let public = |text| outbound::web_url(text).is_some_and(|url| outbound::names_public_host(&url));
@@ -42,8 +42,9 @@ pub fn names_public_host(url: &Url) -> bool {
     }
 }
 
-/// Returns whether an address is on the public internet. Loopback, private, link-local, shared,
-/// reserved and multicast addresses aren't, and neither are NAT64 addresses that embed one.
+/// Returns whether an address is on the public internet. This excludes loopback, private,
+/// link-local, shared, reserved and multicast addresses, and also NAT64 addresses that embed one of
+/// them.
 ///
 /// ```
 /// assert!(outbound::is_public([8, 8, 8, 8].into()));

@@ -13,16 +13,16 @@ use crate::failures::Failed;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// How long an attempt may take. If it times out, it is retried later.
+    /// Timeout for an attempt. An attempt that times out is retried later.
     pub(crate) longest: Duration,
-    /// The same for new receivers when attempts to many others are hanging.
+    /// Likewise for new receivers while attempts to many others are hanging.
     pub(crate) longest_in_a_crowd: Duration,
-    /// A receiver that takes longer than this is slow.
+    /// Receivers that take longer than this count as slow.
     pub(crate) slow_after: Duration,
-    /// After this time, a new receiver loses its slot to other new receivers.
+    /// How long a new receiver can keep its slot before it is given to other new receivers.
     pub(crate) new_for: Duration,
-    /// Pauses between attempts to record the outcome while the outbox is unavailable. If a message
-    /// was sent but this isn't recorded, it is sent again.
+    /// Pauses between attempts to record an outcome while the outbox is unavailable. If it can't be
+    /// recorded that a message was sent, the message is sent again.
     pub(crate) pauses: [Duration; 4],
     /// How often a claim is renewed.
     pub(crate) renewal: Duration,
@@ -50,7 +50,7 @@ pub(crate) struct Ended<R> {
     pub(crate) noted: Result<(), OutboxError>,
 }
 
-/// Delivers a message once and records the outcome, renewing the claim in the meantime.
+/// Tries to deliver a message and records the outcome. Renews the claim in the meantime.
 pub(crate) async fn attempt<O: Outbox>(
     times: Times,
     outbox: &O,
@@ -65,8 +65,8 @@ pub(crate) async fn attempt<O: Outbox>(
     }
 }
 
-/// Renews a claim until this future is dropped. If renewing fails, we try again after the same
-/// interval, because a claim outlasts several intervals.
+/// Renews a claim until this future is dropped. If this fails, it is tried again after the same
+/// interval, since a claim lasts for several intervals.
 async fn renew<O: Outbox>(times: Times, outbox: &O, message: &O::Message) -> Infallible {
     loop {
         tokio::time::sleep(times.renewal).await;
@@ -84,7 +84,7 @@ async fn deliver<O: Outbox>(
     message: &O::Message,
     attempt: u32,
 ) -> Ended<O::Receiver> {
-    // A panic must not end the deliveries to everyone else.
+    // A panic must not put an end to all other deliveries.
     let delivery = AssertUnwindSafe(courier.deliver(message)).catch_unwind();
     let delivered = match tokio::time::timeout(times.longest, delivery).await {
         Ok(Ok(delivered)) => delivered,
@@ -105,7 +105,7 @@ async fn deliver<O: Outbox>(
     Ended { receiver, failed, noted }
 }
 
-/// Records an outcome, retrying a few times if the outbox is unavailable.
+/// Records an outcome. If the outbox is unavailable, this is retried a few times.
 async fn note<O: Outbox>(
     times: Times,
     outbox: &O,

@@ -1,4 +1,4 @@
-//! HTTP clients that only connect to addresses that a [`Reach`] permits.
+//! HTTP clients that only connect to addresses permitted by a [`Reach`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::reach::{GuardedResolver, Reach};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Builds a client without proxies, connection reuse, cookies and referrers.
+/// Builds a client that doesn't use proxies, reuse connections, keep cookies or send referrers.
 ///
 /// # Errors
 /// Returns an error if the TLS configuration is invalid.
@@ -25,12 +25,12 @@ pub(crate) fn build(reach: &Reach, user_agent: &str, redirect: Policy) -> reqwes
         .no_gzip()
         .no_brotli()
         .referer(false)
-        // Use a new connection for each request, so that the address is checked every time.
+        // Each request needs a new connection, so that the address is checked every time.
         .pool_max_idle_per_host(0)
         .build()
 }
 
-/// Returns a builder with built-in root certificates, because our container images don't have any.
+/// Returns a builder with built-in root certificates, since our container images don't include any.
 fn builder() -> ClientBuilder {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
@@ -41,7 +41,7 @@ fn builder() -> ClientBuilder {
             let tls = versions.with_root_certificates(roots).with_no_client_auth();
             Client::builder().tls_backend_preconfigured(tls)
         }
-        // This never happens, because the provider supports the default TLS versions.
+        // This can't happen, because the provider supports the default TLS versions.
         Err(_) => Client::builder(),
     }
 }

@@ -1,4 +1,4 @@
-//! Defines outboxes (tables of waiting messages), their receivers, and the outcomes of delivery
+//! Outboxes (tables of messages to be delivered), their receivers, and the outcomes of delivery
 //! attempts.
 
 use std::fmt::Display;
@@ -20,20 +20,20 @@ const WAITS: [Duration; 5] = {
 /// Maximum number of attempts to deliver a message.
 pub const ATTEMPTS: u32 = 6;
 
-/// How many seconds an outbox postpones a claimed message. This is longer than an attempt takes,
-/// including retries to record its outcome.
+/// How many seconds a claim lasts if the outbox does not renew claims. This is longer than an
+/// attempt can take, including retries to record its outcome.
 pub const UNDER_WAY: i64 = 300;
 
-/// How many seconds a claim lasts if the outbox renews claims. Messages claimed by a server that
-/// died are due again after that.
+/// How many seconds a claim lasts if the outbox renews claims. After that, messages claimed by a
+/// server that died become due again.
 pub const CLAIM_SECONDS: i64 = 45;
 
-/// How many seconds to postpone a message that can't be delivered now, either because its breach is
-/// hidden or because this version can't decode it.
+/// How many seconds to postpone a message that can't be delivered at the moment, e.g. because its
+/// breach is hidden or because this version can't decode it.
 pub const PUT_OFF: u64 = 600;
 
-/// Returns how long to wait after the given number of failed attempts, or `None` if that was the
-/// last one.
+/// Returns how long to wait after `failed` failed attempts, or `None` if there are no attempts
+/// left.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,54 +48,54 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
     WAITS.get(index).copied()
 }
 
-/// Why a message was not delivered. The text is for the operator and never contains any of the
-/// message.
+/// The reason that a message wasn't delivered. The text is for the operator and must not contain
+/// any part of the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
     /// A later attempt may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// Later attempts would also fail.
+    /// Later attempts would fail, too.
     #[error("{0}")]
     Permanent(String),
-    /// It is too early to deliver the message. This doesn't count as an attempt.
+    /// It is too early to deliver the message. Doesn't count as an attempt.
     #[error("{0}")]
     Early(String),
-    /// The message can be delivered after `wait`. This doesn't count as an attempt.
+    /// The message can't be delivered before `wait` has passed. Doesn't count as an attempt.
     #[error("{why}")]
     Postponed {
-        /// Why delivery has to wait.
+        /// The reason for waiting.
         why: String,
         /// Time until the next attempt.
         wait: Duration,
     },
-    /// The receiver no longer wants the message. This isn't an error.
+    /// The receiver no longer wants the message, which isn't an error.
     #[error("{0}")]
     Unwanted(String),
 }
 
 impl DeliveryError {
-    /// The delivery failed, but may succeed later.
+    /// Creates the error for a failed delivery that may succeed later.
     pub fn temporary(why: &str) -> Self {
         Self::Temporary(why.to_owned())
     }
 
-    /// The delivery failed and must not be retried.
+    /// Creates the error for a failed delivery that must not be retried.
     pub fn permanent(why: &str) -> Self {
         Self::Permanent(why.to_owned())
     }
 
-    /// The message can't be delivered yet.
+    /// Creates the error for a message that can't be delivered yet.
     pub fn early(why: &str) -> Self {
         Self::Early(why.to_owned())
     }
 
-    /// The message can be delivered after `wait`.
+    /// Creates the error for a message that can't be delivered before `wait` has passed.
     pub fn postponed(why: &str, wait: Duration) -> Self {
         Self::Postponed { why: why.to_owned(), wait }
     }
 
-    /// The message is dropped, which is not an error.
+    /// Creates the outcome for a message that is dropped because it is no longer wanted.
     pub fn unwanted(why: &str) -> Self {
         Self::Unwanted(why.to_owned())
     }
@@ -108,27 +108,28 @@ pub struct Due<R, M> {
     pub receiver: R,
     /// The message to deliver.
     pub message: M,
-    /// How many attempts have failed so far.
+    /// Number of attempts that have failed so far.
     pub failed: u32,
 }
 
-/// Maximum length of a reason in characters.
+/// Maximum length in characters of a reason.
 const LONGEST_REASON: usize = 200;
 
 /// A failed attempt, as stored in an outbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// When to try again. `None` if we gave up or dropped the message.
+    /// Time until the next attempt. `None` if the message was abandoned or dropped.
     pub retry: Option<Duration>,
     /// Whether this counts as an attempt.
     pub counts: bool,
-    /// The reason, truncated to 200 characters. Control characters become spaces, because some of
-    /// the text may come from the receiver, and operators read it on a terminal.
+    /// The reason, truncated to 200 characters. Control characters are replaced with spaces, since
+    /// parts of the text may come from the receiver and operators read it on a terminal.
     pub why: String,
 }
 
 impl Failure {
-    /// Creates the outcome after the given number of failed attempts, including this one.
+    /// Creates the outcome of an attempt, where `failed` is the number of failed attempts including
+    /// this one.
     ///
     /// ```
     /// use outbound::{ATTEMPTS, DeliveryError, Failure};
@@ -153,71 +154,71 @@ impl Failure {
         Self { retry, counts, why }
     }
 
-    /// Returns when to try next, in Unix seconds, if this attempt was at `now`.
+    /// Returns when to try again, in Unix seconds, given that this attempt was made at `now`.
     pub fn next_try(&self, now: i64) -> Option<i64> {
         self.retry.and_then(|wait| now.checked_add_unsigned(wait.as_secs()))
     }
 }
 
-/// Limits how many messages are being sent at the same time.
+/// Limits on the number of messages being sent at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To quick receivers, and to new ones, which get up to half of these slots.
+    /// To quick receivers, and to new ones, which can use up to half of these slots.
     pub quick: usize,
-    /// To receivers that were slow the last time.
+    /// To receivers whose last attempt was slow.
     pub slow: usize,
-    /// To any one receiver.
+    /// To a single receiver.
     pub each: usize,
-    /// To any one slow receiver.
+    /// To a single slow receiver.
     pub each_slow: usize,
 }
 
 impl Limits {
-    /// For many independent receivers.
+    /// Limits for many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
-    /// For a single receiver that takes one message at a time, such as an email server. If the
-    /// process is killed, only this message may be sent twice.
+    /// Limits for a single receiver that takes one message at a time, such as a mail server. If the
+    /// process is killed, no more than this message can be sent twice.
     pub const ONE: Self = Self { quick: 1, slow: 1, each: 1, each_slow: 1 };
 }
 
-/// Why an outbox's table couldn't be read or written.
+/// The reason that the table of an outbox couldn't be read or written.
 pub type OutboxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The messages claimed from an outbox.
 pub type Claimed<R, M> = Result<Vec<Due<R, M>>, OutboxError>;
 
-/// A table of waiting messages.
+/// A table of messages to be delivered.
 pub trait Outbox: Sync {
     /// The message type.
     type Message: Send + Sync;
 
-    /// The type of the receivers. Its `Display` form goes to the log and must be an ID or a host
+    /// The type of the receivers. Since its `Display` form is logged, it must be an ID or a host
     /// name, never an email address or a full URL.
     type Receiver: Clone + Eq + Hash + Display + Send + Sync;
 
-    /// Limits how many messages are being sent at the same time.
+    /// Returns the limits on the number of messages being sent at the same time.
     fn limits(&self) -> Limits {
         Limits::MANY
     }
 
-    /// Returns the receivers that have messages due.
+    /// Returns the receivers with messages due.
     fn receivers_due(
         &self,
     ) -> impl Future<Output = Result<Vec<Self::Receiver>, OutboxError>> + Send;
 
-    /// Claims up to the given number of due messages for each receiver. Their next attempt is
-    /// postponed in the same transaction, by [`CLAIM_SECONDS`] if the outbox renews claims and by
-    /// [`UNDER_WAY`] otherwise. This keeps other replicas from claiming them while we may be
-    /// working on them. If we die, they become due again.
+    /// Claims due messages, up to the given number per receiver. To keep other replicas from
+    /// claiming them as well, their next attempt is postponed in the same transaction: by
+    /// [`CLAIM_SECONDS`] if the outbox renews claims, and by [`UNDER_WAY`] otherwise. If this
+    /// server dies, they become due again.
     ///
-    /// Messages are decoded one by one, and any that this version can't decode are postponed.
+    /// Messages are decoded one by one, and those that this version can't decode are postponed.
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,
     ) -> impl Future<Output = Claimed<Self::Receiver, Self::Message>> + Send;
 
-    /// Postpones a claimed message by another [`CLAIM_SECONDS`] because the attempt isn't done yet.
-    /// This is called every 10 seconds.
+    /// Postpones a claimed message by another [`CLAIM_SECONDS`], as the attempt isn't done yet.
+    /// Called every 10 seconds.
     fn renew_claim(
         &self,
         _message: &Self::Message,
@@ -231,7 +232,7 @@ pub trait Outbox: Sync {
         message: &Self::Message,
     ) -> impl Future<Output = Result<(), OutboxError>> + Send;
 
-    /// Records that a message was not delivered.
+    /// Records that delivering a message failed.
     fn mark_failed(
         &self,
         message: &Self::Message,
@@ -241,7 +242,7 @@ pub trait Outbox: Sync {
 
 /// Delivers messages.
 pub trait Courier<M>: Sync {
-    /// Tries once to deliver a message, after checking that the receiver still wants it. The
+    /// Tries once to deliver a message, after making sure that the receiver still wants it. The
     /// attempt times out after half a minute and is retried later.
     fn deliver(&self, message: &M) -> impl Future<Output = Result<(), DeliveryError>> + Send;
 }

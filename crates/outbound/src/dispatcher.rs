@@ -1,4 +1,4 @@
-//! Delivers an outbox's messages. Claims them, sends them and records the outcome.
+//! Delivers the messages in an outbox by claiming them, sending them and recording the outcome.
 
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use crate::delivery::{Claimed, Courier, Due, Outbox, OutboxError};
 use crate::failures::Failures;
 use crate::lanes::{Lane, Lanes};
 
-/// Delivers all messages that are due now and returns how many were claimed. Logs one line per
-/// receiver that had failures.
+/// Delivers all messages that are currently due, and returns how many were claimed. Logs a line for
+/// each receiver with failures.
 ///
 /// # Errors
 /// Returns any error from the outbox.
@@ -37,9 +37,9 @@ async fn deliver_within<O: Outbox>(
     dispatcher.error.map_or(Ok(dispatcher.claimed), Err)
 }
 
-/// Delivers messages forever. Looks for due messages after each `pause` and claims more whenever
-/// slots are free. Per receiver, it logs no more than one line a minute for retries and one for
-/// abandoned messages.
+/// Delivers messages forever. Looks for due messages after each `pause`, and claims more of them
+/// whenever slots become free. For each receiver, no more than one line per minute is logged for
+/// retries, and one for abandoned messages.
 pub async fn deliver_forever<O: Outbox>(
     outbox: &O,
     courier: &impl Courier<O::Message>,
@@ -64,15 +64,15 @@ pub async fn deliver_forever<O: Outbox>(
     }
 }
 
-/// A step that a dispatcher has completed. Steps run concurrently.
+/// A completed step of the dispatcher. Steps run concurrently.
 enum Step<'a, R, M> {
-    /// We know which receivers have messages due.
+    /// The receivers with messages due are known.
     Found(Result<Vec<R>, OutboxError>),
-    /// Messages for these receivers were claimed.
+    /// Messages were claimed for these receivers.
     Claimed(Vec<(R, usize)>, Claimed<R, M>),
-    /// An attempt that started at this time is taking long.
+    /// An attempt is taking long. The instant is when it started.
     Late(R, Lane, Instant, BoxFuture<'a, Ended<R>>),
-    /// An attempt is over. The flag is true if it was slow.
+    /// An attempt has ended. The flag is true if it was slow.
     Ended(Ended<R>, Lane, bool),
 }
 
@@ -82,7 +82,7 @@ struct Dispatcher<'a, O: Outbox, C> {
     courier: &'a C,
     lanes: Lanes<O::Receiver>,
     steps: FuturesUnordered<BoxFuture<'a, Step<'a, O::Receiver, O::Message>>>,
-    /// Receivers that may have more messages due.
+    /// Receivers that may still have messages due.
     due: Vec<O::Receiver>,
     is_looking: bool,
     is_claiming: bool,
@@ -109,7 +109,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Waits for the next step. Returns `None` if `end` completes first.
+    /// Waits for the next step, or returns `None` if `end` completes first.
     async fn next_before(
         &mut self,
         end: impl Future<Output = ()> + Unpin,
@@ -127,7 +127,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
         }
     }
 
-    /// Starts looking for receivers that have messages due.
+    /// Starts looking for receivers with messages due.
     fn look(&mut self) {
         if !self.is_looking {
             self.is_looking = true;
@@ -162,7 +162,7 @@ impl<'a, O: Outbox, C: Courier<O::Message>> Dispatcher<'a, O, C> {
             Step::Claimed(shares, claimed) => {
                 self.is_claiming = false;
                 let claimed = self.unless_failed(claimed);
-                // If a receiver got fewer messages than its share, it has none left.
+                // A receiver that got fewer messages than its share doesn't have any left.
                 for (receiver, share) in &shares {
                     if claimed.iter().filter(|due| due.receiver == *receiver).count() < *share {
                         self.due.retain(|other| other != receiver);
@@ -229,12 +229,12 @@ mod tests {
     use super::*;
     use crate::delivery::{DeliveryError, Failure, retry_after};
 
-    /// How many messages each receiver has waiting, and the failures.
+    /// The number of messages waiting for each receiver, and the failures.
     #[derive(Default)]
     struct Table {
         waiting: Mutex<HashMap<u32, usize>>,
         failures: Mutex<Vec<Failure>>,
-        /// How many more times recording an outcome fails.
+        /// Number of times that recording an outcome still has to fail.
         failing_records: Mutex<usize>,
         renewals: Mutex<usize>,
         renewed: Notify,
@@ -291,8 +291,8 @@ mod tests {
         }
     }
 
-    /// Receivers from `first_good` on respond at once. The others hang until the good ones have
-    /// `expected` messages.
+    /// Receivers from `first_good` on respond right away. The others hang until the good ones have
+    /// been sent `expected` messages.
     struct Hanging {
         first_good: u32,
         expected: usize,
@@ -326,7 +326,7 @@ mod tests {
     async fn a_hanging_receiver_does_not_delay_others() {
         let table = Table::new([(1, 100), (2, 400)]);
         assert_eq!(deliver_due(&table, &Hanging::new(2, 400)).await.unwrap(), 500);
-        // The last message to the second receiver released the first one.
+        // The first receiver was released by the last message to the second one.
         assert_eq!(*table.failures.lock(), []);
     }
 
@@ -360,7 +360,7 @@ mod tests {
         assert!(table.failures.lock().len() <= 300 - 64);
     }
 
-    /// Completes after its claim was renewed twice.
+    /// Completes once its claim has been renewed twice.
     struct UntilRenewed<'a>(&'a Table);
 
     impl Courier<u32> for UntilRenewed<'_> {

@@ -12,9 +12,9 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 
-/// Timeout for one query to one server.
+/// Timeout for a query to a single server.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Attempts per server.
+/// Number of attempts per server.
 const ATTEMPTS: usize = 2;
 
 /// The query failed.
@@ -24,7 +24,7 @@ pub struct DnsError(String);
 
 /// A DNS resolver. Clones share it.
 ///
-/// Nothing is cached, so record changes are visible immediately. Responses that don't fit in a
+/// Nothing is cached, so changes to records are visible immediately. Responses that don't fit in a
 /// datagram are fetched over TCP.
 #[derive(Clone)]
 pub struct Dns(Arc<TokioResolver>);
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Dns {
 }
 
 impl Dns {
-    /// Creates a resolver from the operating system's configuration.
+    /// Creates a resolver with the operating system's configuration.
     ///
     /// # Errors
     /// Returns an error if the configuration cannot be read.
@@ -46,7 +46,7 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Creates a resolver that queries the given server.
+    /// Creates a resolver that sends its queries to `server`.
     ///
     /// # Errors
     /// Returns an error if the resolver cannot be created.
@@ -65,10 +65,10 @@ impl Dns {
         Ok(Self(Arc::new(builder.build().map_err(failed)?)))
     }
 
-    /// Looks up a name's TXT records, if any. The strings in each record are joined.
+    /// Looks up the TXT records of a name, if any. The strings within a record are joined.
     ///
     /// # Errors
-    /// Returns an error if the resolver fails or does not respond in time.
+    /// Returns an error if the resolver fails or doesn't respond in time.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, DnsError> {
         let found = match self.0.txt_lookup(fully_qualified(name)).await {
             Ok(found) => found,
@@ -85,10 +85,10 @@ impl Dns {
         Ok(records.collect())
     }
 
-    /// Looks up a name's addresses, if any.
+    /// Looks up the addresses of a name, if any.
     ///
     /// # Errors
-    /// Returns an error if the resolver fails or does not respond in time.
+    /// Returns an error if the resolver fails or doesn't respond in time.
     pub async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, DnsError> {
         match self.0.lookup_ip(fully_qualified(name)).await {
             Ok(found) => Ok(found.iter().collect()),
@@ -98,13 +98,13 @@ impl Dns {
     }
 }
 
-/// Adds a trailing dot, so the system's search domains aren't tried.
+/// Adds a trailing dot, so that the system's search domains aren't tried.
 fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Returns whether an error means that there are no such records. REFUSED and SERVFAIL don't mean
-/// that.
+/// Returns whether an error means that such records don't exist, which isn't the case for REFUSED
+/// and SERVFAIL.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()
 }

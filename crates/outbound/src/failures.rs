@@ -1,4 +1,4 @@
-//! Logs failed attempts occasionally per destination, instead of one line per message.
+//! Logs failed attempts from time to time per destination, rather than once per message.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 
 use log::Level;
 
-/// Minimum time between two lines for a destination.
+/// Minimum time between two log lines about a destination.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// The destination in a form that may be logged.
+    /// The destination, in a form that may be logged.
     pub(crate) destination: String,
-    /// Counts from 1.
+    /// The number of the attempt, counted from 1.
     pub(crate) attempt: u32,
     /// Whether this was the last attempt.
     pub(crate) is_abandoned: bool,
-    /// Why it failed.
+    /// The reason for the failure.
     pub(crate) why: String,
 }
 
-/// Failed attempts that we haven't logged yet.
+/// Failed attempts that haven't been logged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// The number of attempts and details of the last one, grouped by destination and whether the
+    /// The number of attempts and the details of the last one, by destination and by whether the
     /// messages were abandoned.
     unlogged: BTreeMap<(String, bool), (u64, u32, String)>,
     logged: Option<Instant>,
@@ -43,7 +43,7 @@ impl Failures {
         }
     }
 
-    /// Logs all failures, unless we logged some recently.
+    /// Logs all failures, unless some were logged recently.
     pub(crate) fn log_if_due(&mut self) {
         let is_due = self.logged.is_none_or(|at| at.elapsed() >= LOG_EVERY);
         if is_due && !self.unlogged.is_empty() {

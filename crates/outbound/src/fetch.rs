@@ -13,28 +13,28 @@ use crate::address::web_url;
 use crate::client;
 use crate::reach::{Reach, Unresolved};
 
-/// Why a fetch failed.
+/// The reason that a fetch failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The URL is invalid or not permitted.
     #[error("the address may not be fetched")]
     Forbidden,
-    /// The host name does not exist, or has no permitted address.
+    /// The host name doesn't exist, or has no permitted address.
     #[error("the host is unknown or not permitted")]
     UnknownHost,
-    /// There was no connection, for example because the host refused it.
+    /// No connection could be made, for example because the host refused it.
     #[error("the host refused the connection or could not be reached")]
     NoConnection,
-    /// The host's certificate is not valid, or it does not use TLS.
+    /// The host's certificate isn't valid, or the host doesn't use TLS.
     #[error("the host did not prove its identity over an encrypted connection")]
     Insecure,
-    /// The connection ended before the whole response, or the response is malformed.
+    /// The connection ended before the response was complete, or the response is malformed.
     #[error("the response is incomplete or malformed")]
     CutOff,
     /// A redirect is not permitted.
     #[error("the address redirects too many times")]
     Redirected,
-    /// The response did not arrive in time.
+    /// The response didn't arrive in time.
     #[error("the address did not respond in time")]
     TimedOut,
     /// The response exceeds the caller's limit.
@@ -42,7 +42,7 @@ pub enum FetchError {
     TooLarge,
 }
 
-/// Decides whether to follow a redirect, given the first URL and the target.
+/// Decides whether to follow a redirect, given the original URL and the target.
 pub type RedirectRule = fn(&Url, &Url) -> bool;
 
 /// Rules for a [`Fetcher`].
@@ -50,14 +50,15 @@ pub type RedirectRule = fn(&Url, &Url) -> bool;
 pub struct FetchRules {
     /// The `User-Agent` header.
     pub user_agent: &'static str,
-    /// Timeout for the whole fetch, including name resolution, redirects and body.
+    /// Timeout for the entire fetch, including name resolution, redirects and body.
     pub timeout: Duration,
     /// Maximum number of redirects to follow.
     pub redirects: usize,
-    /// Decides which redirects to follow. Their targets must be permitted, too.
+    /// Decides which redirects to follow. In any case, their targets must be permitted.
     pub redirect_rule: RedirectRule,
-    /// Whether redirects are returned instead of being followed. A caller that requests the target
-    /// itself learns whether the redirect is permanent; each request is checked like the first.
+    /// Whether to return redirects instead of following them. A caller that requests the target
+    /// itself finds out whether the redirect is permanent. Each request is checked like the first
+    /// one.
     pub returns_redirects: bool,
     /// The permitted ports. If empty, any port is permitted.
     pub ports: &'static [u16],
@@ -65,7 +66,7 @@ pub struct FetchRules {
 
 impl FetchRules {
     /// Creates rules with a ten-second timeout, up to three redirects to any permitted target, and
-    /// any port.
+    /// no restriction on ports.
     pub fn new(user_agent: &'static str) -> Self {
         Self {
             user_agent,
@@ -100,7 +101,7 @@ impl Fetcher {
         Ok(Self { client, reach, rules })
     }
 
-    /// Fetches a whole document of up to `limit` bytes. Any status counts as success.
+    /// Fetches an entire document of up to `limit` bytes. Any status counts as success.
     ///
     /// # Errors
     /// Returns a [`FetchError`].
@@ -110,8 +111,8 @@ impl Fetcher {
         Ok(Fetched { status, media_type, body: download.whole(limit).await? })
     }
 
-    /// Sends the request and reads the response headers, which the caller can check before reading
-    /// the body. If given, `traceparent` is sent along.
+    /// Sends the request and reads the response headers, so that the caller can check them before
+    /// reading the body. Also sends `traceparent` if given.
     ///
     /// # Errors
     /// Returns a [`FetchError`].
@@ -127,8 +128,8 @@ impl Fetcher {
         self.open_with(address, headers).await
     }
 
-    /// Sends the request with extra headers and reads the response headers. `Authorization` is
-    /// dropped on a redirect to another host or port.
+    /// Sends the request with extra headers and reads the response headers. Redirects to another
+    /// host or port drop `Authorization`.
     ///
     /// # Errors
     /// Returns a [`FetchError`].
@@ -174,12 +175,12 @@ fn failure(error: reqwest::Error) -> FetchError {
         () if error.is_connect() => FetchError::NoConnection,
         () => FetchError::CutOff,
     };
-    // Don't log the URL, because it may contain a secret.
+    // Leave out the URL, because it may contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
     failure
 }
 
-/// Returns whether the host name could not be resolved.
+/// Returns whether the error means that the host name couldn't be resolved.
 fn is_unresolved(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -191,14 +192,14 @@ fn is_unresolved(error: &reqwest::Error) -> bool {
     false
 }
 
-/// Returns whether there was a connection, but TLS failed.
+/// Returns whether the error means that a connection was made, but TLS failed.
 fn is_insecure(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {
         if inner.is::<rustls::Error>() {
             return true;
         }
-        // The source of an I/O error is not its inner error, but the source of that.
+        // The source of an I/O error isn't its inner error, but the source of the inner error.
         cause = match inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             Some(wrapped) => Some(wrapped as &(dyn std::error::Error + 'static)),
             None => inner.source(),
@@ -207,7 +208,7 @@ fn is_insecure(error: &reqwest::Error) -> bool {
     false
 }
 
-/// A response whose headers have been read, but whose body hasn't.
+/// A response whose headers have been read, but not its body.
 #[derive(Debug)]
 pub struct Download {
     response: Response,
@@ -227,19 +228,19 @@ impl Download {
         essence.unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// Returns a header's value if it is present and valid as a string.
+    /// Returns the value of a header, or `None` if it is missing or not a valid string.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Returns whether a truncated body can be detected. See [`domain::shows_its_end`].
+    /// Returns whether truncation of the body can be detected. See [`domain::shows_its_end`].
     pub fn shows_its_end(&self) -> bool {
         let codings = self.response.headers().get_all(TRANSFER_ENCODING).iter();
         let codings = codings.map(HeaderValue::as_bytes);
         domain::shows_its_end(self.response.content_length(), codings)
     }
 
-    /// Reads the whole body of up to `limit` bytes.
+    /// Reads the entire body, which may have up to `limit` bytes.
     ///
     /// # Errors
     /// Returns [`FetchError::TooLarge`] as early as possible, or [`FetchError::CutOff`] or
@@ -260,7 +261,7 @@ impl Download {
         Ok(self.read(limit).await?.0)
     }
 
-    /// Reads up to `limit` bytes of the body. Also returns whether that was all of it.
+    /// Reads up to `limit` bytes of the body. Also returns whether this was all of it.
     async fn read(mut self, limit: usize) -> Result<(Vec<u8>, bool), FetchError> {
         let mut bytes = Vec::new();
         loop {
@@ -276,14 +277,14 @@ impl Download {
     }
 }
 
-/// A completely fetched document.
+/// A document that was fetched completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetched {
     /// The HTTP status.
     pub status: u16,
     /// The media type, lowercased and without parameters, or an empty string.
     pub media_type: String,
-    /// The whole body.
+    /// The entire body.
     pub body: Vec<u8>,
 }
 

@@ -1,24 +1,25 @@
-//! Decides which receiver gets the next slot. Receivers take turns, and slow and new ones have
-//! separate slots.
+//! Decides which receiver gets the next slot. Receivers take turns. Slow receivers and new ones
+//! each have slots of their own.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// Maximum number of messages being sent. Attempts that turn out slow leave the quick slots, so
-/// there may be more of them than slow slots.
+/// Maximum number of messages being sent. Since attempts that turn out to be slow leave the quick
+/// slots, there can be more slow attempts than slow slots.
 const MOST: usize = 128;
 
-/// How many receivers we remember. Beyond that, we forget all receivers that nothing is being sent
-/// to.
+/// How many receivers to remember. Beyond that, we forget all receivers to which nothing is being
+/// sent.
 const REMEMBERED: usize = 10_000;
 
-/// Each kind of receiver has its own slots.
+/// The kind of a receiver. Each kind has its own slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The first attempt isn't over yet. Any number of these receivers may hang, so each gets just
-    /// one message. Together they may use half of the quick slots, and only briefly.
+    /// The receiver's first attempt isn't over yet. Since any number of such receivers may hang,
+    /// each gets just one message. Together, they can use half of the quick slots, and only
+    /// briefly.
     #[default]
     New,
     Quick,
@@ -29,11 +30,11 @@ pub(crate) enum Lane {
 struct Receiver {
     under_way: usize,
     lane: Lane,
-    /// When the receiver was last served, counted in messages.
+    /// When the receiver was last served, counted in messages sent.
     served: u64,
 }
 
-/// The messages being sent, by receiver.
+/// The messages being sent to each receiver.
 #[derive(Debug)]
 pub(crate) struct Lanes<R> {
     limits: Limits,
@@ -52,7 +53,7 @@ struct Room {
 }
 
 impl Room {
-    /// Takes a slot if one is free, and returns whether it did.
+    /// Takes a slot if one is free. Returns whether it did.
     fn take(&mut self, lane: Lane) -> bool {
         let Self { new, quick, slow } = *self;
         match lane {
@@ -72,8 +73,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         Self { limits, receivers: HashMap::new(), new: 0, quick: 0, slow: 0, served: 0 }
     }
 
-    /// Returns how many messages each receiver can get now. Receivers get one message each, round
-    /// robin, until the slots are used up. The one that has waited longest is first.
+    /// Returns how many messages each receiver can get now. Until the slots are used up, receivers
+    /// get one message each, round robin, starting with the one that has waited longest.
     pub(crate) fn shares(&self, due: &[R]) -> Vec<(R, usize)> {
         let Limits { each, each_slow, .. } = self.limits;
         let most = |lane| match lane {
@@ -106,7 +107,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     fn room(&self) -> Room {
         let Limits { quick, slow, .. } = self.limits;
         let all = MOST.saturating_sub(self.new + self.quick + self.slow);
-        // New receivers that hang become slow. Keep some room for those known to be quick.
+        // New receivers that hang turn into slow ones, so keep some room for those known to be
+        // quick.
         let unproved = MOST.saturating_sub(quick + self.new + self.slow);
         Room {
             new: (quick / 2).max(1).saturating_sub(self.new).min(unproved),
@@ -115,7 +117,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether enough attempts are hanging for new receivers to get less time than others.
+    /// Returns whether so many attempts are hanging that new receivers get less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
@@ -135,7 +137,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     }
 
     /// Records that an attempt is slow, which frees its slot, and returns its new lane. A new
-    /// receiver stays new until the attempt is over.
+    /// receiver is still considered new until the attempt is over.
     pub(crate) fn slow_down(&mut self, receiver: &R, lane: Lane) -> Lane {
         if lane != Lane::New {
             self.mark(receiver, Lane::Slow);
@@ -174,7 +176,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { quick: 6, slow: 2, each: 4, each_slow: 1 };
 
-    /// Creates lanes in which these receivers are known to be quick.
+    /// Creates lanes in which these receivers are already known to be quick.
     fn lanes_that_know<const N: usize>(receivers: [&'static str; N]) -> Lanes<&'static str> {
         let mut lanes = Lanes::new(LIMITS);
         for receiver in receivers {
@@ -241,7 +243,7 @@ mod tests {
         assert_eq!(lanes.shares(&["a", "b", "c", "d", "e"]), [("d", 3), ("e", 3)]);
         lanes.end(&"a", Lane::Slow, true);
         lanes.end(&"b", Lane::Slow, true);
-        // One of the two slow slots is free and goes to the receiver that has waited longest.
+        // One of the two slow slots is free. It goes to the receiver that has waited longest.
         assert_eq!(lanes.shares(&["b", "c", "a"]), [("a", 1)]);
         assert_eq!(lanes.begin(&"a"), Lane::Slow);
         lanes.end(&"a", Lane::Slow, false);

@@ -15,9 +15,10 @@ use crate::dns::Dns;
 pub enum Names {
     /// Uses the operating system's resolver.
     System,
-    /// Uses this DNS resolver.
+    /// Uses the given DNS resolver.
     Dns(Dns),
-    /// Only knows these names, for tests. A port other than 0 is used for URLs that don't have one.
+    /// Only resolves these names, for tests. A port other than 0 applies to URLs that don't specify
+    /// one.
     Fixed(HashMap<String, SocketAddr>),
 }
 
@@ -26,9 +27,9 @@ pub enum Names {
 pub struct Reach {
     /// How host names are resolved.
     pub names: Names,
-    /// Returns whether we may connect to this IP address.
+    /// Returns whether connecting to an IP address is permitted.
     pub permitted: fn(IpAddr) -> bool,
-    /// Returns whether users may enter this URL.
+    /// Returns whether users may enter a URL.
     pub nameable: fn(&Url) -> bool,
 }
 
@@ -38,8 +39,8 @@ impl Reach {
         Self { names: Names::System, permitted: is_public, nameable: names_public_host }
     }
 
-    /// Permits every address, including loopback and private ones. For tests, and for operators
-    /// whose users have hosts in the operator's own network.
+    /// Permits every address, including loopback and private ones. This is for tests, and for
+    /// operators whose users have hosts in the operator's own network.
     pub fn anywhere() -> Self {
         Self { names: Names::System, permitted: |_| true, nameable: |_| true }
     }
@@ -50,8 +51,8 @@ impl Reach {
         Self { names, ..self }
     }
 
-    /// Returns whether users may enter a URL. It must be `http` or `https`, and the host must not
-    /// be known to be private.
+    /// Returns whether users may enter a URL, which must be `http` or `https` and whose host must
+    /// not be known to be private.
     pub fn may_name(&self, url: &Url) -> bool {
         is_web(url) && (self.nameable)(url)
     }
@@ -69,12 +70,12 @@ impl Reach {
     }
 }
 
-/// A name was not resolved to a permitted address.
+/// A name couldn't be resolved to a permitted address.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Unresolved(String);
 
-/// Resolves names to permitted addresses only.
+/// A resolver that only returns permitted addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedResolver(pub(crate) Reach);
 

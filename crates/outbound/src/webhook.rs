@@ -7,12 +7,12 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 const PREFIX: &str = "whsec_";
-/// Length of a new secret in bytes. The spec requires 24 to 64.
+/// Length in bytes of a new secret. The specification requires 24 to 64.
 const BYTES: usize = 32;
-/// Marks an HMAC-SHA-256 signature.
+/// Prefix of an HMAC-SHA-256 signature.
 const VERSION: &str = "v1,";
 
-/// A webhook's shared secret.
+/// The shared secret of a webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Vec<u8>);
 
@@ -33,7 +33,7 @@ impl WebhookSecret {
         Ok(Self(bytes))
     }
 
-    /// Parses a secret in the format that [`WebhookSecret::text`] returns.
+    /// Parses a secret in the format returned by [`WebhookSecret::text`].
     ///
     /// ```
     /// use outbound::WebhookSecret;
@@ -52,7 +52,7 @@ impl WebhookSecret {
         format!("{PREFIX}{}", STANDARD.encode(&self.0))
     }
 
-    /// Signs a message's ID, the Unix time of the attempt and the exact body.
+    /// Signs a message, given its ID, the Unix time of the attempt and the exact body.
     ///
     /// ```
     /// use outbound::{Signature, WebhookSecret};
@@ -63,7 +63,7 @@ impl WebhookSecret {
     /// assert_eq!(signature.as_str(), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     /// ```
     pub fn sign(&self, id: &str, timestamp: i64, body: &[u8]) -> Signature {
-        // HMAC accepts keys of any length, so this never happens.
+        // This can't happen, because HMAC accepts keys of any length.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             return Signature(String::new());
         };
@@ -73,7 +73,7 @@ impl WebhookSecret {
         Signature(format!("{VERSION}{}", STANDARD.encode(mac.finalize().into_bytes())))
     }
 
-    /// Returns whether a header contains a message's signature. This is how receivers check it.
+    /// Returns whether `header` contains the signature of a message. Receivers use this as a check.
     pub fn verifies(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let expected = self.sign(id, timestamp, body);
         let expected = expected.as_str().as_bytes();

@@ -20,15 +20,15 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct WebhookMessage {
     /// The receiver's URL.
     pub url: String,
-    /// Signs the message.
+    /// The secret with which to sign the message.
     pub secret: WebhookSecret,
-    /// The message ID. It is the same in every attempt, so receivers can detect duplicates.
+    /// The message ID, which is the same in every attempt so that receivers can detect duplicates.
     pub id: String,
-    /// When this attempt was made, in Unix seconds.
+    /// The time of this attempt in Unix seconds.
     pub timestamp: i64,
     /// The JSON body.
     pub body: String,
-    /// The `traceparent` of the request that caused the message, if it was part of a trace.
+    /// The `traceparent` of the request that caused the message, if it had one.
     pub traceparent: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl WebhookSender {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Returns whether webhooks may be sent to a URL. This only looks at the URL itself.
+    /// Returns whether webhooks may be sent to a URL, judging only by the URL itself.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }
@@ -57,10 +57,10 @@ impl WebhookSender {
     /// within ten seconds.
     ///
     /// # Errors
-    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. That includes targets
-    /// that aren't permitted, so that starting a server with a wrong setting doesn't lose messages.
-    /// Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver responds with
-    /// 410.
+    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. This includes targets
+    /// that aren't permitted, so that no messages are lost if a server is started with a wrong
+    /// setting. Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver responds
+    /// with 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
         let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;
