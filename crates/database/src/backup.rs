@@ -12,8 +12,9 @@ use crate::connect::{Connector, Role};
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// Writes a snapshot of the database to a new file. Other connections can read and write in the
-/// meantime. The copy contains everything committed before it started and nothing committed later.
+/// Writes a snapshot of the database to a new file, while other connections can still read and
+/// write. The copy contains everything that was committed before it started, and nothing that was
+/// committed later.
 pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
     let failed = |why: String| {
         DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))
@@ -42,9 +43,9 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Copies a file to the path of a database that doesn't exist yet, provided the copy is intact. We
-/// only read `from`, because it may be on a read-only disk. The copy doesn't get its mode, which
-/// may be read-only or let other users read it.
+/// Copies a file to the path of a database that doesn't exist yet, provided that the copy is
+/// intact. We only read `from`, since it may be on a read-only disk. The copy doesn't inherit its
+/// mode, which may be read-only or let other users read it.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |error: io::Error| {
         DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
@@ -56,7 +57,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let partial = to.with_added_extension("partial");
     let copy = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        // A killed restore may have left one behind.
+        // A restore that was killed may have left one behind.
         let _ = std::fs::remove_file(&partial);
         let mut options = File::options();
         let mut copy = options.write(true).create_new(true).mode(0o600).open(&partial)?;
@@ -69,7 +70,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
         return Err(error);
     }
     let place = || -> io::Result<()> {
-        // SQLite would replay an earlier database's leftover journals into this one.
+        // SQLite would replay journals left over from an earlier database into this one.
         for journal in ["-wal", "-shm", "-journal"] {
             let mut name = to.as_os_str().to_owned();
             name.push(journal);

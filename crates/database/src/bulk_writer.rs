@@ -1,4 +1,4 @@
-//! Large transactions on a SQLite file that no server is using.
+//! Large transactions on a SQLite file that isn't being used by a server.
 
 use std::fs::File;
 
@@ -6,7 +6,7 @@ use diesel::connection::SimpleConnection;
 
 use crate::{DatabaseError, Db, Pools, transaction};
 
-/// Page cache size in KiB. A load changes index pages in random order, and this is enough for the
+/// Page cache size in KiB. Since a load changes index pages in random order, this is enough for the
 /// indexes of a million rows.
 const CACHE_KIB: u32 = 256 << 10;
 
@@ -15,16 +15,16 @@ const WAL_PAGES: u32 = 256 << 10;
 
 /// A writer for transactions that may hold the write lock for many seconds.
 ///
-/// SQLite writes each changed page twice per transaction, once to the WAL and once to the file. A
-/// load changes index pages in random order, so small transactions would write the same pages
-/// repeatedly. A server that starts while the writer exists logs a warning.
+/// In each transaction, SQLite writes a changed page twice: once to the WAL, and once to the file.
+/// As a load changes index pages in random order, small transactions would write the same pages
+/// over and over. A server that is started while the writer exists logs a warning.
 pub struct BulkWriter {
     db: Db,
     _server_lock: File,
 }
 
 impl BulkWriter {
-    /// Opens a writer. Returns `None` if a server is using the file, and for PostgreSQL, where
+    /// Opens a writer. Returns `None` if a server is using the file, and also for PostgreSQL, where
     /// transactions of any size are cheap.
     ///
     /// # Errors
@@ -54,7 +54,8 @@ impl BulkWriter {
 }
 
 impl Drop for BulkWriter {
-    /// Copies the WAL to the database file and truncates it, so the next reader doesn't have to.
+    /// Copies the WAL to the database file and truncates it, so that the next reader doesn't have
+    /// to.
     fn drop(&mut self) {
         if let Db::Sqlite(conn) = &mut self.db
             && let Err(error) =

@@ -36,8 +36,8 @@ impl MigrateCommand {
     /// Migrates the database of the service `name`, using all of its migration sources.
     ///
     /// # Errors
-    /// Returns the same errors as [`DatabaseSettings::migrate`], or an error if stdout cannot be
-    /// written.
+    /// Returns the same errors as [`DatabaseSettings::migrate`], or an error if writing to stdout
+    /// fails.
     pub fn run(
         self,
         settings: &DatabaseSettings,

@@ -15,20 +15,20 @@ use crate::sqlite_hook::set_up_connections;
 use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
-/// PostgreSQL connections that were idle for longer than this get checked before use.
+/// PostgreSQL connections that have been idle for longer than this are checked before use.
 const TRUSTED_IDLE: Duration = Duration::from_secs(1);
-/// Milliseconds of silence from a client after which PostgreSQL aborts its open transaction.
-/// Without this, a suspended process would keep its locks forever and block all of the service's
-/// writes.
+/// If PostgreSQL hears nothing from a client for this many milliseconds, it aborts the client's
+/// open transaction. Otherwise, a suspended process would hold its locks forever and block all of
+/// the service's writes.
 const IDLE_MS: u32 = 60_000;
-/// Statement timeout for pooled PostgreSQL connections, in milliseconds.
+/// Statement timeout of pooled PostgreSQL connections, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
-/// SQLite truncates the WAL to this many bytes after a checkpoint.
+/// After a checkpoint, SQLite truncates the WAL to this many bytes.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
-/// How long to wait before trying again to configure a SQLite file. If two connections change the
-/// journal mode at once they would deadlock, so SQLite rejects one of them right away, whatever the
+/// Pause before trying again to configure a SQLite file. If two connections changed the journal
+/// mode at once, they would deadlock, so SQLite rejects one of them right away regardless of
 /// `busy_timeout`.
 const LOCKED_RETRY: Duration = Duration::from_millis(10);
 
@@ -38,11 +38,11 @@ pub(crate) enum Role {
     Reader,
     /// Pooled, for short transactions.
     Writer,
-    /// For a single job, without a statement timeout.
+    /// For a single job. Doesn't have a statement timeout.
     Job,
 }
 
-/// Opens connections to one database.
+/// Opens connections to a database.
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub target: Target,
@@ -50,7 +50,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Opens and configures a connection. Error messages never contain secrets.
+    /// Opens and configures a connection. Error messages never contain any secrets.
     pub fn connect(&self, role: Role) -> Result<Db, DatabaseError> {
         match &self.target {
             Target::Sqlite(path) => self.open_file(path, role),
@@ -65,10 +65,10 @@ impl Connector {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|error| setup(error.to_string()))?;
         }
-        // Make the file readable only by its owner, whatever the umask. SQLite uses the same mode
-        // for its journals. If this fails, SQLite reports the error.
+        // Make the file readable only by its owner, regardless of the umask. SQLite gives its
+        // journals the same mode. If this fails, it is up to SQLite to report the error.
         let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        // The leading `./` keeps SQLite from interpreting names like `file:` or `:memory:`.
+        // With a leading `./`, SQLite doesn't interpret names like `file:` or `:memory:`.
         let name = if path.is_absolute() { path.to_path_buf() } else { Path::new(".").join(path) };
         let name = name.to_str().ok_or_else(|| setup("its name is not UTF-8".into()))?;
         set_up_connections();
@@ -87,8 +87,8 @@ impl Connector {
         Ok(Db::Sqlite(conn))
     }
 
-    /// Returns the statements that configure a SQLite connection. The lock timeout comes first,
-    /// because the others may have to wait.
+    /// Returns the statements that configure a SQLite connection. The lock timeout comes first
+    /// because the others may have to wait for a lock.
     fn pragmas(&self, role: Role) -> String {
         let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
@@ -120,7 +120,7 @@ const fn wait_ms(role: Role) -> u64 {
     }
 }
 
-/// Creates an error for a PostgreSQL connection, leaving out the password.
+/// Creates the error for a failed PostgreSQL connection, without the password.
 pub(crate) fn server_error(url: &str, text: &str) -> DatabaseError {
     let text = one_line(&redact(text, url));
     DatabaseError::Setup(format!("cannot connect to PostgreSQL: {text}"))
@@ -149,9 +149,9 @@ fn open_server(url: &str, role: Role) -> Result<Db, DatabaseError> {
     Ok(Db::Pg(conn))
 }
 
-/// Network timeouts in libpq's units. Without them, libpq would wait forever. An idle connection is
-/// probed after 5 s and closed if 3 probes, 2 s apart, go unanswered. Sent data must be
-/// acknowledged within 10 s.
+/// Network timeouts in the units used by libpq, which would otherwise wait forever. An idle
+/// connection is probed after 5 s, and closed if 3 probes sent 2 s apart go unanswered. Data that
+/// was sent must be acknowledged within 10 s.
 const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("connect_timeout", 5),
     ("keepalives_idle", 5),
@@ -160,7 +160,7 @@ const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Adds any timeouts that the URL doesn't set.
+/// Adds those timeouts that the URL doesn't already set.
 pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
@@ -172,7 +172,7 @@ pub(crate) fn with_network_limits(url: &str) -> String {
     limited
 }
 
-/// Removes parts of the URL from an error message, including the password.
+/// Removes parts of the URL from an error message, in particular the password.
 fn redact(message: &str, url: &str) -> String {
     let parse_fault =
         ["URI", "percent-encoded", "missing \"=\"", "invalid port", "invalid integer"];
@@ -191,8 +191,8 @@ fn redact(message: &str, url: &str) -> String {
     }
 }
 
-/// Masks a word in a message with `***`, but not inside other words. A short password could
-/// otherwise garble the message, and the gaps would give it away.
+/// Masks `word` in a message with `***`, except within other words. Otherwise, a short password
+/// could garble the message, and the gaps would give it away.
 fn without_word(message: &str, word: &str) -> String {
     let mut shown = String::with_capacity(message.len());
     let mut rest = message;
@@ -213,7 +213,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A pooled connection and its health.
+/// A pooled connection and its state.
 pub(crate) struct Pooled {
     pub db: Db,
     used: Instant,
@@ -225,7 +225,7 @@ pub(crate) struct Pooled {
 pub(crate) struct Manager {
     connector: Connector,
     role: Role,
-    /// Incremented whenever a connection breaks. Older connections must then be checked.
+    /// Incremented whenever a connection breaks, after which older connections have to be checked.
     epoch: Arc<AtomicU64>,
 }
 
@@ -235,10 +235,10 @@ impl Manager {
     }
 }
 
-/// Returns whether a connection from the pool still works.
+/// Returns whether a connection from the pool is still usable.
 ///
-/// A ping costs a round trip, so we only check PostgreSQL connections that were idle or that
-/// predate the last broken one.
+/// Since a ping costs a round trip, we only check PostgreSQL connections that have been idle or
+/// that are older than the last broken one.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)
@@ -277,7 +277,7 @@ impl r2d2::ManageConnection for Manager {
     }
 }
 
-/// Logs a pool's failed connection attempts. Waiting requests get `Busy`.
+/// Logs failed attempts to connect. Requests waiting for a connection get `Busy`.
 #[derive(Debug)]
 pub(crate) struct LogAttempts;
 

@@ -4,14 +4,14 @@ use diesel::{PgConnection, SqliteConnection};
 
 pub use connection::{Db, MultiBackend};
 
-/// This is a separate module, because the derive generates undocumented public items.
+/// A separate module, because the derive macro generates undocumented public items.
 mod connection {
     #![allow(missing_docs, unused_qualifications)]
     use super::{PgConnection, SqliteConnection};
 
     /// A diesel connection to either SQLite or PostgreSQL.
     ///
-    /// For statements that only work with the inner connections, match on it or use
+    /// To run statements that only work on the inner connections, match on it or use
     /// [`on_backend!`](crate::on_backend).
     #[derive(diesel::MultiConnection)]
     pub enum Db {
@@ -32,7 +32,7 @@ pub enum Backend {
 }
 
 impl Db {
-    /// Returns the kind of database this connection uses.
+    /// Returns the kind of database that this connection uses.
     pub fn backend(&self) -> Backend {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
@@ -41,7 +41,7 @@ impl Db {
     }
 }
 
-/// Compiles an expression for both inner connection types, for statements that [`Db`] can't run.
+/// Compiles an expression for both kinds of connections, for statements that [`Db`] can't run.
 ///
 /// ```
 /// use diesel::prelude::*;

@@ -19,11 +19,11 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Checks a database. Open it with a method that doesn't change it. The exit code is 1 if there
-    /// are faults.
+    /// Checks a database, which should be opened without changing it. The exit code is 1 if
+    /// anything is wrong.
     ///
     /// # Errors
-    /// Returns an error if the database cannot be read or stdout cannot be written.
+    /// Returns an error if reading the database or writing to stdout fails.
     pub fn run(self, pools: &Pools) -> Result<ExitCode, DatabaseError> {
         let faults = structural_faults(&mut pools.connect_reader()?)?;
         self.report(&faults, &mut std::io::stdout().lock()).map_err(DatabaseError::broken)?;

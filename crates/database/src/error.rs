@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use diesel::result::{DatabaseErrorKind, Error};
 use parking_lot::Mutex;
 
-/// Why a database operation failed.
+/// The reason that a database operation failed.
 ///
-/// A service maps the first four variants to HTTP statuses. `Broken` and `Setup` are for the log
-/// and the operator.
+/// Services map the first four variants to HTTP statuses. `Broken` and `Setup` are meant for the
+/// log and the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
@@ -24,11 +24,11 @@ pub enum DatabaseError {
     /// Retry later.
     #[error("the database is busy or unreachable")]
     Busy,
-    /// The disk with the database or its files is full, read-only or failing. Reads may still work.
-    /// The cause was logged when this error was created.
+    /// The disk that holds the database or its files is full, read-only or failing, though reads
+    /// may still work. The cause was logged when this error was created.
     #[error("storage failed: {0}")]
     Storage(String),
-    /// Anything else. The cause belongs in the log and must never be sent to a client.
+    /// Anything else. The cause is logged and must never be sent to a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
     /// The database can't be used as configured. The message is for the operator.
@@ -47,7 +47,7 @@ impl DatabaseError {
         Self::Broken(cause.into())
     }
 
-    /// Converts an I/O error for a file stored along with the database. It becomes
+    /// Converts an I/O error from a file that is stored along with the database. The result is
     /// [`Storage`](Self::Storage) if the disk is full, read-only or failing, and `Broken`
     /// otherwise.
     ///
@@ -72,8 +72,8 @@ impl DatabaseError {
         matches!(self, Self::Busy)
     }
 
-    /// Returns whether the same request may succeed later. Services then respond with 503 instead
-    /// of 500.
+    /// Returns whether the same request may succeed later, in which case services respond with 503
+    /// instead of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_))
     }
@@ -129,16 +129,17 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// Citus's message when a server fails during a transaction. The connection is lost at that point.
+/// The message from Citus if a server fails during a transaction, by which time the connection is
+/// lost.
 const WORKER_LOST: &str = "connection marked as essential";
 
-/// Minimum time between log lines about lost connections. While a cluster server is down, every
-/// request that needs it loses its connection.
+/// Minimum time between log lines about lost connections. While a server of a cluster is down,
+/// every request that needs it loses its connection.
 const LOG_LOSSES_EVERY: Duration = Duration::from_secs(10);
 
 static LAST_LOSS: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Logs a lost connection, unless we logged one recently.
+/// Logs a lost connection, unless one was logged recently.
 fn log_loss(message: &str) {
     let mut last = LAST_LOSS.lock();
     if last.is_none_or(|last| last.elapsed() >= LOG_LOSSES_EVERY) {
@@ -148,17 +149,17 @@ fn log_loss(message: &str) {
     }
 }
 
-/// PostgreSQL's message for a statement timeout.
+/// The message from PostgreSQL for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Returns whether a failure is transient. Neither database has an error kind for these, so we have
-/// to compare messages. That's why PostgreSQL must report errors in English (`lc_messages`).
+/// Returns whether a failure is transient. As neither database has an error kind for this, we
+/// compare messages, which is why PostgreSQL must report errors in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 7] = [
         "database is locked",
         "database table is locked",
         "deadlock detected",
-        // From Citus, for example while it moves a part of a table to which a load is writing.
+        // From Citus, e.g. while it moves part of a table that a load is writing to.
         "involved in a distributed deadlock",
         STATEMENT_TIMEOUT,
         "canceling statement due to lock timeout",
@@ -167,9 +168,10 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|text| message.contains(text))
 }
 
-/// Returns whether the disk caused a failure. Covers SQLite's messages for `SQLITE_FULL`,
-/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and the PostgreSQL error classes 53
-/// (insufficient resources) and 58 (system error), whose messages end with the operating system's.
+/// Returns whether a failure was caused by the disk. Covers SQLite's messages for `SQLITE_FULL`,
+/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and PostgreSQL's error classes 53
+/// (insufficient resources) and 58 (system error), whose messages end with those of the operating
+/// system.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",

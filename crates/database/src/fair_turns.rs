@@ -1,5 +1,5 @@
-//! A semaphore that hands out its permits ("turns") round robin, so a caller with many requests
-//! delays each of the others by at most one turn.
+//! A semaphore that hands out permits ("turns") round robin, so that a caller with many requests
+//! delays other callers by no more than one turn each.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -24,26 +24,26 @@ pub struct FairTurns {
     hasher: RandomState,
 }
 
-/// Identifies a caller. Requests with `None` share one position in the queue, and together they can
-/// take all turns.
+/// Identifies a caller. Requests with `None` share a single position in the queue but may take all
+/// turns together.
 type Caller = Option<u64>;
 
 struct State {
     free: usize,
-    /// Callers that have a turn.
+    /// Callers that currently have a turn.
     busy: HashSet<u64>,
-    /// Each caller's waiting requests in order of arrival. The first caller is next.
+    /// The waiting requests of each caller, in order of arrival. The caller in front is next.
     waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
-/// A permit. Dropping it passes it on to the next caller.
+/// A permit, which is passed on to the next caller when dropped.
 pub struct Turn {
     turns: Arc<FairTurns>,
     caller: Caller,
 }
 
 impl State {
-    /// Takes a free turn unless the caller already has one.
+    /// Takes a free turn, unless the caller already has one. Returns whether it did.
     fn take(&mut self, caller: Caller) -> bool {
         if self.free == 0 || caller.is_some_and(|caller| self.busy.contains(&caller)) {
             return false;
@@ -53,7 +53,7 @@ impl State {
         true
     }
 
-    /// Returns the next waiting request and its caller, skipping cancelled ones.
+    /// Returns the next waiting request and its caller, skipping requests that were cancelled.
     fn next(&mut self) -> Option<(Caller, oneshot::Sender<Turn>)> {
         self.waiting.retain_mut(|(_, requests)| {
             requests.retain(|request| !request.is_closed());
@@ -78,14 +78,14 @@ impl FairTurns {
         Arc::new(Self { state, hasher: RandomState::new() })
     }
 
-    /// Takes a turn. Returns `None` if they are all taken or the caller already has one.
+    /// Takes a turn. Returns `None` if all turns are taken or if the caller already has one.
     pub fn try_take(self: &Arc<Self>, caller: Option<&str>) -> Option<Turn> {
         let caller = self.key(caller);
         let is_taken = self.state.lock().take(caller);
         is_taken.then(|| self.turn(caller))
     }
 
-    /// Waits for a turn. A caller's requests are served in order.
+    /// Waits for a turn. Requests of the same caller are served in order.
     pub async fn take(self: &Arc<Self>, caller: Option<&str>) -> Turn {
         let caller = self.key(caller);
         let receiver = {
@@ -103,7 +103,7 @@ impl FairTurns {
         };
         match receiver.await {
             Ok(turn) => turn,
-            // The sender is only dropped if the whole semaphore is.
+            // The sender is only dropped along with the semaphore.
             Err(_) => std::future::pending().await,
         }
     }
@@ -132,7 +132,7 @@ impl Drop for Turn {
             }
             next
         };
-        // If the request was cancelled in the meantime, its turn is dropped and passed on.
+        // If the request was cancelled in the meantime, the turn is dropped and thus passed on.
         if let Some((caller, next)) = next {
             let _ = next.send(self.turns.turn(caller));
         }

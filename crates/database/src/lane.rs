@@ -24,7 +24,7 @@ pub(crate) struct Lane {
     queue: RwLock<Arc<Queue>>,
 }
 
-/// A pool and the turns for using it.
+/// A connection pool, and the turns for using it.
 pub(crate) struct Queue {
     pool: r2d2::Pool<Manager>,
     turns: Arc<FairTurns>,
@@ -45,19 +45,20 @@ impl Lane {
         Self { connector, role, size, epoch, metrics, queue }
     }
 
-    /// Returns the queue that new requests should use.
+    /// Returns the queue for new requests.
     pub fn queue(&self) -> Arc<Queue> {
         Arc::clone(&self.queue.read())
     }
 
-    /// Replaces the queue. Connections in the old one are closed when their work is done.
+    /// Replaces the queue. Connections from the old queue are closed once they are no longer in
+    /// use.
     pub fn renew(&self) {
         let queue = Arc::new(Queue::new(&self.connector, self.role, self.size, &self.epoch));
         let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network. If we can't start a thread, they are closed
-        // right here.
+        // Closing a connection writes to the network. If starting a thread fails, the connections
+        // are closed right here.
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 
@@ -69,7 +70,7 @@ impl Lane {
         PoolState { name, size, open: state.connections, in_use }
     }
 
-    /// Waits for a turn. Waiting callers are served round robin.
+    /// Waits for a turn. Callers are served round robin.
     pub async fn turn(
         &self,
         queue: &Queue,
@@ -94,8 +95,8 @@ impl Queue {
         let keep = connector.target.backend() == Backend::Sqlite;
         let idle = (!keep).then(|| Duration::from_secs(600));
         let age = (!keep).then(|| Duration::from_secs(3_600));
-        // While a server is unavailable, r2d2 pauses between attempts for up to half of this
-        // timeout.
+        // While a server is unavailable, r2d2 pauses for up to half of this timeout between
+        // attempts.
         let pool = r2d2::Pool::builder()
             .max_size(u32::try_from(size).unwrap_or(u32::MAX))
             .min_idle(Some(0))
@@ -108,7 +109,7 @@ impl Queue {
         Self { pool, turns: FairTurns::new(size), epoch: Arc::clone(epoch) }
     }
 
-    /// Takes a working connection from the pool, dropping broken ones.
+    /// Takes a usable connection from the pool, dropping any that are broken.
     pub fn take(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -131,8 +132,8 @@ impl Queue {
         finish(&mut self.begin(deadline)?.db, work)
     }
 
-    /// Takes a connection and starts a write transaction. If the connection is broken, tries once
-    /// more with another one.
+    /// Takes a connection and begins a write transaction. If the connection turns out to be broken,
+    /// this is retried once with another one.
     pub fn begin(&self, deadline: Instant) -> Result<PooledConnection<Manager>, DatabaseError> {
         let mut conn = self.take(deadline)?;
         let Err(error) = begin(&mut conn.db) else { return Ok(conn) };

@@ -1,4 +1,4 @@
-//! Pool metrics, in the `prometheus` crate's default registry.
+//! Pool metrics, registered with the default registry of the `prometheus` crate.
 
 use std::sync::{LazyLock, Weak};
 use std::time::{Duration, Instant};
@@ -15,9 +15,9 @@ pub(crate) struct PoolState {
     pub in_use: u32,
 }
 
-/// Pools that can report their state.
+/// Pools that report their state.
 pub(crate) trait Observed: Send + Sync {
-    /// Returns each pool's current state.
+    /// Returns the current state of each pool.
     fn states(&self) -> Vec<PoolState>;
 }
 
@@ -67,7 +67,7 @@ fn register(collector: Box<dyn Collector>) {
     }
 }
 
-/// Adds a service's pools to the metrics.
+/// Adds the pools of a service to the metrics.
 pub(crate) fn watch(pools: Observer) {
     let mut watched = STATES.lock();
     watched.retain(|pools| pools.strong_count() > 0);
@@ -114,7 +114,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Reads the pools' state only when metrics are collected, so using the pools costs nothing.
+/// Reads the state of the pools only when metrics are collected, so that using the pools costs
+/// nothing.
 struct States {
     size: IntGaugeVec,
     open: IntGaugeVec,
@@ -128,7 +129,7 @@ impl Collector for States {
 
     fn collect(&self) -> Vec<MetricFamily> {
         let gauges = [&self.size, &self.open, &self.in_use];
-        // Held to the end, because concurrent collections would add to each other's sums.
+        // Hold the lock to the end, since concurrent collections would add to each other's sums.
         let watched = STATES.lock();
         gauges.into_iter().for_each(IntGaugeVec::reset);
         for pools in watched.iter().filter_map(Weak::upgrade) {

@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// A set of migrations with the same versions for both databases. Create the fields with
+/// A set of migrations, with the same versions for both databases. Its fields are created with
 /// `diesel_migrations::embed_migrations!`.
 pub struct Migrations {
     /// The migrations for SQLite.
@@ -17,16 +17,16 @@ pub struct Migrations {
     pub postgres: EmbeddedMigrations,
 }
 
-/// The advisory lock that rules out concurrent migrations on PostgreSQL.
+/// The advisory lock that prevents concurrent migrations on PostgreSQL.
 const LOCK: i64 = 0x5175_696e_7465_7401;
 
-/// Applies all pending migrations, source by source, and returns their versions.
+/// Applies all pending migrations, one source after another, and returns their versions.
 ///
-/// Several processes can call this at once. One of them migrates, and the others wait until there
-/// is nothing left to do. SQLite commits all migrations together, PostgreSQL one by one.
+/// If several processes call this at once, one of them migrates and the others wait until there is
+/// nothing left to do. SQLite commits all migrations together, PostgreSQL one by one.
 ///
 /// # Errors
-/// Returns [`DatabaseError::Setup`] with the failed migration's version and the cause.
+/// Returns [`DatabaseError::Setup`] with the version of the migration that failed and the cause.
 pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(_) => migrate_file(db, sources),
@@ -38,7 +38,7 @@ pub(crate) fn migrate(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String
 }
 
 /// Returns the pending versions in the order in which they would be applied. On PostgreSQL, diesel
-/// creates its version table just to read it, so we roll that back.
+/// creates its version table even for reading, so we roll this back.
 pub(crate) fn pending(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     match db {
         Db::Sqlite(conn) => Ok(names(&pending_of(conn, sources.iter().map(|s| &s.sqlite))?)),
@@ -67,8 +67,8 @@ fn without_changes<T>(
     }
 }
 
-/// Runs `work` while holding the lock. Even listing pending migrations needs it, because that
-/// creates the version table, which fails if two processes do it at once.
+/// Runs `work` while holding the lock. Even listing pending migrations requires it: this creates
+/// the version table, which fails if two processes do so at once.
 fn alone<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,
@@ -76,14 +76,14 @@ fn alone<T>(
     conn.batch_execute(&format!("SELECT pg_advisory_lock({LOCK})"))?;
     let done = work(conn);
     let unlocked = conn.batch_execute(&format!("SELECT pg_advisory_unlock({LOCK})"));
-    // If both fail, report the first failure. It caused the second.
+    // If both failed, report the first error, since it caused the second.
     let done = done?;
     unlocked?;
     Ok(done)
 }
 
-/// Migrates SQLite. Altering a table there means rebuilding it, which foreign keys would prevent,
-/// so we turn them off and check them before the commit.
+/// Migrates SQLite. To alter a table, SQLite has to rebuild it, which foreign keys would prevent.
+/// We therefore turn them off and check them before the commit.
 fn migrate_file(db: &mut Db, sources: &[&Migrations]) -> Result<Vec<String>, DatabaseError> {
     if pending(db, sources)?.is_empty() {
         return Ok(Vec::new());
@@ -115,7 +115,7 @@ fn check_references(conn: &mut diesel::SqliteConnection) -> Result<(), DatabaseE
     Ok(())
 }
 
-/// Borrows a source, because diesel's harness takes it by value.
+/// Borrows a migration source, since diesel's harness would take ownership of it.
 struct Embedded<'a>(&'a EmbeddedMigrations);
 
 impl<DB: Backend> MigrationSource<DB> for Embedded<'_> {

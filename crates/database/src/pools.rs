@@ -1,4 +1,4 @@
-//! Connection pools whose queues don't block a thread while waiting.
+//! Connection pools in whose queues requests wait without blocking a thread.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,21 +22,22 @@ use crate::{Backend, DatabaseError, Db};
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a request waits to start a long read. The reads ahead of it may take seconds.
+/// How long a request waits to start a long read, as the reads ahead of it may take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// A service's database connections. There are many readers, and one writer on SQLite or many on
-/// PostgreSQL. Long reads get their own connections, half as many, so they don't delay other reads.
+/// The database connections of a service. There are many readers. SQLite has a single writer,
+/// PostgreSQL many. Long reads use separate connections, half as many, so that they don't delay
+/// other reads.
 ///
-/// Clones share the pools. Readers reject writes. An async caller waits at most `DB_WAIT_MS` and
-/// then gets [`DatabaseError::Busy`]. Its work runs on a blocking thread and completes even if the
-/// caller is dropped.
+/// Clones share the pools. Readers reject writes. Async callers wait no longer than `DB_WAIT_MS`
+/// before they get [`DatabaseError::Busy`]. Their work runs on a blocking thread, and completes
+/// even if the caller is dropped.
 ///
 /// A PostgreSQL connection that broke while idle is replaced before use. If the server stops
-/// responding, waiting async callers get [`DatabaseError::Busy`] within about three seconds and new
-/// ones right away. Connections that are stuck waiting for the server are abandoned and their
-/// transactions roll back. A write that was reported as failed can only take effect if the server
-/// stopped during the COMMIT.
+/// responding, async callers that are already waiting get [`DatabaseError::Busy`] within about
+/// three seconds, and new ones right away. Connections stuck waiting for the server are abandoned,
+/// and their transactions roll back. A write that was reported as failed can only take effect if
+/// the server stopped during the COMMIT.
 #[derive(Clone)]
 pub struct Pools {
     inner: Arc<Inner>,
@@ -50,9 +51,9 @@ struct Inner {
     writers: Lane,
     wait: Duration,
     pulse: Arc<Pulse>,
-    /// Whether the last [`Pools::ready`] call couldn't reach the database.
+    /// Whether the database was unreachable in the last call to [`Pools::ready`].
     was_away: AtomicBool,
-    /// The lock a server holds on its SQLite file.
+    /// The lock that a server holds on its SQLite file.
     server_lock: Mutex<Option<File>>,
 }
 
@@ -85,7 +86,7 @@ impl Pools {
         self.inner.connector.target.backend()
     }
 
-    /// Returns the SQLite file, or `None` for PostgreSQL.
+    /// Returns the path of the SQLite file, or `None` for PostgreSQL.
     pub fn file(&self) -> Option<&Path> {
         match &self.inner.connector.target {
             Target::Sqlite(path) => Some(path),
@@ -94,16 +95,16 @@ impl Pools {
     }
 
     /// Marks the SQLite file as used by a server until the last clone of the pools is dropped. If
-    /// another server or a load is already using it, logs a warning and returns false.
+    /// another server or a load is already using the file, logs a warning and returns false.
     ///
-    /// Servers share the lock, so one that starts before another has stopped gets it as well. A
-    /// server that starts during a load gets it once the load is done. On a read-only disk the lock
-    /// can't be taken, but servers can't get in each other's way there either.
+    /// The lock can be shared, so a server that starts before another one has stopped gets it as
+    /// well. A server that starts during a load gets it once the load is done. On a read-only disk
+    /// the lock can't be taken, but there servers can't get in each other's way either.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
         let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
         if is_alone {
-            // From now on, other servers may share the lock.
+            // From here on, other servers may share the lock.
             let _ = lock.unlock();
         } else {
             let file = self.file().unwrap_or(Path::new("")).display();
@@ -128,14 +129,14 @@ impl Pools {
         is_alone
     }
 
-    /// Takes the lock exclusively, keeping servers out until the returned file is dropped. Returns
-    /// `None` if a server or another caller is using the database, and for PostgreSQL.
+    /// Takes the lock exclusively, which keeps servers out until the returned file is dropped.
+    /// Returns `None` if a server or another caller is using the database, and also for PostgreSQL.
     pub fn lock_out_servers(&self) -> Option<File> {
         let lock = self.server_file()?;
         lock.try_lock().is_ok().then_some(lock)
     }
 
-    /// Opens the lock file for servers that use a SQLite database.
+    /// Opens the lock file that servers use for a SQLite database.
     fn server_file(&self) -> Option<File> {
         let path = self.file()?.with_added_extension("server");
         let mut options = File::options();
@@ -143,7 +144,7 @@ impl Pools {
         options.open(path).ok()
     }
 
-    /// Runs read-only queries, without a transaction.
+    /// Runs read-only queries outside of a transaction.
     ///
     /// # Errors
     /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
@@ -157,8 +158,8 @@ impl Pools {
         self.in_turn(|inner| &inner.readers, None, self.inner.wait, run).await
     }
 
-    /// Like [`read`](Self::read), but for reading many rows. These reads have their own connections
-    /// and wait longer for them.
+    /// Like [`read`](Self::read), but for reading many rows. Such reads have separate connections,
+    /// for which they wait longer.
     ///
     /// # Errors
     /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
@@ -172,8 +173,7 @@ impl Pools {
         self.in_turn(|inner| &inner.long, None, self.inner.wait.max(LONG_READ_WAIT), run).await
     }
 
-    /// Runs `work` on a separate connection without any timeouts. This is for a server's background
-    /// work.
+    /// Runs `work` on a separate connection without any timeouts, for background work in a server.
     ///
     /// # Errors
     /// Returns the error from `work`, or an error from [`connect`](Self::connect).
@@ -187,7 +187,7 @@ impl Pools {
         off_worker(move || work(&mut pools.connect()?)).await?
     }
 
-    /// Runs `work` in a transaction that commits when it returns `Ok`.
+    /// Runs `work` in a transaction, which is committed if `work` returns `Ok`.
     ///
     /// # Errors
     /// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if the write lock
@@ -201,9 +201,9 @@ impl Pools {
         self.write_as(None, work).await
     }
 
-    /// Like [`write`](Self::write), but on behalf of a caller. Each caller gets one connection at a
-    /// time and waiting callers are served round robin, so a busy caller doesn't hold up everyone
-    /// else.
+    /// Like [`write`](Self::write), but on behalf of `caller`. Each caller gets one connection at a
+    /// time and waiting callers are served round robin, so that a busy caller doesn't hold up
+    /// everyone else.
     ///
     /// # Errors
     /// Returns the same errors as [`write`](Self::write).
@@ -216,7 +216,7 @@ impl Pools {
         let run = |queue: &Queue, deadline, is_abandoned: &AtomicBool| {
             queue.transaction(deadline, |db| {
                 let value = work(db)?;
-                // The caller has already received an error.
+                // The caller has already got an error.
                 match is_abandoned.load(Ordering::Relaxed) {
                     true => Err(DatabaseError::Busy.into()),
                     false => Ok(value),
@@ -226,8 +226,8 @@ impl Pools {
         self.in_turn(|inner| &inner.writers, caller, self.inner.wait, run).await
     }
 
-    /// Like [`write`](Self::write), for regular jobs. If a long write keeps the database busy, it
-    /// tries again for five seconds before it fails.
+    /// Like [`write`](Self::write), but for recurring jobs. If a long write keeps the database
+    /// busy, this is retried for five seconds before it fails.
     ///
     /// # Errors
     /// Returns the same errors as [`write`](Self::write).
@@ -286,7 +286,7 @@ impl Pools {
         }
     }
 
-    /// Like [`read`](Self::read), but blocks the calling thread. For commands and jobs.
+    /// Like [`read`](Self::read), but blocks the calling thread. For use in commands and jobs.
     ///
     /// # Errors
     /// Returns the error from `work`, or [`DatabaseError::Busy`] if no connection was free in time.
@@ -297,7 +297,7 @@ impl Pools {
         work(&mut self.inner.readers.queue().take(Instant::now() + BLOCKING_WAIT)?.db)
     }
 
-    /// Like [`write`](Self::write), but blocks the calling thread. For commands and jobs.
+    /// Like [`write`](Self::write), but blocks the calling thread. For use in commands and jobs.
     ///
     /// # Errors
     /// Returns the same errors as [`write`](Self::write).
@@ -308,9 +308,9 @@ impl Pools {
         self.inner.writers.queue().transaction(Instant::now() + BLOCKING_WAIT, work)
     }
 
-    /// Like [`write_blocking`](Self::write_blocking), but for writes that happen at every start,
-    /// such as seeding tables. If the database is read-only, logs a warning, skips the work and
-    /// returns `None`.
+    /// Like [`write_blocking`](Self::write_blocking), but for writes that take place at every
+    /// start, such as seeding tables. If the database is read-only, logs a warning and returns
+    /// `None` without doing anything.
     ///
     /// # Errors
     /// Returns the same errors as [`write_blocking`](Self::write_blocking).
@@ -332,10 +332,11 @@ impl Pools {
         }
     }
 
-    /// Opens a connection outside the pools, for a long-running job.
+    /// Opens a connection outside of the pools, for a long-running job.
     ///
-    /// Each statement is committed separately unless [`transaction`](crate::transaction()) groups
-    /// them. There is no statement timeout. It waits up to a minute for locks.
+    /// Each statement is committed separately unless statements are grouped with
+    /// [`transaction`](crate::transaction()). There is no statement timeout, and the lock timeout
+    /// is a minute.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
@@ -343,8 +344,8 @@ impl Pools {
         self.inner.connector.connect(Role::Job)
     }
 
-    /// Opens a read-only connection outside the pools, with the same lock timeout. For threads that
-    /// read so often that going through a pool is too slow.
+    /// Opens a read-only connection outside of the pools, for threads that read so often that going
+    /// through a pool would be too slow.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
@@ -352,16 +353,16 @@ impl Pools {
         self.inner.connector.connect(Role::Reader)
     }
 
-    /// Readiness check. Tests that the database responds and is writable. This uses a separate
-    /// connection, so busy pools don't affect the result.
+    /// Checks for readiness, i.e. that the database responds and is writable. Uses a separate
+    /// connection, so that busy pools don't affect the result.
     ///
-    /// We try to write at most once every five seconds. On SQLite this creates a small file next to
-    /// the database. After a request has failed to write, we also try a transaction.
+    /// A test write is done at most once every five seconds. On SQLite, this creates a small file
+    /// next to the database. After a request has failed to write, a transaction is tried as well.
     ///
     /// # Errors
-    /// Returns [`DatabaseError::Busy`] if the database does not respond within two seconds, and
+    /// Returns [`DatabaseError::Busy`] if the database doesn't respond within two seconds, and
     /// [`DatabaseError::Storage`] if it isn't writable within another two. The message doesn't
-    /// contain paths.
+    /// contain any paths.
     pub async fn ready(&self) -> Result<(), DatabaseError> {
         let ready = self.inner.pulse.ready().await;
         if self.backend() == Backend::Sqlite {
@@ -371,13 +372,14 @@ impl Pools {
             self.inner.was_away.store(true, Ordering::Relaxed);
         } else if self.inner.was_away.swap(false, Ordering::Relaxed) {
             // After failed attempts, a pool pauses for up to two seconds. A new pool doesn't, so
-            // once we report ready we can serve requests right away.
+            // once we report that we are ready, requests can be served right away.
             self.inner.renew();
         }
         ready
     }
 
-    /// Makes [`ready`](Self::ready) check one more of the service's folders. Errors call it `name`.
+    /// Makes [`ready`](Self::ready) also check a folder of the service, which errors refer to as
+    /// `name`.
     pub fn watch_folder(&self, name: &'static str, folder: &Path) {
         self.inner.pulse.writability().watch(name, folder);
     }
@@ -390,8 +392,7 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, because the current ones might wait for the server
-    /// forever.
+    /// Gives later requests new connections, as the current ones may wait for the server forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {
             log::error!("the database is not responding: requests fail until it recovers");

@@ -1,8 +1,8 @@
-//! Queries PostgreSQL, with a deadline.
+//! Queries PostgreSQL with a deadline.
 //!
-//! diesel uses libpq's blocking calls, which have no response timeout. A peer that accepts
-//! connections and acknowledges data but never responds would block the thread forever, so here we
-//! use the non-blocking calls.
+//! diesel uses libpq's blocking calls, which don't have a response timeout. If a peer accepts
+//! connections and acknowledges data but never responds, they would block the thread forever. Here,
+//! we therefore use the non-blocking calls.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,12 +15,12 @@ use pq_sys::PostgresPollingStatusType::{
     PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING,
 };
 
-/// Asks whether the server is a standby. The result is `t` or `f`.
+/// Asks whether the server is a standby. The answer is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
 pub(crate) struct Probe(NonNull<ffi::PGconn>);
 
-// SAFETY: a libpq connection can be used from any thread, one at a time. `&mut self` ensures that.
+// SAFETY: a libpq connection can be used from any thread, by one at a time, as `&mut self` ensures.
 unsafe impl Send for Probe {}
 
 impl Drop for Probe {
@@ -31,11 +31,11 @@ impl Drop for Probe {
 }
 
 impl Probe {
-    /// Connects, or gives up at the deadline.
+    /// Connects, or fails once the deadline has passed.
     ///
     /// # Errors
-    /// Returns libpq's message, which may contain parts of the URL, or says that the deadline has
-    /// passed.
+    /// Returns libpq's message, which may contain parts of the URL, or a message about the
+    /// deadline.
     pub fn connect(url: &str, deadline: Instant) -> Result<Self, String> {
         let url = CString::new(url).map_err(|_| "the URL contains a NUL byte".to_owned())?;
         // SAFETY: the string is NUL-terminated and outlives the call.
@@ -67,10 +67,10 @@ impl Probe {
         }
     }
 
-    /// Asks whether the server is a standby. Don't use the connection again after an error.
+    /// Asks whether the server is a standby. The connection must not be used again after an error.
     ///
     /// # Errors
-    /// Returns libpq's message, or says that the deadline has passed.
+    /// Returns libpq's message, or a message about the deadline.
     pub fn is_standby(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         // SAFETY: the connection is valid and the string is NUL-terminated.
@@ -93,7 +93,7 @@ impl Probe {
         self.answer(deadline)
     }
 
-    /// Reads the whole response, so another query can follow.
+    /// Reads the entire response, so that another query can follow.
     fn answer(&mut self, deadline: Instant) -> Result<bool, String> {
         let conn = self.0.as_ptr();
         let mut answer = None;
@@ -151,7 +151,7 @@ impl Probe {
     }
 }
 
-/// Discards server warnings. libpq would print them to stderr.
+/// Discards warnings from the server, which libpq would print to stderr.
 unsafe extern "C" fn ignore(_argument: *mut c_void, _message: *const c_char) {}
 
 fn micros(time: Duration) -> i64 {

@@ -1,8 +1,9 @@
-//! Uses a separate connection to check whether the database responds at all.
+//! Checks on a separate connection whether the database responds at all.
 //!
-//! libpq waits for a response forever. TCP options don't help, because a suspended server or a
-//! frozen machine still acknowledges the data it receives. So a waiting request checks periodically
-//! whether the server answers on another connection, and fails if it doesn't.
+//! libpq waits forever for a response. TCP options don't help, because a suspended server or a
+//! frozen machine still acknowledges the data that it receives. While a request is waiting, we
+//! therefore check at intervals whether the server answers on another connection, and make the
+//! request fail if it doesn't.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,36 +21,37 @@ use crate::target::Target;
 use crate::writability::Writability;
 use crate::{DatabaseError, Db};
 
-/// How long a request waits for PostgreSQL before checking whether the server responds at all.
+/// How long a request waits for PostgreSQL before we check whether the server responds at all.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(2);
-/// If PostgreSQL hasn't answered a query within this time, we drop the query and its connection.
+/// If PostgreSQL hasn't answered a query within this time, the query and its connection are
+/// dropped.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// How long an answer can be reused when several requests check at once.
+/// How long an answer can be reused if several requests check at the same time.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// Reported if a server responds but isn't writable.
+/// The error if a server responds but isn't writable.
 const STANDBY: &str = "the database is read-only: the server is a standby";
 
 /// Keeps track of whether a database responds.
 ///
-/// Only one thread queries at a time. A PostgreSQL query ends after [`GIVE_UP`], a SQLite query
-/// takes as long as its disk hangs.
+/// Only one thread sends queries at a time. A PostgreSQL query ends after [`GIVE_UP`], whereas a
+/// SQLite query takes as long as its disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
     writability: Writability,
     give_up: Duration,
-    /// Held during a test write, so that a hung disk blocks only one thread.
+    /// Held during a test write, so that a hanging disk only blocks one thread.
     trials: Arc<tokio::sync::Mutex<()>>,
-    /// Set while the database isn't responding.
+    /// Whether the database is currently not responding.
     hangs: AtomicBool,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The connection, when not in use.
+    /// The connection. `None` while it is in use.
     connection: Option<Connection>,
     /// The latest query.
     last: Option<Question>,
@@ -67,10 +69,10 @@ struct Question {
     answer: watch::Receiver<Option<Answer>>,
 }
 
-/// Whether the server is a standby, or why the query failed.
+/// Whether the server is a standby, or the reason that the query failed.
 type Answer = Result<bool, String>;
 
-/// Why the database didn't answer.
+/// The reason that the database didn't answer.
 enum NoAnswer {
     /// The query timed out.
     Hangs,
@@ -92,7 +94,7 @@ impl Pulse {
         Arc::new(Self { connector, writability, give_up: GIVE_UP, trials, hangs, state })
     }
 
-    /// Returns what we know about whether the disks are writable.
+    /// Returns the state of the check for writable disks.
     pub fn writability(&self) -> &Writability {
         &self.writability
     }
@@ -105,11 +107,12 @@ impl Pulse {
         self.ask(Duration::ZERO).await.map(drop).map_err(|_| DatabaseError::Busy)
     }
 
-    /// Checks at intervals and returns once the database stops responding.
+    /// Checks at intervals, and returns once the database stops responding.
     pub async fn lost(self: &Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
-            // A server that rejects new connections may still finish the statements it is running.
+            // A server that rejects new connections may still finish statements that are already
+            // running.
             if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
             }
@@ -129,8 +132,8 @@ impl Pulse {
         }
     }
 
-    /// Checks that the database is writable. This is separate, because requests shouldn't fail just
-    /// because a disk is slow.
+    /// Checks that the database is writable. This is a separate check because requests shouldn't
+    /// fail just because a disk is slow.
     async fn writable(self: &Arc<Self>) -> Result<(), DatabaseError> {
         let pulse = Arc::clone(self);
         let trial = async move {
@@ -152,7 +155,7 @@ impl Pulse {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Sends a query, or waits for one that is already pending. Reuses an answer if it isn't older
+    /// Sends a query, or waits for the one that is pending. An answer is reused if it isn't older
     /// than `fresh`.
     async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
@@ -163,7 +166,7 @@ impl Pulse {
                 Some(Err(cause)) => Err(NoAnswer::Refused(cause)),
                 None => Err(NoAnswer::Hangs),
             },
-            // The thread panicked or couldn't be started.
+            // The thread has panicked or couldn't be started.
             Ok(Err(_)) => Err(NoAnswer::Refused("the query was lost".to_owned())),
             Err(_) => Err(NoAnswer::Hangs),
         }
@@ -182,7 +185,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // Use a separate thread, because it may wait for a long time and is never joined.
+        // This needs a thread of its own, which may wait for a long time and is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);
@@ -195,7 +198,7 @@ impl Pulse {
         Some(question)
     }
 
-    /// Sends a query on the kept connection or a new one, and waits for the answer.
+    /// Sends a query on the existing connection or a new one, and waits for the answer.
     fn answer(&self, connection: Option<Connection>) -> Answer {
         let asked = match &self.connector.target {
             Target::Sqlite(_) => self.ask_file(connection),
@@ -212,7 +215,7 @@ impl Pulse {
         Ok(is_standby)
     }
 
-    /// Reads a row, which forces SQLite to read its file.
+    /// Reads a row, which makes SQLite access its file.
     fn ask_file(&self, kept: Option<Connection>) -> Result<(Connection, bool), DatabaseError> {
         let question = || diesel::dsl::sql::<Bool>("(SELECT count(*) < 0 FROM sqlite_master)");
         if let Some(Connection::File(mut db)) = kept
@@ -236,7 +239,7 @@ impl Pulse {
         {
             return Ok((Connection::Server(probe), is_standby));
         }
-        // If the kept connection fails right away, there is still time for a new one.
+        // If the existing connection fails right away, there is still time for a new one.
         let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
             let is_standby = probe.is_standby(deadline)?;
             Ok((Connection::Server(probe), is_standby))
@@ -250,8 +253,8 @@ impl Pulse {
 }
 
 impl Question {
-    /// Returns whether a thread is still waiting for the answer. The thread drops the sender when
-    /// it is done.
+    /// Returns whether a thread is still waiting for the answer. When done, the thread drops the
+    /// sender.
     fn is_open(&self) -> bool {
         self.answer.has_changed().is_ok()
     }
@@ -265,11 +268,11 @@ mod tests {
     use super::*;
     use crate::SqliteOptions;
 
-    /// Makes a test fail if a query hangs.
+    /// How long a query may hang before the test fails.
     const TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// Starts a peer that accepts connections but never answers queries, like a pooler whose server
-    /// hangs. It may answer the login. Returns its port.
+    /// Starts a peer that accepts connections but never answers queries, like a connection pooler
+    /// whose server hangs, and returns its port. It may answer the login.
     fn silent_peer(answers_login: bool) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -300,7 +303,7 @@ mod tests {
             let pulse = Arc::new(Pulse { give_up, ..Arc::into_inner(pulse).unwrap() });
             for _ in 0..50 {
                 let Some(mut question) = pulse.question(Duration::ZERO) else { continue };
-                // The query's thread keeps a handle to the pulse until the answer arrives.
+                // The thread of the query keeps a handle to the pulse until the answer arrives.
                 assert!(Arc::strong_count(&pulse) <= 2, "{}", Arc::strong_count(&pulse));
                 let answer = question.answer.wait_for(Option::is_some);
                 let answer = tokio::time::timeout(TIMEOUT, answer).await.unwrap().unwrap().clone();

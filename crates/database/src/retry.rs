@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a write is retried.
+/// How long to keep retrying a write.
 pub(crate) const RETRY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Retries while the database is busy, for up to `limit`.
+/// Retries for up to `limit` while the database is busy.
 pub(crate) async fn retry_while_busy<T, E, F>(
     limit: Duration,
     is_busy: fn(&E) -> bool,
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::DatabaseError;
 
-    /// Makes attempts, the first two of which fail. Returns the outcome and the number of attempts.
+    /// Makes attempts of which the first two fail. Returns the outcome and the number of attempts.
     async fn tried(limit: Duration, failure: fn() -> DatabaseError) -> (bool, usize) {
         let made = Cell::new(0);
         let outcome = retry_while_busy(limit, DatabaseError::is_busy, || {

@@ -46,7 +46,7 @@ pub struct DatabaseSettings {
     #[arg(long, env, default_value_t = 500, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000), global = true)]
     pub db_wait_ms: u64,
 
-    /// SQLite tuning options. Each service sets these in code.
+    /// SQLite tuning options, which each service sets in code.
     #[arg(skip)]
     pub sqlite: SqliteOptions,
 }
@@ -76,11 +76,11 @@ impl std::fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Opens the database and makes sure it is fully migrated.
+    /// Opens the database and makes sure that it is fully migrated.
     ///
-    /// On SQLite, this creates the folder and the file if needed, and migrates it. PostgreSQL is
-    /// only migrated with `auto_migrate`, because replicas may be starting while an older one is
-    /// still serving.
+    /// On SQLite, this creates the folder and the file if necessary, and migrates the file.
+    /// PostgreSQL is only migrated if `auto_migrate` is set, since a new replica may be starting
+    /// while an older one is still serving.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -93,7 +93,7 @@ impl DatabaseSettings {
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the scheme is
-    /// unknown, the file or server cannot be used, or migrations are pending.
+    /// unknown, the file or server can't be used, or migrations are pending.
     pub fn open(
         &self,
         data_dir: &Path,
@@ -110,8 +110,8 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Opens the database for a command that must not change it, such as a dry run. Never creates
-    /// or migrates it.
+    /// Opens the database for a command that must not change it, such as a dry run. The database is
+    /// neither created nor migrated.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -139,7 +139,7 @@ impl DatabaseSettings {
         Ok(self.pools(connector))
     }
 
-    /// Describes the database in the output of `serve --check`, without creating or migrating it.
+    /// Describes the database for the output of `serve --check`, without creating or migrating it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -179,9 +179,9 @@ impl DatabaseSettings {
         })
     }
 
-    /// Migrates the database and returns the applied versions.
+    /// Migrates the database and returns the versions that were applied.
     ///
-    /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints them.
+    /// Commands use [`MigrateCommand`](crate::MigrateCommand), which also prints these.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator.
@@ -215,8 +215,8 @@ impl DatabaseSettings {
         Ok(self.file(data_dir, name)?.filter(|path| !path.exists()))
     }
 
-    /// Copies a snapshot of the SQLite database to a new file while others keep using it. Returns
-    /// false for PostgreSQL, which has its own tools.
+    /// Copies a snapshot of the SQLite database to a new file, while others can keep using the
+    /// database. Returns false for PostgreSQL, which has its own tools for this.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -232,7 +232,7 @@ impl DatabaseSettings {
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the database
-    /// does not exist, or if `to` already exists or is not writable.
+    /// doesn't exist, or if `to` already exists or isn't writable.
     pub fn back_up(&self, data_dir: &Path, name: &str, to: &Path) -> Result<bool, DatabaseError> {
         self.refuse_missing(data_dir, name)?;
         let connector = self.connector(data_dir, name)?;
@@ -254,11 +254,11 @@ impl DatabaseSettings {
         })
     }
 
-    /// Checks a copy of a SQLite database and puts it in place. Does nothing for PostgreSQL.
+    /// Checks a copy of a SQLite database, and then puts it in place. Does nothing for PostgreSQL.
     ///
     /// # Errors
     /// Returns [`DatabaseError::Setup`] with a one-line message for the operator if the copy is
-    /// damaged or the folder is not writable.
+    /// damaged or the folder isn't writable.
     pub fn restore(&self, data_dir: &Path, name: &str, from: &Path) -> Result<(), DatabaseError> {
         self.file(data_dir, name)?.map_or(Ok(()), |path| place_file(from, &path))
     }
@@ -304,8 +304,8 @@ fn refuse_pending(
     )))
 }
 
-/// Validates the database URL on the command line, so that an invalid one is a usage error. We do
-/// this ourselves because clap's errors would quote the URL, and it may contain a password.
+/// Validates the database URL on the command line, so that an invalid one is a usage error. clap's
+/// own errors would quote the URL, which may contain a password.
 #[derive(Clone, Copy)]
 struct UrlParser;
 

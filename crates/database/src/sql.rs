@@ -1,17 +1,18 @@
-//! SQL that behaves the same on both databases.
+//! SQL that works the same on both databases.
 
 use diesel::dsl::{Escape, Like};
 use diesel::expression::Expression;
 use diesel::sql_types::Text;
 use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 
-/// Return type of [`starts_with`].
+/// The return type of [`starts_with`].
 pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Matches columns that start with a string, in which `%`, `_` and `\` are literal.
+/// Matches values of a column that start with `start`, in which `%`, `_` and `\` are taken
+/// literally.
 ///
-/// PostgreSQL matches case-sensitively, but SQLite only does so outside ASCII. To get the same
-/// result from both, store a column that was case-folded in Rust and fold the string too.
+/// PostgreSQL matches case-sensitively, whereas SQLite ignores the case of ASCII letters. To get
+/// the same result from both, store the column case-folded (in Rust) and fold `start` as well.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -29,8 +30,8 @@ where
     column.like(format!("{}%", escape(start))).escape('\\')
 }
 
-/// Returns a `LIKE … ESCAPE '\'` pattern that finds a string anywhere in a value. See
-/// [`starts_with`] about letter case.
+/// Returns a `LIKE … ESCAPE '\'` pattern that finds `needle` anywhere in a value. For letter case,
+/// see [`starts_with`].
 ///
 /// ```
 /// assert_eq!(database::contains_pattern("a_b"), r"%a\_b%");

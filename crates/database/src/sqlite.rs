@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 /// How long a command pauses between long SQLite transactions. Other writers poll for the lock
-/// every 100 ms, so this lets them get it.
+/// every 100 ms, so this is enough for them to get it.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 
 /// SQLite tuning options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// Page size of a new file in bytes. `None` means SQLite's default of 4096.
+    /// Page size of new files in bytes. `None` means SQLite's default of 4096.
     pub page_size: Option<u32>,
-    /// Page cache per connection, in KiB.
+    /// Size of each connection's page cache, in KiB.
     pub cache_kib: u32,
-    /// How many bytes of the file to memory-map.
+    /// Maximum number of bytes of the file to memory-map.
     pub mmap_bytes: u64,
     /// Whether to overwrite deleted rows with zeros.
     pub secure_delete: bool,

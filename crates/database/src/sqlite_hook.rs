@@ -7,15 +7,15 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Makes all later SQLite connections in this process keep their query plans and WAL files.
+/// Makes all later SQLite connections of this process keep their query plans and WAL files.
 ///
-/// By default, SQLite plans a statement using the values of some parameters, such as `LIMIT`, and
-/// re-plans it whenever such a value changes. That gains us nothing, because our databases don't
-/// contain statistics.
+/// By default, SQLite takes the values of some parameters, such as `LIMIT`, into account when it
+/// plans a statement, and plans it again whenever such a value changes. This is of no use to us,
+/// because our databases don't contain statistics.
 ///
-/// The `-wal` and `-shm` files are kept when the last connection is closed, with an empty WAL. On a
-/// full or read-only disk they couldn't be created again, and without them SQLite can't open the
-/// database, not even for reading.
+/// The `-wal` and `-shm` files are kept when the last connection is closed, with the WAL emptied.
+/// On a full or read-only disk, they couldn't be created again, and without them SQLite can't open
+/// the database, not even for reading.
 pub(crate) fn set_up_connections() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -27,7 +27,7 @@ pub(crate) fn set_up_connections() {
     });
 }
 
-/// SQLite calls this for each connection it opens.
+/// Called by SQLite for each connection that it opens.
 unsafe extern "C" fn set_up(
     connection: *mut ffi::sqlite3,
     _message: *mut *mut c_char,
@@ -35,8 +35,8 @@ unsafe extern "C" fn set_up(
 ) -> c_int {
     let mut stays: c_int = 1;
     // SAFETY: the connection is being opened and already has its file. The first call reads an
-    // integer, and does nothing if the database is not in a file. The second one takes an integer
-    // and a pointer, which may be null.
+    // integer, and does nothing if the database isn't in a file. The second call takes an integer,
+    // and a pointer that may be null.
     unsafe {
         ffi::sqlite3_file_control(
             connection,

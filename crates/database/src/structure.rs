@@ -1,4 +1,4 @@
-//! Checks a database's structure, but not its contents.
+//! Checks the structure of a database, but not its contents.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -6,15 +6,15 @@ use diesel::sql_types::{BigInt, Text};
 
 use crate::{DatabaseError, Db};
 
-/// Maximum number of faults to report, not counting foreign keys.
+/// Maximum number of problems to report, not counting foreign keys.
 const NAMED: i64 = 20;
 
-/// Returns a database's structural faults as sentences. There are up to twenty, plus one for each
-/// pair of tables with broken foreign keys.
+/// Returns the structural problems of a database as sentences. There are at most twenty, plus one
+/// for each pair of tables with broken foreign keys.
 ///
 /// On SQLite, this checks pages, indexes and foreign keys (`PRAGMA integrity_check` and
-/// `foreign_key_check`), which reads the whole file. On PostgreSQL, it only looks for indexes that
-/// an interrupted statement left invalid. Use `pg_amcheck` for everything else.
+/// `foreign_key_check`), which means reading the entire file. On PostgreSQL, it only looks for
+/// indexes that an interrupted statement left invalid. Use `pg_amcheck` for anything else.
 ///
 /// # Errors
 /// Returns an error if the database cannot be read.

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database that a URL points to, depending on its scheme.
+/// The database that a URL points to, as determined by its scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.
     Sqlite(PathBuf),
-    /// A PostgreSQL URL. It may contain a password, so it is never printed.
+    /// A PostgreSQL URL. It is never printed because it may contain a password.
     Postgres(String),
 }
 
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Returns `NAME.db` in the data folder, which is every service's default.
+    /// Returns the path `NAME.db` in the data folder, which is the default for all services.
     pub fn file_in(data_dir: &Path, name: &str) -> Self {
         Self::Sqlite(data_dir.join(format!("{name}.db")))
     }
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Target {
     }
 }
 
-/// Returns whether a string is safe to print as a scheme. Anything else could be part of a
+/// Returns whether a string can safely be printed as a scheme. Anything else could be part of a
 /// password.
 fn is_scheme(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

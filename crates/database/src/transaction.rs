@@ -8,15 +8,15 @@ use diesel::{RunQueryDsl, SqliteConnection};
 
 use crate::{DatabaseError, Db};
 
-/// Runs `work` in a transaction that takes the write lock up front. If `work` fails, the
+/// Runs `work` in a transaction that takes the write lock at the start. If `work` fails, the
 /// transaction is rolled back.
 ///
-/// With a plain `BEGIN`, SQLite takes the lock at the first write, and fails without waiting if
-/// another connection has written in the meantime. `BEGIN IMMEDIATE` waits. Inside another
-/// transaction, this creates a savepoint.
+/// With a plain `BEGIN`, SQLite only takes the lock at the first write, and fails without waiting
+/// if another connection has written in the meantime. `BEGIN IMMEDIATE`, however, waits. Inside
+/// another transaction, this creates a savepoint.
 ///
-/// On PostgreSQL we always use READ COMMITTED, whatever the server's default. A transaction that
-/// first waits for an advisory lock must see what the previous holder committed.
+/// On PostgreSQL, the isolation level is always READ COMMITTED, whatever the server's default.
+/// After waiting for an advisory lock, a transaction has to see what the previous holder committed.
 ///
 /// ```
 /// use diesel::prelude::*;
@@ -28,8 +28,8 @@ use crate::{DatabaseError, Db};
 /// ```
 ///
 /// # Errors
-/// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if it couldn't get
-/// the lock in time.
+/// Returns the error from `work` after a rollback, or [`DatabaseError::Busy`] if the lock couldn't
+/// be taken in time.
 pub fn transaction<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -38,7 +38,7 @@ where
     finish(db, work)
 }
 
-/// Starts a write transaction, or a savepoint inside one.
+/// Begins a write transaction, or a savepoint if one is already open.
 pub(crate) fn begin(db: &mut Db) -> Result<(), Error> {
     let begun = match db {
         Db::Sqlite(conn) => AnsiTransactionManager::begin_transaction_sql(conn, "BEGIN IMMEDIATE"),
@@ -70,11 +70,11 @@ where
     }
 }
 
-/// Runs `work` like [`transaction`], but always rolls back. Dry runs report exactly what would
-/// happen this way.
+/// Runs `work` like [`transaction`], but always rolls back. This lets dry runs report exactly what
+/// would happen.
 ///
 /// # Errors
-/// Returns the error from `work`, or [`DatabaseError::Busy`] if it couldn't get the lock in time.
+/// Returns the error from `work`, or [`DatabaseError::Busy`] if the lock couldn't be taken in time.
 pub fn rehearse<T, E>(db: &mut Db, work: impl FnOnce(&mut Db) -> Result<T, E>) -> Result<T, E>
 where
     E: From<DatabaseError>,
@@ -87,13 +87,13 @@ where
 
 fn roll_back(db: &mut Db) {
     if let Err(failed) = <Db as TransactionManager<Db>>::rollback_transaction(db) {
-        // The lost connection has already been logged, and the pool will drop it.
+        // The lost connection has already been logged and will be dropped by the pool.
         let level = if is_loss(&failed) { log::Level::Debug } else { log::Level::Warn };
         log::log!(level, "a transaction could not be rolled back: {failed}");
     }
 }
 
-/// Returns whether a rollback failed because the connection was lost.
+/// Returns whether a rollback failed because the connection had been lost.
 fn is_loss(failed: &Error) -> bool {
     use DatabaseErrorKind::{ClosedConnection, UnableToSendCommand};
     matches!(
@@ -103,10 +103,11 @@ fn is_loss(failed: &Error) -> bool {
     )
 }
 
-/// Starts consistent reads that last until [`end_reading`]. Don't start a transaction before that.
+/// Begins consistent reads, which last until [`end_reading`]. No transaction may be started in
+/// between.
 ///
-/// Outside a transaction, SQLite locks its file for every statement. Running many short reads in
-/// one transaction needs only a fraction of the system calls. This does nothing on PostgreSQL.
+/// Outside of a transaction, SQLite locks its file for every statement, so running many short reads
+/// in one transaction takes only a fraction of the system calls. Does nothing on PostgreSQL.
 ///
 /// # Errors
 /// Returns any database error.
@@ -117,7 +118,7 @@ pub fn begin_reading(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Ends consistent reads. If this fails, drop the connection.
+/// Ends consistent reads. If this fails, the connection must be dropped.
 ///
 /// # Errors
 /// Returns any database error.

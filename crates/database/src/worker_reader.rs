@@ -9,12 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::transaction::{begin_reading, end_reading};
 use crate::{Backend, DatabaseError, Db, Pools};
 
-/// Values that a service caches on each worker's connection, such as rows that every request needs.
+/// Values that a service caches along with each worker's connection, such as rows that all requests
+/// need.
 pub trait ReaderCache: Default + 'static {
     /// Values that all connections share.
     type Shared: 'static;
 
-    /// Brings the cache up to date. This is called at the start of each read transaction.
+    /// Brings the cache up to date. Called at the start of each read transaction.
     ///
     /// # Errors
     /// Returns any database error.
@@ -25,9 +26,9 @@ pub trait ReaderCache: Default + 'static {
 ///
 /// On SQLite, a few point reads cost less than switching threads, so they use a read-only
 /// connection right on the worker thread. Requests that are ready at the same time share a read
-/// transaction. SQLite then locks its file just once, and a single statement keeps the cache up to
-/// date. The transaction ends before the thread polls for more requests, so those see all earlier
-/// commits. PostgreSQL reads go through the pool and aren't cached.
+/// transaction. For these, SQLite only has to lock its file once, and a single statement keeps the
+/// cache up to date. The transaction ends before the thread polls for further requests, which
+/// therefore see all earlier commits. On PostgreSQL, reads go through the pool and aren't cached.
 ///
 /// Clones share everything. Worker threads must run a [`LocalSet`](tokio::task::LocalSet), as they
 /// do in actix.
@@ -43,7 +44,7 @@ struct Inner<S> {
 }
 
 struct Connection {
-    /// The reader this connection belongs to.
+    /// The reader that this connection belongs to.
     reader: u64,
     db: Db,
     cache: Box<dyn Any>,
@@ -62,7 +63,7 @@ impl<C: ReaderCache> Clone for WorkerReader<C> {
 }
 
 impl<C: ReaderCache> WorkerReader<C> {
-    /// Creates a reader with its own connections.
+    /// Creates a reader with connections of its own.
     pub fn new(pools: Pools, shared: C::Shared) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let id = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -74,8 +75,8 @@ impl<C: ReaderCache> WorkerReader<C> {
         &self.inner.shared
     }
 
-    /// Does all of a request's database work on one connection. On SQLite, `short` work (a few
-    /// point reads) stays on the worker thread and is done by the time this function returns,
+    /// Runs all of a request's database work on a single connection. On SQLite, `short` work (a few
+    /// point reads) stays on the worker thread, and is already done when this function returns,
     /// before the future is awaited.
     ///
     /// # Errors
@@ -105,7 +106,7 @@ impl<C: ReaderCache> WorkerReader<C> {
             Read::Done(done)
         } else {
             let pools = pools.clone();
-            // Boxed so that this future doesn't make short reads larger.
+            // Boxed to keep the future of short reads small.
             Read::Pooled(Box::pin(async move { pools.read(|db| work(db, None)).await }))
         };
         async move {
@@ -128,7 +129,7 @@ impl Connection {
         Ok(Box::new(Self { reader, db, cache, open: false }))
     }
 
-    /// Starts a read transaction unless one is open. Closes the connection on failure.
+    /// Begins a read transaction unless one is open. If this fails, the connection is closed.
     fn begin<C: ReaderCache>(
         mut self: Box<Self>,
         shared: &C::Shared,
@@ -141,13 +142,13 @@ impl Connection {
             cache.refresh(&mut self.db, shared)?;
         }
         self.open = true;
-        // Runs after all requests that are ready now and before any that arrive later.
+        // Runs after all requests that are ready now, but before any that arrive later.
         tokio::task::spawn_local(async { end() });
         Ok(self)
     }
 }
 
-/// Ends the read transaction. Closes the connection on failure.
+/// Ends the read transaction. If this fails, the connection is closed.
 fn end() {
     CONNECTION.with_borrow_mut(|own| {
         let Some(connection) = own.as_mut().filter(|connection| connection.open) else { return };

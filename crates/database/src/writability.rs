@@ -1,4 +1,4 @@
-//! Checks that the disks are writable. They may fill up or become read-only while a server is
+//! Checks that the disks are writable, since they may fill up or become read-only while a server is
 //! running.
 
 use std::fs::{self, OpenOptions};
@@ -16,23 +16,23 @@ use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long the result of a test write is valid. Each test writes to the disk, so we don't want too
-/// many.
+/// How long the result of a test write is valid. Since tests write to the disk, there shouldn't be
+/// too many.
 const VALID: Duration = Duration::from_secs(5);
-/// The data for a test write. This is one block on most file systems.
+/// The data for a test write, which is one block on most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// Keeps track of whether a service's database and folders are writable.
+/// Keeps track of whether the database and folders of a service are writable.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
     refusals: Mutex<Refusals>,
 }
 
-/// Requests that failed to write. They count until a test write succeeds.
+/// Requests that failed to write, which count until a test write succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
-    /// The number of storage failures before the last successful test write.
+    /// Number of storage failures before the last successful test write.
     settled: u64,
     tried: Option<Instant>,
 }
@@ -48,13 +48,13 @@ impl Writability {
         Self { folders: Mutex::new(folder.into_iter().collect()), refusals }
     }
 
-    /// Adds a folder to those that are tested by writing to them.
+    /// Adds a folder to be tested by writing to it.
     pub fn watch(&self, name: &'static str, folder: &Path) {
         self.folders.lock().push(FolderTrial::new(name, folder.to_owned()));
     }
 
-    /// Returns why something isn't writable, or `None` if everything is. Only tries to write once
-    /// per [`VALID`].
+    /// Returns the reason that something isn't writable, or `None` if everything is. Test writes
+    /// are done at most once per [`VALID`].
     pub fn fault(&self, connector: &Connector) -> Option<String> {
         let folder_fault = self.folders.lock().iter_mut().find_map(FolderTrial::fault);
         if folder_fault.is_some() {
@@ -76,8 +76,8 @@ impl Writability {
     }
 }
 
-/// Removes quoted paths, such as those of files in PostgreSQL's messages, because the readiness
-/// check's result is public.
+/// Removes quoted paths, e.g. of files in messages from PostgreSQL, because the result of the
+/// readiness check is public.
 fn without_paths(cause: &str) -> String {
     let parts = cause.split('"').enumerate();
     let kept = parts.filter(|(index, part)| index.is_multiple_of(2) || !part.contains('/'));
@@ -89,7 +89,7 @@ fn folder_of(path: &Path) -> PathBuf {
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Commits a change that does nothing but still has to reach the disk.
+/// Commits a change that has no effect but still has to reach the disk.
 fn write(connector: &Connector) -> Result<(), DatabaseError> {
     let mut db = connector.connect(Role::Writer)?;
     match &mut db {
@@ -124,7 +124,7 @@ impl FolderTrial {
     fn fault(&mut self) -> Option<String> {
         if self.tried.is_none_or(|at| at.elapsed() >= VALID) {
             let before = self.fault.take();
-            // The readiness check's result is public, so the error must not contain the path.
+            // The result of the readiness check is public, so the error must not contain the path.
             let outcome = try_write(&self.folder);
             self.fault = outcome.as_ref().err().map(|error| describe(self.name, error));
             self.tried = Some(Instant::now());
@@ -150,7 +150,7 @@ fn describe(name: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes a block to a new file and removes it again. Also succeeds if the folder doesn't exist
+/// Writes a block to a new file, which is then removed. Also succeeds if the folder doesn't exist
 /// yet.
 fn try_write(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".write-trial-{}", std::process::id()));
@@ -162,8 +162,8 @@ fn try_write(folder: &Path) -> io::Result<()> {
     };
     let written = file.write_all(&BLOCK).and_then(|()| file.sync_data());
     match fs::remove_file(&path) {
-        // The folder is shared with a replica in another container that has the same process ID,
-        // and it has removed the file.
+        // The folder is shared with a replica that has the same process ID in another container,
+        // and the replica has removed the file.
         Err(error) if error.kind() == ErrorKind::NotFound => written,
         removed => written.and(removed),
     }

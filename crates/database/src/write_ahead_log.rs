@@ -6,8 +6,8 @@ use diesel::sql_types::Integer;
 
 use crate::{DatabaseError, Db};
 
-/// How long [`clear_log`] waits for readers, in milliseconds. No other connection can write during
-/// that time.
+/// How long [`clear_log`] waits for readers, in milliseconds. During this time, no other connection
+/// can write.
 const CLEAR_MS: u32 = 200;
 
 #[derive(QueryableByName)]
@@ -22,21 +22,21 @@ struct Checkpoint {
     busy: i32,
 }
 
-/// Copies SQLite's write-ahead log to the database file and empties it, which removes deleted
-/// content from the log. Does nothing on PostgreSQL.
+/// Copies SQLite's write-ahead log to the database file and empties it, so that the log no longer
+/// contains deleted content. Does nothing on PostgreSQL.
 ///
 /// # Errors
 /// Returns [`DatabaseError::Busy`] if another connection keeps reading or writing for more than a
-/// moment, and any other database error.
+/// moment. Otherwise, returns any database error.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     let before: Timeout = diesel::sql_query("PRAGMA busy_timeout").get_result(conn)?;
-    // The first checkpoint copies most of the log without blocking writers.
+    // The first checkpoint copies most of the log without blocking any writers.
     conn.batch_execute(&format!(
         "PRAGMA wal_checkpoint(PASSIVE); PRAGMA busy_timeout = {CLEAR_MS}"
     ))?;
     let done = diesel::sql_query("PRAGMA wal_checkpoint(TRUNCATE)").get_result::<Checkpoint>(conn);
     conn.batch_execute(&format!("PRAGMA busy_timeout = {}", before.timeout))?;
-    // SQLite reports a busy log in the result row, not as an error.
+    // SQLite reports that the log is busy in the result row rather than as an error.
     if done?.busy == 0 { Ok(()) } else { Err(DatabaseError::Busy) }
 }

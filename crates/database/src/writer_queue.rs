@@ -1,4 +1,4 @@
-//! Transactions for long-running commands. They leave gaps for other writers and retry while the
+//! Transactions for long-running commands, which leave gaps for other writers and retry while the
 //! database is busy.
 
 use std::thread;
@@ -6,32 +6,32 @@ use std::time::{Duration, Instant};
 
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
-/// How long a command may keep writing before it yields to other SQLite writers. They wait for up
+/// How long a command may keep writing before it yields to other SQLite writers. These wait for up
 /// to five seconds and get the lock in no particular order.
 const SLICE: Duration = Duration::from_millis(400);
 
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
-/// How long a job may wait for a long write before we log a warning.
+/// How long a job can wait for a long write before a warning is logged.
 const WARN_AFTER: Duration = Duration::from_secs(5);
 /// Minimum time between log lines.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Tracks attempts that found the database busy or unreachable.
+/// Keeps track of attempts for which the database was busy or unreachable.
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
     limit: Option<Duration>,
-    /// The time of the first attempt and of the last log line.
+    /// The time of the first attempt, and that of the last log line.
     began: Option<(Instant, Option<Instant>)>,
 }
 
 impl Retries {
-    /// Retries for up to `limit`. The [`default`](Self::default) retries forever.
+    /// Retries for up to `limit`, unlike [`default`](Self::default), which retries forever.
     pub fn up_to(limit: Duration) -> Self {
         Self { limit: Some(limit), began: None }
     }
 
-    /// Pauses before the next attempt, or returns false if the limit was reached. Logs a warning
-    /// after five seconds and then once a minute.
+    /// Pauses before the next attempt, or returns false once the limit has been reached. Logs a
+    /// warning after five seconds and from then on once a minute.
     pub fn pause(&mut self) -> bool {
         self.pause_with(&thread::sleep)
     }
@@ -55,7 +55,7 @@ impl Retries {
     }
 }
 
-/// Runs a series of transactions and lets other programs write in between.
+/// Runs a series of transactions between which other programs can write.
 ///
 /// ```
 /// use std::time::Duration;
@@ -77,7 +77,7 @@ pub struct WriterQueue<'p, E> {
     is_busy: fn(&E) -> bool,
     begin: Instant,
     slice: Duration,
-    /// How to pause. Tests record the pauses instead.
+    /// How to pause. Tests use this to record the pauses instead.
     pause: &'p dyn Fn(Duration),
 }
 
@@ -90,7 +90,7 @@ impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
 
     /// Runs a transaction.
     ///
-    /// If the commit wasn't acknowledged, the transaction runs again, so `work` must be idempotent.
+    /// A transaction whose commit wasn't acknowledged runs again, so `work` must be idempotent.
     ///
     /// # Errors
     /// Returns the error from `work`, or [`DatabaseError::Busy`] if the database was busy for too

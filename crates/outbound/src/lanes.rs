@@ -117,7 +117,7 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
         }
     }
 
-    /// Returns whether so many attempts are hanging that new receivers get less time than others.
+    /// Returns whether enough attempts are hanging that new receivers get less time than others.
     pub(crate) fn is_crowded(&self) -> bool {
         self.slow >= MOST / 2
     }
