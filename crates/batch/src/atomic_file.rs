@@ -1,11 +1,11 @@
-//! Files that are written atomically, so they appear complete or not at all.
+//! Files that are written atomically, so that they appear either complete or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A new file's mode before the umask is applied. [`File::create`] uses the same one.
+/// The mode of a new file before the umask is applied, which is also what [`File::create`] uses.
 const MODE: u32 = 0o666;
 
 /// Readable only by the owner.
@@ -13,9 +13,10 @@ const PRIVATE: u32 = 0o600;
 
 /// A file that only gets its final name once it is complete.
 ///
-/// Readers see either the old file or the new one, never half of it, even after a power failure.
-/// [`Self::commit`] syncs the content, renames the file and syncs the folder. Dropping the value
-/// without a commit removes the file, but a killed process leaves a `.….tmp` file behind.
+/// Readers see either the old file or the new one but never half of it, even after a power failure.
+/// [`Self::commit`] syncs the content, renames the file and syncs the folder. If the value is
+/// dropped without a commit, the file is removed. A process that is killed leaves a `.….tmp` file
+/// behind.
 ///
 /// ```
 /// use std::io::Write;
@@ -37,8 +38,8 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty file with a unique name in `folder`. The final path should be in the same
-    /// folder, because files can't be renamed across file systems.
+    /// Creates an empty file with a unique name in `folder`. This should be the folder of the final
+    /// path, since files can't be renamed across file systems.
     ///
     /// # Errors
     /// Returns an error if the folder is not writable.
@@ -64,8 +65,8 @@ impl AtomicFile {
         Ok(Self { file, temporary, named: false })
     }
 
-    /// Creates an empty file with a given name, or truncates one that a killed process left behind.
-    /// Only use this if no other process writes to the folder.
+    /// Creates an empty file with the given name, or truncates one that a killed process left
+    /// behind. Use this only if no other process writes to the folder.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -79,7 +80,7 @@ impl AtomicFile {
         &self.temporary
     }
 
-    /// Returns the open file, for positioned writes or to get its length.
+    /// Returns the open file, e.g. for positioned writes or for its length.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -88,8 +89,8 @@ impl AtomicFile {
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails, or if `path` is on another file system. In
-    /// that case the file is removed and `path` is unchanged. If only syncing the folder failed,
-    /// the file is already at `path`.
+    /// this case, the file is removed and `path` is unchanged, unless only syncing the folder
+    /// failed. Then the file is already at `path`.
     pub fn commit(mut self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, path)?;
@@ -122,10 +123,10 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Atomically replaces a file's content, creating the file if needed.
+/// Atomically replaces the content of a file, which is created if needed.
 ///
 /// # Errors
-/// Returns an error if the folder is not writable or the disk is full. The old file then stays
+/// Returns an error if the folder isn't writable or the disk is full. The old file is then left
 /// unchanged.
 ///
 /// ```
@@ -143,11 +144,11 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     file.commit(path)
 }
 
-/// Copies a file atomically. The copy is either complete or doesn't appear at all.
+/// Copies a file atomically, so that the copy is either complete or doesn't appear at all.
 ///
 /// # Errors
-/// Returns an error if `from` cannot be read, or the folder of `to` is not writable. `to` then
-/// stays unchanged.
+/// Returns an error if `from` can't be read or if the folder of `to` isn't writable. `to` is then
+/// left unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -164,7 +165,7 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copy.commit(to)
 }
 
-/// Syncs a folder to make renames in it survive a power failure.
+/// Syncs a folder so that renames in it survive a power failure.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be opened or synced.
@@ -172,7 +173,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Returns a path's parent folder, or the current folder if the path doesn't have one.
+/// Returns the parent folder of a path, or the current folder if the path doesn't have a parent.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,

@@ -1,14 +1,14 @@
-//! Reads a file up to its length at the start.
+//! Reads a file only up to the length that it had at the start.
 
 use std::fs;
 use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
-/// Reads a file up to the length that it had at the start. Otherwise, a file that grows faster than we
-/// read it would never end.
+/// Reads a file only up to the length that it had at the start. Otherwise, reading a file that
+/// keeps growing might never end.
 ///
-/// Files whose length is 0 but that have content, as in `/proc` and on some network mounts, are read to
-/// their end.
+/// Files with a length of 0 that do have content, as in `/proc` and on some network mounts, are
+/// read to their end.
 ///
 /// ```
 /// use std::fs::File;
@@ -28,12 +28,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct BoundedReader<R> {
     inner: Take<R>,
-    /// The path, until we know whether a file of length 0 has content.
+    /// The path, until it is known whether a file with a length of 0 has content.
     empty: Option<PathBuf>,
 }
 
 impl<R: Read> BoundedReader<R> {
-    /// Wraps the reader of a file that had this length, in bytes.
+    /// Wraps the reader of a file that is `length` bytes long.
     pub fn new(inner: R, path: &Path, length: u64) -> Self {
         match length {
             0 => Self { inner: inner.take(u64::MAX), empty: Some(path.to_owned()) },
@@ -49,7 +49,7 @@ impl<R: Read> Read for BoundedReader<R> {
             && let Some(path) = self.empty.take()
             && fs::metadata(path)?.len() > 0
         {
-            // It was empty and is being written.
+            // The file was empty and is being written to.
             self.inner.set_limit(0);
             return Ok(0);
         }

@@ -1,15 +1,15 @@
-//! Recognizes non-text files by their first bytes.
+//! Recognizes files that aren't text by their first bytes.
 
 use std::io;
 
-/// How many bytes [`refuse_archive`] looks at.
+/// Number of bytes that [`refuse_archive`] looks at.
 pub const ARCHIVE_START: usize = 512;
 
-/// Rejects archives, documents and any compressed format other than gzip and Zstandard, going by
-/// their first bytes.
+/// Rejects archives, documents, and compressed formats other than gzip and Zstandard, judging by
+/// the first bytes of a file.
 ///
 /// # Errors
-/// Returns a message for the operator that mentions the format.
+/// Returns a message for the operator that names the format.
 pub fn refuse_archive(start: &[u8]) -> io::Result<()> {
     let advice = match start {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {

@@ -1,4 +1,4 @@
-//! Command inputs (files, pipes, folders or standard input).
+//! The inputs of commands, which are files, pipes, folders or standard input.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The command-line argument for standard input.
 const STDIN: &str = "-";
 
-/// An input from the command line that we have classified but not opened.
+/// An input from the command line that has been classified but not opened.
 ///
 /// ```
 /// use std::io::Read;
@@ -38,7 +38,7 @@ pub enum Input {
     Folder(PathBuf),
 }
 
-/// Changes whenever the input is written. See [`Input::stamp`].
+/// A value that changes whenever the input is written to. See [`Input::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 
@@ -46,7 +46,7 @@ impl Input {
     /// Classifies a path from the command line.
     ///
     /// # Errors
-    /// Returns an error if the path does not exist or is not accessible.
+    /// Returns an error if the path doesn't exist or isn't accessible.
     ///
     /// ```
     /// use std::path::Path;
@@ -80,7 +80,7 @@ impl Input {
         }
     }
 
-    /// Returns a file's length in bytes, or `None` for other inputs.
+    /// Returns the length of a file in bytes, or `None` for other inputs.
     pub fn length(&self) -> Option<u64> {
         match self {
             Self::File(path) => fs::metadata(path).ok().map(|data| data.len()),
@@ -93,14 +93,14 @@ impl Input {
         matches!(self, Self::File(_) | Self::Folder(_))
     }
 
-    /// Returns a value that changes when the file is written. It is always the same for inputs that
-    /// aren't files.
+    /// Returns a value that changes whenever the file is written to. For inputs other than files,
+    /// it is always the same.
     ///
-    /// If a list is read while it's still being downloaded, it looks complete but is truncated.
-    /// Comparing the stamps from before and after reading catches this.
+    /// A list that is read while it is still being downloaded looks complete but is truncated. This
+    /// can be detected by comparing the stamps from before and after reading.
     ///
     /// # Errors
-    /// Returns an error if the file is not accessible.
+    /// Returns an error if the file isn't accessible.
     ///
     /// ```
     /// let file = tempfile::NamedTempFile::new()?;
@@ -118,11 +118,11 @@ impl Input {
         Ok(InputStamp(Some((found.dev(), found.ino(), found.len(), changed))))
     }
 
-    /// Opens the input, unbuffered. An empty `.gz` or `.zst` file is an error, because it must have
-    /// been truncated.
+    /// Opens the input without a buffer. An empty `.gz` or `.zst` file is an error, since it must
+    /// have been truncated.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be opened or is a folder.
+    /// Returns an error if the input can't be opened or is a folder.
     ///
     /// ```
     /// use batch::Input;

@@ -1,11 +1,11 @@
-//! A timer for periodic work in a loop.
+//! A timer for periodic work within a loop.
 
 use std::time::{Duration, Instant};
 
-/// A timer for a loop to poll.
+/// A timer that a loop polls.
 ///
-/// Loaders use it to record progress, flush or commit every few seconds. Each poll costs one clock
-/// read.
+/// Loaders use it to record progress, flush or commit every few seconds. Polling only reads the
+/// clock.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,7 +27,7 @@ impl Interval {
         Self { every, last: Instant::now() }
     }
 
-    /// Returns whether the interval is over, and if so, starts the next one.
+    /// Returns whether the interval is over, in which case the next one starts.
     pub fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {
@@ -36,7 +36,7 @@ impl Interval {
         due
     }
 
-    /// Restarts the interval, for when the work was done for another reason.
+    /// Restarts the interval because the work was just done for another reason.
     pub fn restart(&mut self) {
         self.last = Instant::now();
     }

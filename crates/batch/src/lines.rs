@@ -1,4 +1,4 @@
-//! Reads lines of any length in bounded memory.
+//! Reads lines of any length using bounded memory.
 
 use std::io::{self, BufRead};
 
@@ -6,12 +6,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads lines using a limited amount of memory.
 ///
-/// The input isn't trusted, and a file with a single endless line must not use up all memory. A
-/// line within the limit is returned without its line ending (`\n` or `\r\n`), which doesn't count.
-/// For a longer one, we return the start and skip the rest. A byte order mark at the start of the
-/// input is dropped. Line numbers start at 1.
+/// The input isn't trusted, so a file with a single endless line must not use up all memory. A line
+/// within the limit is returned without its line ending (`\n` or `\r\n`), which doesn't count
+/// towards the limit. Of a longer line, only the start is returned and the rest is skipped. A byte
+/// order mark at the start of the input is dropped. Line numbers start at 1.
 ///
-/// Lines that are entirely in the input's buffer aren't copied.
+/// Lines that are entirely within the input's buffer aren't copied.
 ///
 /// ```
 /// use batch::{BoundedLines, Line};
@@ -27,9 +27,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// A line that spans several of the input's buffers is assembled here.
+    /// Used to assemble lines that span several fills of the input's buffer.
     joined: Vec<u8>,
-    /// Bytes in the input's buffer that were returned but not consumed yet.
+    /// Number of bytes in the input's buffer that were returned but not consumed yet.
     given: usize,
     number: u64,
 }
@@ -46,7 +46,7 @@ pub enum Line<'a> {
     },
 }
 
-/// Why a line can't be used as text.
+/// The reason that a line can't be used as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than the limit.
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
 
 /// The location of the next line.
 enum Found {
-    /// In the input's buffer. The lengths are without and with the line feed.
+    /// In the input's buffer. The lengths are those without and with the line feed.
     InBuffer {
         length: usize,
         with_end: usize,
@@ -107,8 +107,8 @@ impl<R: BufRead> BoundedLines<R> {
         }))
     }
 
-    /// Like [`Self::next_line`], but keeps a trailing carriage return. This is for formats that
-    /// allow line endings in values.
+    /// Like [`Self::next_line`], but keeps a trailing carriage return, for formats in which values
+    /// can contain line endings.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read.
@@ -142,7 +142,7 @@ impl<R: BufRead> BoundedLines<R> {
         Ok(Some((self.number, line)))
     }
 
-    /// Returns the input. Its buffer still contains the line that was returned last.
+    /// Returns the input, whose buffer still contains the line that was last returned.
     ///
     /// ```
     /// let mut lines = batch::BoundedLines::new(std::io::BufReader::new(std::io::empty()), 9);
@@ -152,10 +152,10 @@ impl<R: BufRead> BoundedLines<R> {
         &mut self.input
     }
 
-    /// Finds the next line, copying it only if it doesn't fit in the input's buffer.
+    /// Finds the next line. It is only copied if it doesn't fit in the input's buffer.
     fn find(&mut self) -> io::Result<Option<Found>> {
         self.joined.clear();
-        // A byte order mark and a carriage return don't count towards the limit.
+        // Neither a byte order mark nor a carriage return counts towards the limit.
         let room = self.limit.saturating_add(BYTE_ORDER_MARK.len() + 1);
         let (mut any, mut too_long) = (false, false);
         loop {
@@ -195,7 +195,7 @@ mod tests {
 
     const LONGEST: usize = 64 * 1024;
 
-    /// Reads all lines. Each has its number, its bytes, and whether it is too long.
+    /// Reads all lines, each with its number, its bytes, and whether it is too long.
     fn read(bytes: &[u8], capacity: usize, limit: usize) -> Vec<(u64, Vec<u8>, bool)> {
         let mut lines = BoundedLines::new(BufReader::with_capacity(capacity, bytes), limit);
         let mut found = Vec::new();

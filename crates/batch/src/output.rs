@@ -1,4 +1,4 @@
-//! Command output. Results go to standard output, everything else to standard error.
+//! The output of commands. Results go to standard output, everything else to standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,9 +7,9 @@ use serde::Serialize;
 
 /// How a command prints its result.
 ///
-/// With `--json` the result is one line of JSON, otherwise it is human-readable text. Results go to
-/// standard output. Notes go to standard error and are only printed with the text format. It is not
-/// an error if the reader closes standard output, as `head` does.
+/// With `--json`, the result is a single line of JSON. Otherwise, it is human-readable text.
+/// Results go to standard output, whereas notes go to standard error and are only printed in text
+/// format. If the reader closes standard output, as `head` does, this isn't an error.
 ///
 /// ```
 /// use batch::Output;
@@ -35,7 +35,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Returns the format for a given `--json` flag.
+    /// Returns the format that a `--json` flag selects.
     pub const fn from_json_flag(json: bool) -> Self {
         if json { Self::Json } else { Self::Text }
     }
@@ -43,7 +43,7 @@ impl Output {
     /// Prints `value` in JSON mode and `text` otherwise.
     ///
     /// # Errors
-    /// Returns an error if standard output cannot be written, for example because the disk is full.
+    /// Returns an error if writing to standard output fails, for example because the disk is full.
     pub fn print(self, value: &impl Serialize, text: impl Display) -> io::Result<()> {
         unless_closed(self.write(&mut io::stdout().lock(), value, text))
     }
@@ -51,7 +51,7 @@ impl Output {
     /// Like [`Self::print`], but writes to `out`.
     ///
     /// # Errors
-    /// Returns an error if `out` cannot be written.
+    /// Returns an error if writing to `out` fails.
     ///
     /// ```
     /// use batch::Output;
@@ -75,10 +75,10 @@ impl Output {
         out.flush()
     }
 
-    /// Prints a JSON array in JSON mode and one line per value otherwise.
+    /// Prints a JSON array in JSON mode, and one line per value otherwise.
     ///
     /// # Errors
-    /// Returns an error if standard output cannot be written.
+    /// Returns an error if writing to standard output fails.
     pub fn print_list<T: Serialize>(
         self,
         values: &[T],
@@ -90,7 +90,7 @@ impl Output {
     /// Like [`Self::print_list`], but writes to `out`.
     ///
     /// # Errors
-    /// Returns an error if `out` cannot be written.
+    /// Returns an error if writing to `out` fails.
     ///
     /// ```
     /// use batch::Output;
@@ -114,7 +114,7 @@ impl Output {
         out.flush()
     }
 
-    /// Logs a note for the operator with the `notice` target. Does nothing in JSON mode.
+    /// Logs a note for the operator under the target `notice`. Does nothing in JSON mode.
     pub fn note(self, text: impl Display) {
         if self == Self::Text {
             log::info!(target: "notice", "{text}");
@@ -129,10 +129,10 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Ignores the error that occurs when a reader such as `head` closes our output.
+/// Ignores the error that results from a reader such as `head` closing our output.
 ///
 /// # Errors
-/// Returns the error in `outcome` unless it is [`io::ErrorKind::BrokenPipe`].
+/// Returns the error from `outcome` unless it is [`io::ErrorKind::BrokenPipe`].
 ///
 /// ```
 /// use std::io;
@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// A writer that fails with this error, like a closed pipe or a full disk.
+    /// A writer that always fails with the given error, like a closed pipe or a full disk.
     struct Failing(io::ErrorKind);
 
     impl Write for Failing {

@@ -1,4 +1,4 @@
-//! Stops a command from writing to a file that it also reads.
+//! Keeps a command from writing to a file that it also reads.
 
 use std::fs;
 use std::io;
@@ -7,13 +7,13 @@ use std::path::Path;
 
 const STDIN: &str = "/dev/stdin";
 
-/// Checks that a command doesn't write to any file that it also reads.
+/// Checks that a command doesn't write to any of the files that it reads.
 ///
-/// Files are compared by device and inode, which also catches links and different spellings of a
+/// Files are compared by device and inode, which also detects links and different spellings of a
 /// path. The input `-` means standard input. Missing files, pipes and devices are always allowed.
 ///
 /// # Errors
-/// Returns an error if an output is also an input, or if one of the files is not accessible.
+/// Returns an error if an output is also an input, or if any of the files isn't accessible.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -54,7 +54,7 @@ fn message(output: &Path, input: &Path) -> String {
     format!("{output} is the same file as {input}: it cannot be both input and output")
 }
 
-/// Returns a regular file's device and inode, or `None` for anything else.
+/// Returns the device and inode of a regular file, or `None` for anything else.
 fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some((found.dev(), found.ino()))),

@@ -1,4 +1,5 @@
-//! Limits the memory used for pages by making a page wait until earlier ones have released enough.
+//! Limits the memory used for pages. A page has to wait until earlier ones have released enough of
+//! it.
 
 use std::future::Future;
 use std::pin::pin;
@@ -12,14 +13,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How often a waiting thread calls `check`.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Memory that a server's pages can use at the same time. Clones share it.
+/// The memory that all pages of a server may use at the same time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct PagePermits {
     bytes: u32,
     free: Arc<Semaphore>,
 }
 
-/// Memory reserved for one page. It is released when the last clone is dropped.
+/// Memory that is reserved for a page, and released when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct PagePermit {
     /// Always `Some`, because the semaphore is never closed.
@@ -27,12 +28,13 @@ pub struct PagePermit {
 }
 
 impl PagePermits {
-    /// Creates permits for `bytes` of memory. A page that needs more gets all of it.
+    /// Creates permits for `bytes` bytes of memory. A page that needs more than that gets all of
+    /// it.
     pub fn new(bytes: u32) -> Self {
         Self { bytes, free: Arc::new(Semaphore::new(bytes as usize)) }
     }
 
-    /// Waits for a page's memory, first come, first served.
+    /// Waits for the memory that a page needs. Pages are served in order of arrival.
     pub async fn acquire(&self, bytes: usize) -> PagePermit {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes);
         let memory = Arc::clone(&self.free).acquire_many_owned(bytes).await;
@@ -72,7 +74,7 @@ impl Wake for Unpark {
 mod tests {
     use super::*;
 
-    /// Acquires a permit if that's possible without waiting.
+    /// Acquires a permit, or returns `None` if that would mean waiting.
     fn at_once(permits: &PagePermits, bytes: usize) -> Option<PagePermit> {
         permits.acquire_blocking(bytes, || Err(())).ok()
     }

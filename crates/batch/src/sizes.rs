@@ -7,8 +7,8 @@ use indicatif::{HumanBytes, HumanCount};
 
 /// A size in bytes.
 ///
-/// Settings and flags take plain bytes or a `K`, `M` or `G` suffix in either case (powers of 1024).
-/// Displaying it picks a suitable unit.
+/// Settings and flags accept plain bytes, or a `K`, `M` or `G` suffix in either case (powers of
+/// 1024). When displayed, a suitable unit is chosen.
 ///
 /// ```
 /// use batch::ByteSize;
@@ -25,7 +25,7 @@ pub struct ByteSize(
 );
 
 impl ByteSize {
-    /// Converts from MiB, the unit of the settings named `…_MB`. Saturates on overflow.
+    /// Converts from MiB, which is the unit of settings named `…_MB`. Saturates on overflow.
     pub const fn mib(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }
@@ -42,10 +42,10 @@ impl fmt::Display for ByteSize {
     }
 }
 
-/// Why a string is not a size.
+/// The reason that a string isn't a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// The string isn't digits followed by at most one letter.
+    /// The string doesn't consist of digits followed by at most one letter.
     #[error("expected a number of bytes, optionally followed by K, M or G")]
     Malformed,
     /// The number of bytes doesn't fit in a `u64`.
@@ -59,7 +59,7 @@ impl FromStr for ByteSize {
     /// Parses digits with an optional `K`, `M` or `G` suffix.
     ///
     /// # Errors
-    /// Returns an error if the string is malformed, or the number doesn't fit in 64 bits.
+    /// Returns an error if the string is malformed or the number doesn't fit in 64 bits.
     fn from_str(text: &str) -> Result<Self, SizeError> {
         let (digits, shift) = match text.as_bytes() {
             [.., b'K' | b'k'] => (&text[..text.len() - 1], 10),

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const LOCK_SUFFIX: &str = ".lock";
 
-/// A temporary folder that is removed with its contents when dropped.
+/// A temporary folder that is removed with all of its contents when dropped.
 ///
-/// A killed process leaves its folder behind. The next process that creates one with the same
-/// prefix and base removes it; see [`Self::remove_abandoned`]. Each folder has a lock file next to
-/// it, which the operating system unlocks no matter how the process exits. Other files in the base
-/// aren't touched, so several programs can share it.
+/// A process that is killed leaves its folder behind. It is removed by the next process that
+/// creates a folder with the same prefix in the same base folder (see [`Self::remove_abandoned`]).
+/// Next to each folder is a lock file, which the operating system unlocks however the process
+/// exits. Other files in the base folder are left alone, so several programs can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -34,8 +34,8 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder in `base`, creating `base` first if needed. Also removes folders left
-    /// behind by processes that are gone.
+    /// Creates a folder in `base`, which is created first if needed. Also removes folders left
+    /// behind by processes that no longer exist.
     ///
     /// # Errors
     /// Returns an error if `base` is not writable.
@@ -51,10 +51,11 @@ impl TemporaryFolder {
         Ok(Self { path, lock_path, _lock: lock })
     }
 
-    /// Removes folders left behind by processes that are gone. Other users' folders are kept.
+    /// Removes folders left behind by processes that no longer exist, except for those of other
+    /// users.
     ///
     /// # Errors
-    /// Returns an error if `base` cannot be read, or a folder cannot be removed.
+    /// Returns an error if `base` can't be read, or if a folder can't be removed.
     pub fn remove_abandoned(base: &Path, prefix: &str) -> io::Result<()> {
         let entries = match fs::read_dir(base) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -64,7 +65,7 @@ impl TemporaryFolder {
             let entry = entry?;
             let name = entry.file_name();
             let ours = name.to_str().is_some_and(|name| is_lock_name(name, prefix));
-            // Skip pipes, because opening one would block.
+            // Skip pipes, since opening one would block.
             if ours && entry.file_type()?.is_file() {
                 remove_if_abandoned(&entry.path()).or_else(unless_foreign)?;
             }
@@ -96,15 +97,15 @@ fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
             file => file?,
         };
         file.lock()?;
-        // Another process may have assumed that the file was abandoned and removed it before we
-        // locked it.
+        // Before we locked the file, another process may have taken it for abandoned and removed
+        // it.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }
     }
 }
 
-/// Returns whether a name looks like `PREFIX-PROCESS-NUMBER.lock`.
+/// Returns whether a name has the form `PREFIX-PROCESS-NUMBER.lock`.
 fn is_lock_name(name: &str, prefix: &str) -> bool {
     let numbers = || {
         let rest = name.strip_suffix(LOCK_SUFFIX)?.strip_prefix(prefix)?.strip_prefix('-')?;
@@ -131,8 +132,8 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     remove(lock_path)
 }
 
-/// Removes a folder and then its lock file. If the folder can't be removed, the lock file stays, so
-/// the next command will find the folder.
+/// Removes a folder and then its lock file. If the folder can't be removed, the lock file stays so
+/// that the next command finds the folder.
 fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -140,7 +141,7 @@ fn remove(lock_path: &Path) -> io::Result<()> {
     }
 }
 
-/// Ignores errors for other users' files and for files that another process has just removed.
+/// Ignores errors for files of other users and for files that another process has just removed.
 fn unless_foreign(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),

@@ -1,4 +1,4 @@
-//! The system clock, and a clock that tests control.
+//! The system clock, and a clock under the control of tests.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,21 +11,21 @@ pub trait Clock: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the current time in Unix seconds, the format we store in databases.
+    /// Returns the current time in Unix seconds, as stored in databases.
     fn unix(&self) -> i64 {
         self.now().as_second()
     }
 
     /// Returns a monotonic time with an arbitrary origin, for measuring durations.
     ///
-    /// The system clock may be set back while a service is running. A quota that relied on it would
-    /// then block callers until the clock has caught up.
+    /// While a service is running, the system clock may be set back. A quota that relied on it
+    /// would then block callers until the clock has caught up.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)
     }
 }
 
-/// A clock that can be shared between threads.
+/// A clock that threads can share.
 pub type SharedClock = Arc<dyn Clock>;
 
 /// The operating system's clock.
@@ -55,7 +55,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that only moves when a test moves it.
+/// A clock that only advances when a test advances it.
 ///
 /// ```
 /// use domain::{Clock, ManualClock};
@@ -86,7 +86,7 @@ impl ManualClock {
         self.nanos.store(nanoseconds(instant), Ordering::SeqCst);
     }
 
-    /// Returns a shared handle to this clock. Moving either one moves both.
+    /// Returns a shared handle to this clock. Setting either one affects both.
     pub fn shared(&self) -> SharedClock {
         Arc::new(self.clone())
     }

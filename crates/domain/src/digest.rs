@@ -20,7 +20,7 @@ impl Sha1Digest {
         Self(Sha1::digest(bytes.as_ref()).into())
     }
 
-    /// Hashes the concatenation of `texts`.
+    /// Hashes the concatenation of all `texts`.
     ///
     /// ```
     /// use domain::Sha1Digest;
@@ -34,7 +34,7 @@ impl Sha1Digest {
     }
 }
 
-/// An NTLM digest (MD4 of the password in UTF-16LE). Displayed as 32 uppercase hex digits.
+/// An NTLM digest (MD4 of the password in UTF-16LE), displayed as 32 uppercase hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NtlmDigest(pub [u8; 16]);
 

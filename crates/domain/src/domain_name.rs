@@ -1,8 +1,8 @@
-//! Domain names, normalized so that comparing them gives the same result as in DNS.
+//! Domain names, normalized so that comparing them has the same result as in DNS.
 
 use std::fmt;
 
-/// Why a string is not a domain name.
+/// The reason that a string isn't a domain name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
     /// The string is empty.
@@ -17,7 +17,7 @@ pub enum DomainError {
     /// A label is empty, starts or ends with `-`, or contains anything but `a-z`, `0-9` and `-`.
     #[error("the domain name has an invalid label")]
     InvalidLabel,
-    /// The last label is all digits, as in an IP address.
+    /// The last label consists of digits, as in an IP address.
     #[error("the domain name ends in a number")]
     NumericTop,
 }
@@ -61,7 +61,7 @@ impl DomainName {
         &self.0
     }
 
-    /// Returns whether `name` is this domain or one of its subdomains. It must be lowercase.
+    /// Returns whether `name`, which must be lowercase, is this domain or one of its subdomains.
     ///
     /// ```
     /// # use domain::DomainName;
@@ -81,8 +81,8 @@ fn check(name: &str) -> Result<(), DomainError> {
     }
     let mut labels = 0;
     let mut last = &b""[..];
-    // Iterating over bytes is faster than over chars, and a load checks several hundred million
-    // names.
+    // Iterating over bytes is faster than iterating over chars, which matters because a load checks
+    // several hundred million names.
     for label in name.as_bytes().split(|byte| *byte == b'.') {
         if label.len() > 63 {
             return Err(DomainError::TooLong);

@@ -1,10 +1,10 @@
-//! Email addresses, normalized so they can be compared, hashed and stored.
+//! Email addresses, normalized so that they can be compared, hashed and stored.
 
 use std::fmt;
 
 use crate::Sha1Digest;
 
-/// Why a string is not an email address.
+/// The reason that a string isn't an email address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
     /// The address is shorter than 3 or longer than 254 bytes.
@@ -23,18 +23,18 @@ pub enum EmailError {
     Domain,
 }
 
-/// An email address, trimmed and lowercased (Unicode).
+/// An email address, trimmed and converted to lowercase (Unicode).
 ///
 /// Aliases (`user+tag`, dots) are kept, so two addresses are only equal if their normalized forms
-/// are. The domain doesn't have to be a valid host name, because leaked addresses may contain
-/// underscores or IP addresses there. An internationalized domain stays in Unicode, since that is
-/// what gets hashed. [`EmailAddress::domain`] returns the A-labels.
+/// are. The domain doesn't have to be a valid host name, since the domains of leaked addresses may
+/// contain underscores or be IP addresses. An internationalized domain stays in Unicode, because
+/// that is what gets hashed. [`EmailAddress::domain`] returns its A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,
     at: usize,
-    /// The A-labels of an internationalized domain. `None` for an ASCII domain, which saves memory
-    /// when loading millions of addresses.
+    /// The A-labels of an internationalized domain. `None` for ASCII domains, which saves memory
+    /// when millions of addresses are loaded.
     a_labels: Option<String>,
 }
 
@@ -103,8 +103,8 @@ impl EmailAddress {
     }
 }
 
-/// Returns whether a string has two or more labels of 1 to 63 visible ASCII characters. `@` isn't
-/// allowed either, because IDNA maps some characters to it.
+/// Returns whether a string consists of two or more labels of 1 to 63 visible ASCII characters. `@`
+/// is rejected as well, since IDNA maps some characters to it.
 fn is_mail_domain(text: &str) -> bool {
     let mut labels = 0;
     for label in text.as_bytes().split(|byte| *byte == b'.') {

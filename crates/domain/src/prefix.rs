@@ -1,14 +1,14 @@
-//! The digest prefix that a range query reveals.
+//! The prefix of a digest that a range query reveals.
 
 use std::fmt;
 
-/// Why a string is not a prefix.
+/// The reason that a string isn't a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
-    /// The string is not exactly 5 bytes long.
+    /// The string isn't exactly 5 bytes long.
     #[error("the prefix must be exactly 5 characters long")]
     Length,
-    /// The string has 5 bytes, but they aren't all hex digits.
+    /// The string is 5 bytes long, but they aren't all hex digits.
     #[error("the prefix must be hexadecimal")]
     NotHexadecimal,
 }
@@ -18,7 +18,7 @@ pub enum PrefixError {
 pub struct HashPrefix(u32);
 
 impl HashPrefix {
-    /// How many prefixes there are.
+    /// The number of prefixes.
     pub const COUNT: u32 = 1 << 20;
 
     /// Parses 5 hex digits in either case.
@@ -47,7 +47,7 @@ impl HashPrefix {
         Ok(Self(value))
     }
 
-    /// Returns the prefix with this value, or `None` if it is 2^20 or more.
+    /// Returns the prefix with this value, or `None` if `value` is 2^20 or more.
     pub fn from_value(value: u32) -> Option<Self> {
         (value < Self::COUNT).then_some(Self(value))
     }

@@ -1,12 +1,12 @@
-//! Detection of truncated HTTP responses.
+//! Detects whether an HTTP response can be truncated without notice.
 
 /// Returns whether a client would notice that the body of an HTTP/1 response was truncated.
 ///
-/// This requires a content length, or `chunked` as the last transfer coding. After any other
-/// coding, the body ends with its connection (RFC 9112, section 6.3). `codings` are the values of
-/// the `Transfer-Encoding` fields.
+/// This requires a content length, or `chunked` as the last transfer coding. With any other coding,
+/// the body extends to the end of the connection (RFC 9112, section 6.3). `codings` are the values
+/// of the `Transfer-Encoding` fields.
 ///
-/// Our HTTP clients are built without HTTP/2, in which every response marks its own end.
+/// Our HTTP clients are built without HTTP/2, where every response marks its own end.
 ///
 /// ```
 /// use domain::shows_its_end;
@@ -16,7 +16,7 @@
 /// assert!(!shows_its_end(None, [&b"chunked"[..], b"identity"]));
 /// ```
 pub fn shows_its_end<'a>(length: Option<u64>, codings: impl IntoIterator<Item = &'a [u8]>) -> bool {
-    // The client ignores fields that aren't ASCII.
+    // The client ignores header fields that aren't ASCII.
     let field = codings.into_iter().last().filter(|field| field.is_ascii());
     let coding = field.and_then(|field| field.rsplit(|byte| *byte == b',').next());
     length.is_some()

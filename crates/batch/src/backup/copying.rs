@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, Count, copy_atomically, sync_folder};
 
-/// Number of files and their total size in bytes.
+/// The number of files and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Size {
     files: u64,
@@ -28,7 +28,7 @@ impl Sum for Size {
 }
 
 impl Size {
-    /// Describes sizes that may differ by a few bytes.
+    /// Formats the exact number of bytes, for sizes that may differ by just a few bytes.
     pub(super) fn exact(self) -> String {
         format!("{}, {} B", self.files_only(), Count(self.bytes))
     }
@@ -53,7 +53,7 @@ pub(super) fn size_of(path: &Path) -> io::Result<Size> {
     fs::read_dir(path)?.map(|entry| size_of(&entry?.path())).sum()
 }
 
-/// Returns whether a path does not exist or is an empty folder.
+/// Returns whether a path doesn't exist or is an empty folder.
 pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -63,8 +63,8 @@ pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns whether a folder can't be replaced by renaming another folder: mount points, symbolic
-/// links, and paths without a name such as `..`.
+/// Returns whether a folder can't be replaced by renaming another one. This is the case for mount
+/// points, symbolic links, and paths without a name such as `..`.
 pub(super) fn is_fixed(folder: &Path) -> io::Result<bool> {
     let Some(parent) = folder.parent().filter(|_| folder.file_name().is_some()) else {
         return Ok(true);
@@ -77,8 +77,8 @@ pub(super) fn is_fixed(folder: &Path) -> io::Result<bool> {
     Ok(found.is_symlink() || found.dev() != fs::metadata(parent)?.dev())
 }
 
-/// Calls `work` with the name and path of each file in a folder, including links to files. Skips
-/// hidden files. A missing folder counts as empty.
+/// Calls `work` with the name and path of each file in a folder, including links to files. Hidden
+/// files are skipped, and a missing folder counts as empty.
 pub(super) fn each_file(
     folder: &Path,
     mut work: impl FnMut(&str, &Path) -> io::Result<()>,
@@ -93,7 +93,7 @@ pub(super) fn each_file(
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
         match fs::metadata(entry.path()) {
             Ok(found) if found.is_file() => work(name, &entry.path())?,
-            // It was removed after we listed the folder, or is a link to a missing file.
+            // The file was removed after we listed the folder, or is a link to a missing file.
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -101,13 +101,13 @@ pub(super) fn each_file(
     Ok(())
 }
 
-/// Hard-links a file that never changes, or copies it where that isn't possible, for example across
+/// Hard-links a file that never changes, or copies it if that isn't possible, for example across
 /// file systems. An existing file is kept.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or written.
 pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    // A hard link to a symbolic link would still depend on the original file.
+    // A hard link to a symbolic link would still depend on the original.
     match fs::canonicalize(from).and_then(|file| fs::hard_link(file, to)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(error) if error.kind() != ErrorKind::NotFound => copy_atomically(from, to),
@@ -115,7 +115,7 @@ pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Syncs a folder and all folders below it.
+/// Syncs a folder and all of its subfolders.
 pub(super) fn sync_folders(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::copying::Size;
 
 pub(super) const MANIFEST: &str = "backup.json";
-/// Version of the backup layout. Newer versions of the program can read all older layouts.
+/// Version of the backup layout. Newer versions of a program can read all older layouts.
 pub(super) const FORMAT: u32 = 1;
 
 /// Describes a backup and its parts.

@@ -1,4 +1,4 @@
-//! Backs up everything that a service keeps on disk into one folder.
+//! Backs up everything that a service keeps on disk to a single folder.
 
 mod copying;
 mod manifest;
@@ -23,9 +23,9 @@ const LOCK: &str = ".lock";
 
 /// A backup that is being written.
 ///
-/// We write to a sibling of the target folder and rename it when it's complete, so an interrupted
-/// backup can't be mistaken for a complete one. A failed backup removes the sibling. If the process
-/// was killed, the next backup to the same folder does.
+/// The backup is written to a sibling of the target folder, which is renamed when it is complete.
+/// This way, an interrupted backup can't be mistaken for a complete one. A failed backup removes
+/// the sibling. If the process was killed, this is left to the next backup to the same folder.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -54,18 +54,18 @@ pub struct Backup {
 }
 
 impl Backup {
-    /// Starts backing up a service. The target folder must be empty or not exist yet.
+    /// Starts a backup of a service. The target folder must be empty or not exist yet.
     ///
     /// # Errors
-    /// Returns an error if the folder is not empty, can't be replaced or has a parent that is not
+    /// Returns an error if the folder isn't empty or can't be replaced, if its parent isn't
     /// writable, or if another process is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
-        // Without a trailing slash, which would follow a link.
+        // Without a trailing slash, which would make links be followed.
         let target = &target.components().collect::<PathBuf>();
         if !copying::is_free(target)? {
             bail!("{} is not empty: choose a new folder", target.display());
         }
-        // The sibling of a mount point would be on another disk.
+        // A sibling of a mount point would be on another disk.
         if copying::is_fixed(target)? {
             bail!(
                 "{} is a mount point, a link or this folder: choose a new folder in it",
@@ -96,20 +96,20 @@ impl Backup {
         Ok(backup)
     }
 
-    /// Returns the folder the backup is being written to.
+    /// Returns the folder that the backup is being written to.
     pub fn folder(&self) -> &Path {
         &self.staging
     }
 
-    /// Returns a part's path while the backup is being written.
+    /// Returns the path of a part while the backup is being written.
     pub fn path(&self, part: &str) -> PathBuf {
         self.staging.join(part)
     }
 
     /// Adds files that never change, such as files named after their hash. They are hard-linked if
-    /// the file system allows it, and copied otherwise. Skips files that are already in the backup,
-    /// files that disappear in the meantime, and hidden files, because those are unfinished. A
-    /// missing folder counts as empty.
+    /// the file system supports it, and copied otherwise. Files are skipped if they are already in
+    /// the backup or disappear in the meantime, and so are hidden files, since these are
+    /// unfinished. A missing folder counts as empty.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -117,8 +117,8 @@ impl Backup {
         self.add(part, from, link_or_copy)
     }
 
-    /// Adds some of the files in a folder, like [`link`](Self::link). Use this for a folder in
-    /// which other files change.
+    /// Adds some of the files in a folder in the same way as [`link`](Self::link). Use this if
+    /// other files in the folder change.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -161,7 +161,7 @@ impl Backup {
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
     }
 
-    /// Removes a part so that it can be rewritten.
+    /// Removes a part so that it can be written again.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be changed.
@@ -172,7 +172,7 @@ impl Backup {
         }
     }
 
-    /// Syncs the backup, gives the folder its final name, and reports the size.
+    /// Syncs the backup, gives its folder the final name, and reports the size.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -192,8 +192,8 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            // Renaming replaces an empty folder. The lock is removed last, because otherwise
-            // another backup would empty the folder.
+            // Renaming can replace an empty folder. The lock is removed last, or another backup
+            // would empty the folder.
             fs::rename(staging, target)?;
             fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;
@@ -218,13 +218,13 @@ impl Backup {
 }
 
 impl Drop for Backup {
-    /// Removes an unfinished backup, which would take up the space of a full disk.
+    /// Removes an unfinished backup, which may be taking up space on a full disk.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.staging);
     }
 }
 
-/// Ignores the error of adding a file that was removed after we listed its folder.
+/// Ignores the error from adding a file that was removed after its folder was listed.
 fn unless_removed(path: &Path, added: io::Result<()>) -> io::Result<()> {
     match added {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),

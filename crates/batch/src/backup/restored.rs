@@ -17,11 +17,11 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Opens a service's backup and checks its files against the manifest.
+    /// Opens a backup of a service, and checks its files against the manifest.
     ///
     /// # Errors
-    /// Returns an error if the folder does not contain a complete backup of this service, or if
-    /// files are missing from it.
+    /// Returns an error if the folder doesn't contain a complete backup of this service, or if any
+    /// files are missing from the backup.
     pub fn open(folder: &Path, service: &str) -> anyhow::Result<Self> {
         let path = folder.join(MANIFEST);
         let manifest =
@@ -53,13 +53,13 @@ impl Restore {
         self.folder.join(part)
     }
 
-    /// Returns whether the backup has a part.
+    /// Returns whether the backup contains a part.
     pub fn has(&self, part: &str) -> bool {
         self.path(part).exists()
     }
 
-    /// Checks that each target is missing or an empty folder, because restoring never replaces
-    /// files.
+    /// Checks that each target doesn't exist or is an empty folder, since restoring never replaces
+    /// any files.
     ///
     /// # Errors
     /// Returns an error if a target is in use.
@@ -80,7 +80,7 @@ impl Restore {
     }
 
     /// Restores a folder of files that never change, by linking or copying them. Does nothing if
-    /// the backup doesn't have the part.
+    /// the backup doesn't contain the part.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -88,8 +88,8 @@ impl Restore {
         self.add(part, to, link_or_copy)
     }
 
-    /// Restores a file, or all files in a folder, by copying them. Does nothing if the backup
-    /// doesn't have the part.
+    /// Restores a file, or all files in a folder, by copying. Does nothing if the backup doesn't
+    /// contain the part.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.

@@ -20,7 +20,7 @@ impl ByteCounter {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the number of bytes so far.
+    /// Returns the number of bytes counted so far.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -28,7 +28,8 @@ impl ByteCounter {
 
 /// A reader that counts the bytes passing through it.
 ///
-/// Put it below any buffering and decompression, so you can compare the count with the file length.
+/// Put this below any buffering and decompression, so that the count can be compared to the file
+/// length.
 ///
 /// ```
 /// use std::io::Read;

@@ -6,12 +6,12 @@ use indicatif::FormattedDuration;
 
 use crate::sizes::{ByteSize, Count};
 
-/// The unit that progress is counted in.
+/// The unit in which progress is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes, printed in KiB, MiB and so on.
     Bytes,
-    /// Anything else, with its plural.
+    /// Anything else, given as a plural.
     Items(&'static str),
 }
 
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// A job's progress at some point in time.
+/// A snapshot of a job's progress.
 ///
 /// ```
 /// use std::time::Duration;
@@ -46,9 +46,9 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Work done so far, including work from an earlier run.
+    /// Work done so far, including that of an earlier run.
     pub done: u64,
-    /// Work done in an earlier run. It doesn't count towards the rate.
+    /// Work done by an earlier run, which doesn't count towards the rate.
     pub resumed_from: u64,
     /// The total amount of work, if known.
     pub total: Option<u64>,
@@ -57,7 +57,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the average rate, or `None` if nothing was done yet.
+    /// Returns the average rate, or `None` if nothing has been done yet.
     pub fn per_second(self) -> Option<f64> {
         let done = self.done.saturating_sub(self.resumed_from);
         let known = done > 0 && !self.elapsed.is_zero();
@@ -144,7 +144,7 @@ mod tests {
                 1_999_999,
                 "1,999,999 of 2,000,000 accounts (99 %), 200,000/s, 00:00:01 left",
             ),
-            // A file that has grown, and one whose size is unknown.
+            // A file that has grown, and one of unknown size.
             (9, 20, "20 of 9 accounts (100 %), 2/s"),
             (0, 12_345, "12,345 accounts, 1,235/s"),
         ] {

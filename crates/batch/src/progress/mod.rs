@@ -1,4 +1,4 @@
-//! Reports progress as a bar on a terminal and as occasional log lines elsewhere.
+//! Reports progress, as a bar on a terminal and as occasional log lines elsewhere.
 
 mod counting;
 mod measure;

@@ -16,8 +16,9 @@ const ELSEWHERE: Duration = Duration::from_secs(10);
 /// Reports the progress of one phase of a command on standard error.
 ///
 /// On a terminal, it redraws a bar every second. Elsewhere, it logs a line every ten seconds, or at
-/// the interval set with [`Self::every`]. A phase that finishes before the first report prints
-/// nothing. Threads can share a reporter by reference. Most calls just read the clock.
+/// the interval set with [`Self::every`]. A phase that finishes before the first report is due
+/// doesn't print anything. Threads can share a reporter by reference. Most calls do no more than
+/// read the clock.
 ///
 /// ```
 /// use batch::{ProgressReporter, Unit};
@@ -39,9 +40,9 @@ pub struct ProgressReporter {
     done: AtomicU64,
     started: Instant,
     every: Duration,
-    /// When the next report is due, in milliseconds since the start.
+    /// Time of the next report, in milliseconds since the start.
     due: AtomicU64,
-    /// Extra text for the reports. See [`Self::set_with`].
+    /// Additional text for the reports. See [`Self::set_with`].
     details: Mutex<String>,
     display: Display,
 }
@@ -55,7 +56,7 @@ enum Display {
 }
 
 impl ProgressReporter {
-    /// Starts a phase. Its name should be a present participle, such as "loading". `total` is the
+    /// Starts a phase. Its name should be a present participle, e.g. "loading". `total` is the
     /// amount of work, if known.
     pub fn new(phase: impl Into<String>, unit: Unit, total: Option<u64>) -> Self {
         let phase = phase.into();
@@ -88,7 +89,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Sets the interval between log lines. Has no effect on a terminal.
+    /// Sets the interval between log lines. This has no effect on a terminal.
     #[must_use]
     pub fn every(self, time: Duration) -> Self {
         match self.display {
@@ -97,7 +98,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the amount of work done by an earlier run. It counts as done, but not towards the rate.
+    /// Sets the amount of work done by an earlier run, which counts as done but not towards the
+    /// rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};
@@ -112,7 +114,7 @@ impl ProgressReporter {
         self
     }
 
-    /// Adds the amount done since the last call, and reports if a report is due.
+    /// Adds the amount done since the last call. Prints a report if one is due.
     ///
     /// ```
     /// # let progress = batch::ProgressReporter::new("reading", batch::Unit::Bytes, None);
@@ -130,7 +132,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the total amount done, and reports if a report is due.
+    /// Sets the total amount done. Prints a report if one is due.
     pub fn set(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -138,8 +140,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Like [`Self::set`], but also sets extra text for this and later reports. `details` is only
-    /// called if a report is due.
+    /// Like [`Self::set`], but also sets additional text for this and later reports. `details` is
+    /// only called if a report is due.
     pub fn set_with(&self, done: u64, details: impl FnOnce() -> String) {
         self.done.store(done, Ordering::Relaxed);
         if self.becomes_due() {
@@ -148,7 +150,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the extra text without reporting, so that it appears in the last line.
+    /// Sets the additional text without reporting, so that it appears in the last line.
     pub fn set_details(&self, details: impl Into<String>) {
         *self.details() = details.into();
     }
@@ -163,8 +165,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Ends the phase, and prints how long it took if anything was reported before. If an error
-    /// drops the reporter instead, nothing is printed.
+    /// Ends the phase. If there were any reports, prints how long it took. A reporter that is
+    /// dropped because of an error doesn't print anything.
     pub fn finish(self) {
         if self.due.load(Ordering::Relaxed) <= milliseconds(self.every) {
             return;
@@ -173,7 +175,7 @@ impl ProgressReporter {
         match &self.display {
             Display::Terminal(bar) => {
                 bar.finish_and_clear();
-                // Keep working even if the terminal was closed.
+                // Keep working even if the terminal has been closed.
                 let _ = writeln!(io::stderr(), "{line}");
             }
             Display::Log => log::info!("{line}"),
@@ -182,8 +184,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a report is due, and if so, schedules the next one. Only one thread gets
-    /// `true`.
+    /// Returns whether a report is due, in which case the next one is scheduled. Of several
+    /// threads, only one gets `true`.
     fn becomes_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         let elapsed = self.started.elapsed();

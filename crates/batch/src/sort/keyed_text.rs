@@ -1,12 +1,12 @@
-//! A record made of a key and a string.
+//! A record that consists of a key and a string.
 
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 
 use super::record::Record;
 
-/// A key and a string. A run file contains the key, the string's length in two bytes, and the
-/// string.
+/// A key and a string. In a run file, these are stored as the key, the length of the string in two
+/// bytes, and the string itself.
 ///
 /// ```
 /// use batch::{KeyedText, Record};
@@ -18,7 +18,7 @@ use super::record::Record;
 pub struct KeyedText {
     /// The sort key.
     pub key: i64,
-    /// Determines the order of records with the same key. At most 65,535 bytes.
+    /// The string, by which records with the same key are ordered. At most 65,535 bytes long.
     pub text: Vec<u8>,
 }
 

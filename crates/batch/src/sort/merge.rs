@@ -10,8 +10,8 @@ use super::record::{Record, Source};
 
 /// Merges several sorted sources, reading them on demand.
 ///
-/// Equal records come out in source order. Apart from the sources' buffers, it keeps just one
-/// record per source, plus one, in memory.
+/// Equal records are returned in the order of their sources. Not counting the buffers of the
+/// sources, only one record per source plus one more is kept in memory.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -52,10 +52,10 @@ struct Head<S: Source> {
 }
 
 impl<S: Source> Merge<S> {
-    /// Starts a merge by reading each source's first record.
+    /// Starts a merge by reading the first record of each source.
     ///
     /// # Errors
-    /// Returns an error if a source cannot be read.
+    /// Returns an error if a source can't be read.
     pub fn new(sources: impl IntoIterator<Item = S>) -> io::Result<Self> {
         let mut heads = BinaryHeap::new();
         for (number, mut source) in sources.into_iter().enumerate() {
@@ -77,7 +77,7 @@ impl<S: Source> Merge<S> {
         let number = head.number;
         self.begun = true;
         std::mem::swap(&mut self.current, &mut head.record);
-        // Dropping the modified head makes the heap restore its order.
+        // When the modified head is dropped, the heap restores its order.
         let Head { record, source, .. } = &mut *head;
         if !source.next(record)? {
             PeekMut::pop(head);
@@ -85,7 +85,7 @@ impl<S: Source> Merge<S> {
         Ok(Some((&self.current, number)))
     }
 
-    /// Skips to the next record that differs from the previous one and returns it, or `None` at the
+    /// Skips to the next record that differs from the previous one. Returns it, or `None` at the
     /// end.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// Returns the record that [`Self::next`] will return next, if any.
+    /// Returns the record that [`Self::next`] is going to return, if any.
     ///
     /// ```
     /// # use batch::{Merge, Record, RunWriter};
@@ -160,7 +160,7 @@ impl<S: Source> fmt::Debug for Merge<S> {
 }
 
 impl<S: Source> Ord for Head<S> {
-    /// Reversed, because the heap returns its greatest element first.
+    /// Reversed, because the heap returns the greatest element first.
     fn cmp(&self, other: &Self) -> Ordering {
         other.record.compare(&self.record).then_with(|| other.number.cmp(&self.number))
     }

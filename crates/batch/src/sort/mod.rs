@@ -1,4 +1,4 @@
-//! External sorting. Sorted runs are written to disk and merged while reading.
+//! External sorting, in which sorted runs are written to disk and merged while reading.
 
 mod keyed_text;
 mod merge;

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 /// A record that can be sorted and stored in a file.
 ///
-/// The file contains nothing but the records, so they must have a fixed length or start with their
+/// A file contains nothing but its records, so they must have a fixed length or start with their
 /// length.
 ///
 /// ```
@@ -33,7 +33,7 @@ use std::io::{self, Read, Write};
 /// }
 /// ```
 pub trait Record: Default {
-    /// Compares two records. Records that compare equal may still differ.
+    /// Compares two records. Records that compare equal may still be different.
     fn compare(&self, other: &Self) -> Ordering;
 
     /// Writes the record to a file.
@@ -42,7 +42,7 @@ pub trait Record: Default {
     /// Returns an error if the file cannot be written.
     fn write_to(&self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Replaces this record with the next one from a file, reusing its memory.
+    /// Replaces this record with the next one from a file, reusing the memory.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or ends within the record.
@@ -70,7 +70,8 @@ pub trait Source {
     /// The type of the records.
     type Record: Record;
 
-    /// Replaces `record` with the next one. Returns false at the end and leaves `record` unchanged.
+    /// Replaces `record` with the next one. At the end, returns false and leaves `record`
+    /// unchanged.
     ///
     /// # Errors
     /// Returns an error if the records cannot be read.

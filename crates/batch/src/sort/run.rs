@@ -9,7 +9,7 @@ use super::record::{Record, Source};
 
 /// Writes a run, which is a file of sorted records.
 ///
-/// The file is unnamed, so it disappears no matter how the process exits.
+/// The file is unnamed, so that it disappears however the process exits.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -46,7 +46,7 @@ impl<R: Record> RunWriter<R> {
         Ok(Self { out, records: 0, record: PhantomData })
     }
 
-    /// Appends a record. It must not be less than the previous one.
+    /// Appends a record, which must not be less than the previous one.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -54,7 +54,7 @@ impl<R: Record> RunWriter<R> {
         self.push_with(|out| record.write_to(out))
     }
 
-    /// Appends a record that `write` writes.
+    /// Appends the record written by `write`.
     pub(super) fn push_with(
         &mut self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -63,7 +63,7 @@ impl<R: Record> RunWriter<R> {
         write(&mut self.out)
     }
 
-    /// Flushes the run so it can be read.
+    /// Flushes the run so that it can be read.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -74,7 +74,7 @@ impl<R: Record> RunWriter<R> {
     }
 }
 
-/// A run on disk. It uses a file descriptor, but no buffer until it is read.
+/// A run on disk. Until it is read, it uses a file descriptor but no buffer.
 #[derive(Debug)]
 pub struct Run<R> {
     file: File,

@@ -1,4 +1,4 @@
-//! Sorts and deduplicates pairs of a key and a string in bounded memory.
+//! Sorts and deduplicates pairs of a key and a string using bounded memory.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ use crate::sizes::ByteSize;
 
 /// Maximum file buffer size in bytes.
 const BUFFER: usize = 256 * 1024;
-/// Maximum number of runs merged at once, which also limits the number of open files.
+/// Maximum number of runs to merge at once, which also limits the number of open files.
 const WIDTH: usize = 64;
-/// Minimum budget in bytes.
+/// Minimum memory budget in bytes.
 const LEAST_BUDGET: usize = 64 * 1024;
 
-/// A record in memory, with the offset of its string.
+/// A record in memory, which refers to its string by offset.
 #[derive(Clone, Copy)]
 struct Entry {
     key: i64,
@@ -26,9 +26,9 @@ struct Entry {
 /// Collects pairs of a key and a string, then returns them without duplicates, ordered by key and
 /// string.
 ///
-/// Loaders use hashes as keys, so that they update a table in key order, page by page. Records stay
-/// in memory up to a budget. Once it is used up, sorted runs are written to unnamed files, and up
-/// to 64 of these are merged at once. All strings share one buffer and are only compared if their
+/// Loaders use hashes as keys so that they update a table in key order, page by page. Records stay
+/// in memory up to a budget. Once this is used up, sorted runs are written to unnamed files, up to
+/// 64 of which are merged at once. All strings share one buffer, and are only compared if their
 /// keys are equal.
 ///
 /// ```
@@ -51,14 +51,14 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// The runs on disk, each with the number of times it was merged. These numbers never increase
-    /// from the first run to the last.
+    /// The runs on disk, each with the number of times that it has been merged. From the first run
+    /// to the last, these numbers never increase.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
 impl Sorter {
-    /// Creates a sorter that keeps about `budget` in memory (64 KiB to 4 GiB) and spills the rest
-    /// to unnamed files in `folder`.
+    /// Creates a sorter that keeps about `budget` bytes in memory (64 KiB to 4 GiB), and spills the
+    /// rest to unnamed files in `folder`.
     pub fn new(folder: PathBuf, budget: ByteSize) -> Self {
         let budget = budget.in_memory().clamp(LEAST_BUDGET, u32::MAX as usize);
         Self { folder, budget, texts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
@@ -67,7 +67,7 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// Returns an error if the string is longer than 65,535 bytes, or the disk is full or fails.
+    /// Returns an error if the string is longer than 65,535 bytes, or if the disk is full or fails.
     pub fn push(&mut self, key: i64, text: &[u8]) -> io::Result<()> {
         let size = u16::try_from(text.len()).map_err(io::Error::other)?;
         let entry = size_of::<Entry>();
@@ -78,9 +78,9 @@ impl Sorter {
         if is_full && !self.entries.is_empty() {
             self.spill()?;
         }
-        // A merge frees the memory.
+        // Merging frees the memory, so it may have to be allocated again.
         if self.texts.capacity() == 0 {
-            // Growing by doubling would exceed the budget.
+            // If the vectors grew by doubling, they would exceed the budget.
             self.texts.reserve_exact(self.budget * 3 / 5);
             self.entries.reserve_exact(self.budget * 2 / 5 / entry);
         }
@@ -91,7 +91,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Finishes adding records. Frees the memory unless all records are in it.
+    /// Ends the adding of records. Unless all records are in memory, the memory is freed.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -106,7 +106,7 @@ impl Sorter {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         while self.runs.len() > WIDTH {
             // The last runs are the smallest. Merge just enough of them to end up with `WIDTH`
-            // runs, but no more than `WIDTH` at once.
+            // runs, but never more than `WIDTH` at once.
             self.merge_from((self.runs.len() - WIDTH).max(WIDTH - 1))?;
         }
         let runs = std::mem::take(&mut self.runs);
@@ -115,8 +115,8 @@ impl Sorter {
 
     fn sort(&mut self) {
         let texts = &self.texts;
-        // Keys are hashes and rarely collide, so sorting by key first means we seldom look at a
-        // string.
+        // Keys are hashes that rarely collide, so by sorting on the key first we seldom have to
+        // look at a string.
         self.entries.sort_unstable_by_key(|entry| entry.key);
         for same_key in self.entries.chunk_by_mut(|a, b| a.key == b.key) {
             if same_key.len() > 1 {
@@ -144,8 +144,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges all runs from `start` onwards into one. The merge buffers use the records' memory
-    /// budget.
+    /// Merges all runs from `start` on into one. The buffers for this take the place of the records
+    /// within the memory budget.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         let runs = self.runs.split_off(start);
@@ -167,8 +167,8 @@ impl Sorter {
         RunWriter::create_in(&self.folder, self.buffer())
     }
 
-    /// Returns the file buffer size. The budget is shared by the files being merged and the one
-    /// being written.
+    /// Returns the size of a file buffer. The budget is split between the files being merged and
+    /// the one being written.
     fn buffer(&self) -> usize {
         (self.budget / (WIDTH + 1)).min(BUFFER)
     }
@@ -209,7 +209,7 @@ impl Source for Texts {
     }
 }
 
-/// The records from a [`Sorter`], ordered by key and string, without duplicates.
+/// The records from a [`Sorter`], ordered by key and string and without duplicates.
 pub struct Sorted {
     merge: Merge<Texts>,
     in_memory: bool,
@@ -219,7 +219,7 @@ impl Sorted {
     /// Returns the next key and string, or `None` at the end.
     ///
     /// # Errors
-    /// Returns an error if the disk is failing.
+    /// Returns an error if the disk fails.
     pub fn next_record(&mut self) -> io::Result<Option<(i64, &[u8])>> {
         let record = self.merge.next_distinct()?;
         Ok(record.map(|record| (record.key, record.text.as_slice())))
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn thousands_of_runs_keep_few_files_open_and_buffers_within_the_budget() {
-        // Each record is large enough to fill a run.
+        // Each record is long enough to fill a run.
         let record = |n: i64| (n.wrapping_mul(0x5851_F42D_4C95_7F2D), [n as u8; 600]);
         let count = i64::try_from(WIDTH * (WIDTH + 2) + 5).unwrap();
         let mut sorter = Sorter::new(std::env::temp_dir(), ByteSize(0));
