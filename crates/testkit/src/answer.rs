@@ -1,4 +1,4 @@
-//! Complete responses, and extensions for sending requests.
+//! Complete responses, and extension methods for sending requests.
 
 use std::fmt::Write as _;
 use std::future::Future;
@@ -17,7 +17,7 @@ pub struct Answer {
     pub status: u16,
     /// The response headers.
     pub headers: HeaderMap,
-    /// The raw body. It isn't decompressed.
+    /// The raw body, which isn't decompressed.
     pub body: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ impl Answer {
     /// Returns the value of a header, or an empty string if it is missing.
     ///
     /// # Panics
-    /// Panics if its value is not ASCII.
+    /// Panics if the value isn't ASCII.
     #[track_caller]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| must(name, value.to_str()))
@@ -34,7 +34,7 @@ impl Answer {
     /// Returns the body as text.
     ///
     /// # Panics
-    /// Panics if it is not UTF-8.
+    /// Panics if the body isn't UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         must("read the body as text", std::str::from_utf8(&self.body))
@@ -43,7 +43,7 @@ impl Answer {
     /// Returns the body as JSON.
     ///
     /// # Panics
-    /// Panics if it is not valid JSON.
+    /// Panics if the body isn't valid JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         self.parse()
@@ -52,7 +52,7 @@ impl Answer {
     /// Deserializes the body from JSON.
     ///
     /// # Panics
-    /// Panics if it is not valid JSON.
+    /// Panics if the body isn't valid JSON.
     #[track_caller]
     pub fn parse<T: DeserializeOwned>(&self) -> T {
         match serde_json::from_slice(&self.body) {
@@ -61,10 +61,10 @@ impl Answer {
         }
     }
 
-    /// Checks the status and returns the response for more checks.
+    /// Checks the status, and returns the response for further checks.
     ///
     /// # Panics
-    /// Panics if the status is any other.
+    /// Panics if the status isn't `status`.
     #[must_use]
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
@@ -72,8 +72,8 @@ impl Answer {
         self
     }
 
-    /// Formats the status, the given headers (if present) and the body for snapshots. JSON is
-    /// indented.
+    /// Formats the status, those of the given headers that are present, and the body for use in
+    /// snapshots. JSON is indented.
     pub fn shown(&self, headers: &[&str]) -> String {
         let mut shown = self.status.to_string();
         for name in headers {
@@ -90,7 +90,7 @@ impl Answer {
     }
 }
 
-/// Extension methods for requests from [`TestServer`](crate::TestServer) or any other client.
+/// Extension methods for requests made with [`TestServer`](crate::TestServer) or any other client.
 ///
 /// ```no_run
 /// use testkit::Exchange;

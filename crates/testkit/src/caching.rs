@@ -1,4 +1,4 @@
-//! Checks responses' caching headers.
+//! Checks the caching headers of responses.
 
 use reqwest::Method;
 use reqwest::header::{CACHE_CONTROL, HeaderMap, HeaderName, VARY};
@@ -7,13 +7,13 @@ use shell::{Operation, Operations, Service};
 use crate::TestServer;
 use crate::must::must;
 
-/// Requests all of a service's operations and pages and checks the caching headers, first without
+/// Requests all operations and pages of a service and checks the caching headers, first without
 /// credentials and then with each of the headers in `credentials`. Operations for which `shared` is
-/// true respond the same to every caller, so their caching must not depend on credentials.
+/// true respond the same to all callers, so their caching must not depend on credentials.
 ///
 /// # Panics
-/// Panics if a shared cache could return a response to the wrong caller, or if a shared response's
-/// `Cache-Control` depends on credentials.
+/// Panics if a shared cache could return a response to the wrong caller, or if the `Cache-Control`
+/// of a shared response depends on credentials.
 pub async fn assert_caching<S: Service>(
     server: &TestServer,
     credentials: &[(&'static str, &str)],
@@ -23,7 +23,7 @@ pub async fn assert_caching<S: Service>(
     let mut count = 0;
     for operation in Operations::of(S::operations).iter() {
         let path = filled(operation.template());
-        // The table doesn't have the methods of all pages.
+        // The table doesn't list the methods of all pages.
         let pages = [Method::GET, Method::POST];
         let listed: Vec<Method> = operation.methods().iter().map(known).collect();
         for method in if listed.is_empty() { pages.to_vec() } else { listed } {
@@ -50,7 +50,7 @@ pub async fn assert_caching<S: Service>(
     assert!(count > 0, "the service has operations");
 }
 
-/// Converts a method to the client's type.
+/// Converts a method to the type used by the client.
 fn known(method: &impl AsRef<str>) -> Method {
     must("know the method", method.as_ref().parse())
 }
@@ -69,17 +69,17 @@ async fn headers_of(
     must(path, request.send().await).headers().clone()
 }
 
-/// Fills in each parameter in a path template.
+/// Fills in the parameters of a path template.
 fn filled(template: &str) -> String {
     let part = |part: &str| if part.starts_with('{') { "1".to_owned() } else { part.to_owned() };
     template.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
 /// Checks a response that depends on the caller. `names` are the request headers that can carry
-/// credentials, and `sent` says whether the request had one of them.
+/// credentials, and `sent` is true if the request had any of them.
 ///
-/// `no-store` is enough. Any other response must list all of these names in `Vary`, and if there
-/// were credentials, it must be `private, no-cache`.
+/// `no-store` suffices. Otherwise, the response must list all `names` in `Vary`, and must be
+/// `private, no-cache` if there were credentials.
 #[track_caller]
 fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent: bool) {
     let caching = words(headers, CACHE_CONTROL.as_str());
@@ -96,7 +96,7 @@ fn assert_caller_dependent(what: &str, headers: &HeaderMap, names: &[&str], sent
     }
 }
 
-/// Returns the words in a comma-separated header, lowercased.
+/// Returns the lowercased words of a comma-separated header.
 fn words(headers: &HeaderMap, name: &str) -> Vec<String> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let words = values.flat_map(|value| value.split(','));

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::must::must;
 
-/// Returns a clock that stays at this instant until the test moves it.
+/// Returns a clock that stays at `instant` until the test advances it.
 ///
 /// ```
 /// use domain::Clock;
@@ -16,7 +16,7 @@ use crate::must::must;
 /// ```
 ///
 /// # Panics
-/// Panics if the string is not a timestamp.
+/// Panics if `instant` isn't a timestamp.
 #[track_caller]
 pub fn clock(instant: &str) -> ManualClock {
     ManualClock::new(must(instant, instant.parse::<Timestamp>()))

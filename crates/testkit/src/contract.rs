@@ -1,10 +1,10 @@
-//! Compares the repository's OpenAPI document with the code.
+//! Compares the OpenAPI document in the repository with the code.
 
 use std::path::Path;
 
 use shell::Service;
 
-/// Compares the OpenAPI document that the code generates with the file in the repository.
+/// Compares the OpenAPI document generated from the code with the file in the repository.
 ///
 /// ```no_run
 /// # fn test<S: shell::Service>() {
@@ -14,7 +14,8 @@ use shell::Service;
 /// ```
 ///
 /// # Panics
-/// Panics if they differ. Regenerate the file with `NAME openapi` and review the change.
+/// Panics if they differ. In this case, regenerate the file with `NAME openapi` and review the
+/// change.
 pub fn assert_openapi_matches<S: Service>(path: impl AsRef<Path>) {
     let path = path.as_ref();
     let file = std::fs::read_to_string(path).unwrap_or_default();

@@ -12,17 +12,17 @@ use diesel::{Connection, PgConnection};
 use crate::Folder;
 use crate::must::must;
 
-/// The environment variable with the PostgreSQL server's URL.
+/// The environment variable for the URL of the PostgreSQL server.
 const SERVER: &str = "TEST_DATABASE_URL";
-/// The environment variable with the Citus workers' URLs, separated by commas, if that server is a
+/// The environment variable for the comma-separated URLs of the Citus workers, if the server is a
 /// Citus coordinator.
 const WORKERS: &str = "TEST_CITUS_WORKERS";
 
-/// An empty database, which is removed at the end of the test.
+/// An empty database that is removed at the end of the test.
 ///
-/// It is either a SQLite file in a temporary folder, or a database on the PostgreSQL server in
-/// `TEST_DATABASE_URL`. That way the same tests run on both. With `TEST_CITUS_WORKERS`, that server
-/// is the coordinator of a Citus cluster, and the database is created on every server in the
+/// It is either a SQLite file in a temporary folder, or a database on the PostgreSQL server given
+/// by `TEST_DATABASE_URL`, so that the same tests run on both. If `TEST_CITUS_WORKERS` is set, that
+/// server is the coordinator of a Citus cluster, and the database is created on all servers of the
 /// cluster.
 ///
 /// ```
@@ -60,7 +60,7 @@ impl Database {
     /// Creates an empty database, on PostgreSQL if `TEST_DATABASE_URL` is set.
     ///
     /// # Panics
-    /// Panics if it cannot be created.
+    /// Panics if the database can't be created.
     pub fn new() -> Self {
         match std::env::var(SERVER) {
             Ok(url) if !url.is_empty() => Self::on_server(&url),
@@ -83,7 +83,7 @@ impl Database {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("quintet_{}_{count}_{nanos}", std::process::id());
-        // template0 doesn't allow connections, which would prevent copying it.
+        // A template can't be copied while it has connections, and template0 doesn't allow any.
         let create = format!("CREATE DATABASE {name} TEMPLATE template0");
         execute(server, &create);
         let url = with_database(server, &name);
@@ -105,19 +105,19 @@ impl Database {
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
-    /// Returns the URL in `DATABASE_URL` format.
+    /// Returns the URL in the format of `DATABASE_URL`.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Returns the PostgreSQL server's address. `None` for SQLite and for a server on a Unix
+    /// Returns the address of the PostgreSQL server. `None` for SQLite, and for a server on a Unix
     /// socket.
     pub fn server_address(&self) -> Option<SocketAddr> {
         let (host, _) = self.authority()?;
         host.to_socket_addrs().ok()?.next()
     }
 
-    /// Returns settings that connect to the database through another address, such as a
+    /// Returns settings that connect to the database through another address, e.g. a
     /// [`TcpProxy`](crate::TcpProxy).
     ///
     /// # Panics
@@ -129,7 +129,7 @@ impl Database {
         DatabaseSettings { database_url: Some(url), ..self.settings() }
     }
 
-    /// Returns the URL's host and port, and their offset in it.
+    /// Returns the host and port in the URL, and their offset within the URL.
     fn authority(&self) -> Option<(&str, usize)> {
         self.server.as_ref()?;
         let start = self.url.find("://")? + 3;
@@ -138,12 +138,12 @@ impl Database {
         Some((&self.url[at..end], at))
     }
 
-    /// Returns a temporary folder that contains the database. Use it as `DATA_DIR`.
+    /// Returns a temporary folder that contains the database. It can be used as `DATA_DIR`.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Returns the SQLite file, or `None` for PostgreSQL.
+    /// Returns the path of the SQLite file, or `None` for PostgreSQL.
     pub fn file(&self) -> Option<PathBuf> {
         self.url.strip_prefix("sqlite://").map(PathBuf::from)
     }
@@ -168,11 +168,11 @@ impl Database {
         execute(&self.url, statements);
     }
 
-    /// Opens and migrates the database. Each call returns separate pools, as if there were a second
-    /// process.
+    /// Opens and migrates the database. Each call returns separate pools, as another process would
+    /// have.
     ///
     /// # Panics
-    /// Panics if it cannot be opened or a migration fails.
+    /// Panics if the database can't be opened or a migration fails.
     pub fn open(&self, migrations: &[&Migrations]) -> Pools {
         let pools = self.settings().open(self.folder(), "test", migrations);
         must("open the test database", pools)
@@ -182,7 +182,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let Some(Server { url, workers, name }) = &self.server else { return };
-        // FORCE closes connections that the test's pools still have open.
+        // FORCE closes connections that are still open in the test's pools.
         let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
         for url in std::iter::once(url).chain(workers) {
             let dropped = PgConnection::establish(url).map(|mut conn| conn.batch_execute(&sql));
@@ -193,7 +193,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs a statement on the server, retrying a few times in case it is busy.
+/// Runs a statement on the server. This is retried a few times in case the server is busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {
@@ -210,7 +210,7 @@ fn execute(server: &str, sql: &str) {
     }
 }
 
-/// Returns the host and port in a server URL.
+/// Returns the host and port in the URL of a server.
 fn host_and_port(server: &str) -> (&str, &str) {
     let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();

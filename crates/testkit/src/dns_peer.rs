@@ -17,9 +17,9 @@ const AAAA: u16 = 28;
 const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
-/// Flags a truncated response.
+/// The flag of a truncated response.
 const TRUNCATED: u8 = 0b10;
-/// Maximum datagram size without extensions, in bytes. Longer responses are fetched over TCP.
+/// Maximum size in bytes of a datagram without extensions. Longer responses are fetched over TCP.
 const DATAGRAM: usize = 512;
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct Zone {
     questions: usize,
 }
 
-/// A DNS server on the loopback interface that supports UDP and TCP. Tests set its records.
+/// A DNS server on the loopback interface, over both UDP and TCP. Tests set its records.
 ///
 /// ```
 /// let dns = testkit::DnsPeer::start();
@@ -74,7 +74,7 @@ impl DnsPeer {
         Self { address, zone }
     }
 
-    /// Returns the server's address.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -83,7 +83,8 @@ impl DnsPeer {
         self.zone.lock()
     }
 
-    /// Replaces a name's TXT records. Anything longer than 255 bytes is split into several strings.
+    /// Replaces the TXT records of a name. A text longer than 255 bytes is split into several
+    /// strings.
     pub fn set_txt(&self, name: &str, texts: &[&str]) {
         let data = texts.iter().map(|text| {
             let strings = text.as_bytes().chunks(255).flat_map(|part| {
@@ -95,7 +96,7 @@ impl DnsPeer {
         self.replace(name, TXT, data.collect());
     }
 
-    /// Replaces a name's address.
+    /// Replaces the address of a name.
     pub fn set_address(&self, name: &str, address: IpAddr) {
         let record = match address {
             IpAddr::V4(ip) => (A, ip.octets().to_vec()),
@@ -149,7 +150,7 @@ fn serve(mut stream: TcpStream, zone: &Mutex<Zone>) {
     }
 }
 
-/// Returns where the question section ends.
+/// Returns the offset at which the question section ends.
 fn question_end(message: &[u8]) -> usize {
     let mut at = 12;
     while message.get(at).is_some_and(|length| *length != 0) {
@@ -158,7 +159,7 @@ fn question_end(message: &[u8]) -> usize {
     at + 5
 }
 
-/// Returns the name in the question, lowercased.
+/// Returns the lowercased name in the question.
 fn name_of(message: &[u8]) -> String {
     let mut labels = Vec::new();
     let mut at = 12;
@@ -170,7 +171,7 @@ fn name_of(message: &[u8]) -> String {
     labels.join(".")
 }
 
-/// Returns the response to a message with one question, or `None` if it is malformed.
+/// Returns the response to a message with a single question, or `None` if the message is malformed.
 fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
     let end = question_end(message);
     let kind = message.get(end - 4..end - 2)?;
@@ -183,13 +184,13 @@ fn reply(zone: &Mutex<Zone>, message: &[u8]) -> Option<Vec<u8>> {
         None => (NO_SUCH_NAME, Vec::new()),
         Some(records) => (NO_ERROR, records.iter().filter(|(known, _)| *known == kind).collect()),
     };
-    // Flags: response, authoritative answer, recursion available.
+    // Flags: this is a response, the answer is authoritative, and recursion is available.
     let mut reply = vec![message[0], message[1], 0x85, 0x80 | code, 0, 1];
     reply.extend((records.len() as u16).to_be_bytes());
     reply.extend([0; 4]);
     reply.extend(&message[12..end]);
     for (kind, data) in records {
-        // A pointer to the name at byte 12, class IN, and a one-minute TTL.
+        // A pointer to the name at offset 12, class IN, and a TTL of one minute.
         reply.extend([0xc0, 12]);
         reply.extend(kind.to_be_bytes());
         reply.extend([0, 1, 0, 0, 0, 60]);

@@ -1,4 +1,4 @@
-//! Data written by released versions.
+//! Data that was written by released versions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::must::must;
 use crate::{Folder, Program};
 
-/// A service's data in `fixtures/VERSION`, as written by that version.
+/// The data of a service in `fixtures/VERSION`, as written by that version.
 ///
 /// ```no_run
 /// use testkit::{Fixture, Program};
@@ -25,10 +25,10 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Returns a service's fixtures, one per version.
+    /// Returns the fixtures of a service, one per version.
     ///
     /// # Panics
-    /// Panics if there are none.
+    /// Panics if the service doesn't have any.
     pub fn all(name: &str) -> Vec<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
         let versions = must("list the fixtures", fs::read_dir(root));
@@ -38,7 +38,7 @@ impl Fixture {
         all
     }
 
-    /// Restores the backup into a program's empty data folder.
+    /// Restores the backup to the empty data folder of a program.
     ///
     /// # Panics
     /// Panics if the program rejects the backup.
@@ -58,8 +58,8 @@ impl Fixture {
         program.done(&["restore".as_ref(), backup.as_os_str()]);
     }
 
-    /// Creates a PostgreSQL database from the dump and restores the other files. Returns `None` if
-    /// tests are running on SQLite.
+    /// Creates a PostgreSQL database from the dump, and restores the other files. Returns `None` if
+    /// tests run on SQLite.
     ///
     /// # Panics
     /// Panics if the server rejects the dump.

@@ -33,15 +33,15 @@ impl Folder {
         self.0.path()
     }
 
-    /// Returns a path inside the folder.
+    /// Returns the path of `name` inside the folder.
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Writes a file, creating parent folders as needed, and returns its path.
+    /// Writes a file and returns its path. Parent folders are created as needed.
     ///
     /// # Panics
-    /// Panics if the file cannot be written.
+    /// Panics if the file can't be written.
     pub fn write(&self, name: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.join(name);
         let shown = path.display().to_string();

@@ -1,4 +1,4 @@
-//! An HTTP server for tests that can receive webhooks, for example.
+//! An HTTP server for tests, which can receive webhooks, for example.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 
 use crate::must::must;
 
-/// Timeout for idle connections.
+/// Timeout of idle connections.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A request that an [`HttpPeer`] received.
+/// A request received by an [`HttpPeer`].
 #[derive(Clone, Debug)]
 pub struct PeerRequest {
     /// The HTTP method.
@@ -40,7 +40,7 @@ pub enum PeerAnswer {
     Body(u16, String),
     /// Responds with a status, headers and a body.
     Full(u16, Vec<(&'static str, String)>, Vec<u8>),
-    /// Redirects to this URL.
+    /// Redirects to the given URL.
     Redirect(String),
     /// Sends a body that never ends.
     Endless,
@@ -52,8 +52,8 @@ pub enum PeerAnswer {
 
 type Handler = dyn Fn(&PeerRequest) -> PeerAnswer + Send + Sync;
 
-/// An HTTP server on the loopback interface. It calls a function for the response and records all
-/// requests.
+/// An HTTP server on the loopback interface, which calls a function for each response and records
+/// all requests.
 ///
 /// ```
 /// use testkit::{HttpPeer, PeerAnswer};
@@ -91,12 +91,12 @@ impl HttpPeer {
         Self { address, requests }
     }
 
-    /// Returns the server's address.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns a path's URL. Its host is an IP address.
+    /// Returns the URL of `path`. Its host is an IP address.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
@@ -112,7 +112,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_write_timeout(Some(TIMEOUT));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
-    // The client may have closed the connection already.
+    // The client may already have closed the connection.
     let _ = write(&stream, answer(&request));
 }
 

@@ -1,4 +1,4 @@
-//! Checks the links of a service that a proxy serves below a path.
+//! Checks the links of a service that is served by a proxy below a path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -8,18 +8,18 @@ use url::Url;
 use crate::Answer;
 use crate::must::must;
 
-/// Maximum number of pages per crawl.
+/// Maximum number of pages to visit per crawl.
 const MOST: usize = 400;
-/// Maximum number of pages whose paths only differ in digits, such as calendar months.
+/// Maximum number of pages to visit whose paths only differ in digits, such as calendar months.
 const ALIKE: usize = 6;
 
-/// Crawls all pages reachable from `paths` and checks that everything stays below `PUBLIC_URL`.
-/// This covers links, forms, images, styles, scripts, redirects, cookies, and the servers in the
-/// OpenAPI document. Returns the visited paths.
+/// Crawls all pages that can be reached from `paths`, and checks that everything stays below
+/// `PUBLIC_URL`. This includes links, forms, images, styles, scripts, redirects, cookies, and the
+/// servers in the OpenAPI document. Returns the paths that were visited.
 ///
 /// `get` requests a path directly from the service, like a proxy that serves it below `public_url`
-/// and strips that URL's path. The starting paths may fail, but all others must succeed or require
-/// a password.
+/// and strips the path of this URL. The starting paths may fail, whereas all others must either
+/// succeed or require a password.
 ///
 /// # Panics
 /// Panics if a link leads outside the service or is broken.
@@ -50,7 +50,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// Number of pages per path, with every digit in the path replaced by 0.
+    /// Number of pages for each path, in which every digit is replaced by 0.
     shapes: BTreeMap<String, usize>,
 }
 
@@ -59,12 +59,12 @@ impl Walk {
         Self { root, seen: BTreeSet::new(), next: VecDeque::new(), shapes: BTreeMap::new() }
     }
 
-    /// Returns the path within the service for a URL below the root.
+    /// Returns the path within the service, given a URL below the root.
     fn path_in<'u>(&self, url: &'u Url) -> &'u str {
         &url[url::Position::BeforePath..url::Position::AfterQuery][self.root.path().len() - 1..]
     }
 
-    /// Checks a link and returns its target, or `None` if it has another host or scheme.
+    /// Checks a link and returns its target, or `None` if the target has another host or scheme.
     fn check(&self, from: &str, base: &str, link: &str) -> Option<Url> {
         let base = must(base, Url::parse(base));
         let mut url = must(link, base.join(link));
@@ -119,7 +119,7 @@ impl Walk {
         } else if kind.starts_with("application/json") && path.ends_with("/openapi.json") {
             let document = answer.json();
             for server in document["servers"].as_array().into_iter().flatten() {
-                // Clients append one of the document's paths, which start with a slash.
+                // Clients append a path from the document, which starts with a slash.
                 let server = server["url"].as_str().unwrap_or_default().trim_end_matches('/');
                 self.check(path, url.as_str(), &format!("{server}/"));
             }
@@ -128,7 +128,7 @@ impl Walk {
     }
 
     /// Checks a script. Swagger UI must load its document from a relative URL, and scripts must not
-    /// use absolute paths.
+    /// use any absolute paths.
     fn read_script(&mut self, path: &str, script: &str) {
         if path.ends_with("/swagger-initializer.js") {
             let (_, rest) = must(path, script.split_once("\"url\": \"").ok_or("no document"));
@@ -144,7 +144,7 @@ impl Walk {
     }
 }
 
-/// Returns a page's attributes that contain URLs, unescaped.
+/// Returns all attributes of a page that contain URLs, unescaped.
 fn attributes(html: &str) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     for (name, mark) in [

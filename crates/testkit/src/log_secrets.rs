@@ -4,12 +4,12 @@ use reqwest::Method;
 
 use crate::{Exchange, Served, until_blocking};
 
-/// Sends requests to a server that logs everything, and checks that no log line contains any of the
-/// `secrets` or a query string. The requests belong to a trace, and their log lines must have its
-/// ID. Returns the access log lines.
+/// Sends requests to a server that logs everything, and checks that none of the log lines contains
+/// a query string or any of the `secrets`. The requests belong to a trace, whose ID their log lines
+/// must have. Returns the lines of the access log.
 ///
-/// `paths` may have query strings, and a parameter name without a value is added to each. The
-/// server needs `RUST_LOG=trace`.
+/// `paths` may have query strings, and each is extended by a parameter name without a value. The
+/// server has to run with `RUST_LOG=trace`.
 ///
 /// # Panics
 /// Panics if a line contains a secret or a query string.

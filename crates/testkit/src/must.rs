@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// Returns the result's value, or panics with a description of the attempt and the error.
+/// Returns the value of a result, or panics with the error and a description of what was tried.
 #[track_caller]
 pub(crate) fn must<T, E: Display>(tried: &str, outcome: Result<T, E>) -> T {
     match outcome {

@@ -12,12 +12,12 @@ use reqwest::{Client, Method, RequestBuilder};
 use crate::must::must;
 use crate::server::client;
 
-/// Maximum time a process may run.
+/// How long a process may run.
 const TIMEOUT: Duration = Duration::from_secs(300);
-/// How often a process is polled.
+/// Pause between two polls of a process.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// A running process that is killed on drop.
+/// A running process, which is killed on drop.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -27,13 +27,13 @@ impl Process {
     /// Starts a command.
     ///
     /// # Panics
-    /// Panics if it cannot be started.
+    /// Panics if the command can't be started.
     #[track_caller]
     pub fn spawn(command: &mut Command) -> Self {
         Self { child: must("start the program", command.spawn()) }
     }
 
-    /// Returns the process id.
+    /// Returns the process ID.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -43,17 +43,17 @@ impl Process {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Waits for the process to exit and returns its exit code, or `None` if it was killed by a
+    /// Waits for the process to exit, and returns its exit code. `None` if it was killed by a
     /// signal.
     ///
     /// # Panics
-    /// Panics if it hangs.
+    /// Panics if the process hangs.
     #[track_caller]
     pub fn wait(&mut self) -> Option<i32> {
         self.wait_measured().0
     }
 
-    /// Waits for the process to exit. Returns its exit code and peak memory in MiB.
+    /// Waits for the process to exit, and returns its exit code and its peak memory in MiB.
     #[track_caller]
     pub(crate) fn wait_measured(&mut self) -> (Option<i32>, u64) {
         let (begin, mut peak) = (Instant::now(), 0);
@@ -67,10 +67,10 @@ impl Process {
         }
     }
 
-    /// Sends a signal, such as `HUP` or `TERM`.
+    /// Sends a signal, e.g. `HUP` or `TERM`.
     ///
     /// # Panics
-    /// Panics if it cannot be sent.
+    /// Panics if the signal can't be sent.
     #[track_caller]
     pub fn signal(&self, name: &str) {
         let mut kill = Command::new("kill");
@@ -86,10 +86,11 @@ impl Process {
         ended
     }
 
-    /// Kills the process as soon as a condition is met. Returns false if it exited before that.
+    /// Kills the process as soon as a condition is met. Returns false if the process exited before
+    /// that.
     ///
     /// # Panics
-    /// Panics if the process hangs and the condition is never met.
+    /// Panics if the process hangs without the condition ever being met.
     #[track_caller]
     pub fn kill_when(&mut self, mut now: impl FnMut() -> bool) -> bool {
         let begin = Instant::now();
@@ -102,7 +103,7 @@ impl Process {
         false
     }
 
-    /// Returns the peak memory so far in MiB, or 0 if it cannot be measured.
+    /// Returns the peak memory so far in MiB, or 0 if it can't be measured.
     pub fn peak_mib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
         let status = status.unwrap_or_default();
@@ -118,23 +119,23 @@ impl Drop for Process {
     }
 }
 
-/// A running server that is killed on drop.
+/// A running server, which is killed on drop.
 #[derive(Debug)]
 pub struct Served {
     process: Process,
     http: SocketAddr,
     admin: SocketAddr,
     log: Arc<Mutex<String>>,
-    /// The rest of the log, unless it is being read.
+    /// The rest of the log. `None` if a thread is reading it or it has been closed.
     unread: Option<Lines<BufReader<ChildStderr>>>,
     client: Client,
 }
 
 impl Served {
-    /// Starts a server and waits until its addresses show up in the log.
+    /// Starts a server, and waits until its addresses show up in the log.
     ///
     /// # Panics
-    /// Panics if they don't, which requires `RUST_LOG=info`.
+    /// Panics if they don't show up, which requires at least `RUST_LOG=info`.
     #[track_caller]
     pub fn start(command: Command) -> Self {
         let mut served = Self::start_unread(command);
@@ -174,7 +175,7 @@ impl Served {
     pub fn read_log(&mut self) {
         let Some(lines) = self.unread.take() else { return };
         let behind = Arc::clone(&self.log);
-        // Otherwise the pipe would fill up and block the server.
+        // Without a reader, the pipe would fill up and block the server.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let mut log = behind.lock();
@@ -184,7 +185,7 @@ impl Served {
         });
     }
 
-    /// Closes a log that isn't being read, so the server can no longer write to it.
+    /// Closes a log that isn't being read, so that the server can no longer write to it.
     pub fn close_log(&mut self) {
         self.unread = None;
     }
@@ -219,10 +220,10 @@ impl Served {
         self.client.request(method, format!("http://{}{path}", self.http))
     }
 
-    /// Returns a metric's current value.
+    /// Returns the current value of a metric.
     ///
     /// # Panics
-    /// Panics if there is no such metric.
+    /// Panics if the metric doesn't exist.
     pub async fn metric(&self, name: &str) -> f64 {
         let response = self.client.get(format!("http://{}/metrics", self.admin)).send().await;
         let text = must("read the metrics", must("ask for metrics", response).text().await);
@@ -230,10 +231,10 @@ impl Served {
         must(name, value.ok_or_else(|| text.clone()).map(str::trim)).parse().unwrap_or(f64::NAN)
     }
 
-    /// Stops the server with SIGTERM and returns the exit code.
+    /// Stops the server with SIGTERM, and returns its exit code.
     ///
     /// # Panics
-    /// Panics if it doesn't exit.
+    /// Panics if the server doesn't exit.
     #[track_caller]
     pub fn stop(mut self) -> Option<i32> {
         self.process.signal("TERM");

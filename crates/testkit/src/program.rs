@@ -1,4 +1,4 @@
-//! Runs a service's binary, including its commands, servers and crashes.
+//! Runs the binary of a service, including its commands, servers and crashes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// A service's binary with its own data folder and settings.
+/// The binary of a service, with a data folder and settings of its own.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};
@@ -41,16 +41,16 @@ pub struct Program {
 pub struct Ran {
     /// The exit code, or `None` if the process was killed by a signal.
     pub code: Option<i32>,
-    /// Everything on stdout.
+    /// Everything written to stdout.
     pub out: String,
-    /// Everything on stderr.
+    /// Everything written to stderr.
     pub errors: String,
     /// Peak memory in MiB, or 0 if it can't be measured.
     pub peak_mib: u64,
 }
 
 impl Ran {
-    /// Returns a successful command's stdout.
+    /// Returns the stdout of a successful command.
     ///
     /// # Panics
     /// Panics if the command failed.
@@ -62,7 +62,8 @@ impl Ran {
 }
 
 impl Program {
-    /// Creates a program with an empty data folder. `binary` is `env!("CARGO_BIN_EXE_NAME")`.
+    /// Creates a program with an empty data folder. `binary` is usually
+    /// `env!("CARGO_BIN_EXE_NAME")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self {
             binary: binary.into(),
@@ -74,7 +75,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// Adds a separate database, which is migrated automatically.
+    /// Adds a database of its own, which is migrated automatically.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {
@@ -90,7 +91,7 @@ impl Program {
         self
     }
 
-    /// Returns the test's folder, which is the default `DATA_DIR`.
+    /// Returns the folder of the test, which is the default for `DATA_DIR`.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -104,7 +105,7 @@ impl Program {
         must("find the database", self.database.as_ref().ok_or("the program has none"))
     }
 
-    /// Returns the command with the program's settings, for more changes.
+    /// Returns a command with the program's settings, to which more changes can be made.
     pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
         let mut command = Command::new(&self.binary);
         command.env("DATA_DIR", self.folder.path()).args(arguments).stdin(Stdio::null());
@@ -115,7 +116,7 @@ impl Program {
     /// Runs a command until it exits.
     ///
     /// # Panics
-    /// Panics if it cannot be started or hangs.
+    /// Panics if the command can't be started or hangs.
     #[track_caller]
     pub fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Ran {
         self.run_command(self.command(arguments))
@@ -124,10 +125,10 @@ impl Program {
     /// Runs a modified [`command`](Self::command) until it exits.
     ///
     /// # Panics
-    /// Panics if it cannot be started or hangs.
+    /// Panics if the command can't be started or hangs.
     #[track_caller]
     pub fn run_command(&self, mut command: Command) -> Ran {
-        // Unlike pipes, files take any amount of output without being read.
+        // Unlike pipes, files accept any amount of output without being read.
         let folder = Folder::new();
         let (out, errors) = (folder.join("stdout"), folder.join("stderr"));
         let file = |path: &Path| must("make a file for output", File::create(path));
@@ -140,29 +141,29 @@ impl Program {
         Ran { code, out: text(&out), errors: text(&errors), peak_mib }
     }
 
-    /// Runs a command until it exits and returns its stdout.
+    /// Runs a command until it exits, and returns its stdout.
     ///
     /// # Panics
-    /// Panics if it fails.
+    /// Panics if the command fails.
     #[track_caller]
     pub fn done<A: AsRef<OsStr>>(&self, arguments: &[A]) -> String {
         self.run(arguments).done()
     }
 
-    /// Runs a command with `--json` and returns its output.
+    /// Runs a command with `--json`, and returns its output.
     ///
     /// # Panics
-    /// Panics if it fails or the output is not JSON.
+    /// Panics if the command fails or if its output isn't JSON.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         let printed = self.done(&[arguments, &["--json"]].concat());
         must("read the output as JSON", serde_json::from_str(&printed))
     }
 
-    /// Runs a command until it exits, with `input` on stdin.
+    /// Runs a command with `input` on stdin until it exits.
     ///
     /// # Panics
-    /// Panics if it cannot be started.
+    /// Panics if the command can't be started.
     #[track_caller]
     pub fn pipe<A: AsRef<OsStr>>(&self, arguments: &[A], input: &[u8]) -> Ran {
         let mut command = self.command(arguments);
@@ -170,7 +171,7 @@ impl Program {
         let mut child = must("start the program", command.spawn());
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // The program may close the pipe before reading everything.
+            // The program may close the pipe before it has read everything.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             must("run the program", child.wait_with_output())
         });
@@ -182,14 +183,14 @@ impl Program {
     /// Starts a command and discards its output.
     ///
     /// # Panics
-    /// Panics if it cannot be started.
+    /// Panics if the command can't be started.
     #[track_caller]
     pub fn start<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Process {
         let mut command = self.command(arguments);
         Process::spawn(command.stdout(Stdio::null()).stderr(Stdio::null()))
     }
 
-    /// Starts a server on free ports, without TLS by default.
+    /// Starts a server on free ports. By default, it runs without TLS.
     ///
     /// # Panics
     /// Panics if the addresses don't show up in the log.
@@ -198,7 +199,8 @@ impl Program {
         Served::start(self.serving(arguments))
     }
 
-    /// Returns the command that [`serve`](Self::serve) would run, for more changes.
+    /// Returns the command that [`serve`](Self::serve) would run, to which more changes can be
+    /// made.
     pub fn serving(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(&["serve"]);
         let free = "127.0.0.1:0";

@@ -1,6 +1,6 @@
 //! Reproducible random numbers.
 
-/// A random number generator whose output only depends on its seed (SplitMix64).
+/// A random number generator whose output depends only on its seed (SplitMix64).
 ///
 /// ```
 /// let (mut one, mut other) = (testkit::Random::new(7), testkit::Random::new(7));
@@ -32,10 +32,10 @@ impl Random {
         self.number() % end.max(1)
     }
 
-    /// Returns a random element of a list.
+    /// Returns a random element of `list`.
     ///
     /// # Panics
-    /// Panics if the list is empty.
+    /// Panics if `list` is empty.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[usize::try_from(self.below(list.len() as u64)).unwrap_or_default()]
     }

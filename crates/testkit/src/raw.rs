@@ -1,4 +1,4 @@
-//! Sends raw bytes over a socket, for requests that client libraries can't send.
+//! Sends raw bytes over a socket, for requests that client libraries refuse to send.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -12,12 +12,12 @@ pub struct RawAnswer {
     pub status: u16,
     /// The status line and headers.
     pub head: String,
-    /// The body, including its framing.
+    /// The body, including any chunked framing.
     pub body: Vec<u8>,
 }
 
 impl RawAnswer {
-    /// Returns the value of a header, if it is present.
+    /// Returns the value of a header, or `None` if it is missing.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(':')?;
@@ -28,7 +28,7 @@ impl RawAnswer {
     /// Returns the body as text.
     ///
     /// # Panics
-    /// Panics if it is not UTF-8.
+    /// Panics if the body isn't UTF-8.
     #[track_caller]
     pub fn text(&self) -> &str {
         must("read the body as text", std::str::from_utf8(&self.body))
@@ -44,7 +44,7 @@ impl RawAnswer {
 /// ```
 ///
 /// # Panics
-/// Panics if there is no HTTP response.
+/// Panics if the peer doesn't send an HTTP response.
 #[track_caller]
 pub fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> RawAnswer {
     let mut stream = must("connect", TcpStream::connect(address));

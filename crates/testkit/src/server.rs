@@ -8,10 +8,10 @@ use shell::{Running, Server, Service, ShellSettings};
 use crate::must::must;
 use crate::{Folder, RawAnswer, exchange};
 
-/// A service running on free loopback ports in the test's actix system.
+/// A service that runs on free loopback ports in the test's actix system.
 ///
-/// Use it in tests marked `#[actix_web::test]`. The client doesn't follow redirects or decompress
-/// bodies.
+/// Use this in tests marked `#[actix_web::test]`. The client neither follows redirects nor
+/// decompresses bodies.
 ///
 /// ```no_run
 /// use testkit::{Exchange, TestServer};
@@ -53,17 +53,17 @@ impl TestServer {
         Self { running, client: client(), _folder: folder }
     }
 
-    /// Returns a path's URL on the plain HTTP port.
+    /// Returns the URL of `path` on the plain HTTP port.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.http)
     }
 
-    /// Returns a path's URL on the admin port.
+    /// Returns the URL of `path` on the admin port.
     pub fn admin_url(&self, path: &str) -> String {
         format!("http://{}{path}", self.running.admin)
     }
 
-    /// Returns the server's addresses.
+    /// Returns the running server, which has its addresses.
     pub fn running(&self) -> &Running {
         &self.running
     }
@@ -116,7 +116,7 @@ impl TestServer {
     /// Sends raw bytes and reads until the server closes the connection.
     ///
     /// # Panics
-    /// Panics if there is no HTTP response.
+    /// Panics if the server doesn't send an HTTP response.
     pub async fn raw(&self, request: impl Into<Vec<u8>>) -> RawAnswer {
         let (address, request) = (self.running.http, request.into());
         let answer = tokio::task::spawn_blocking(move || exchange(address, &request)).await;
@@ -129,13 +129,14 @@ impl TestServer {
     }
 }
 
-/// Returns a client that doesn't follow redirects or decompress bodies.
+/// Returns a client that neither follows redirects nor decompresses bodies.
 pub fn client() -> Client {
-    // This fails if a provider is already installed, which is fine.
+    // If a provider is already installed, this fails, which is fine.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
-    // Servers close idle connections after 5 seconds. A request may not be sent at that moment.
+    // Servers close idle connections after 5 seconds. Stay clear of that, so that no request is
+    // sent at that moment.
     let client = client.pool_idle_timeout(Duration::from_secs(2));
     must("make an HTTP client", client.build())
 }

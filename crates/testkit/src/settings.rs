@@ -5,8 +5,8 @@ use std::any::TypeId;
 use clap::Arg;
 use shell::Cli;
 
-/// Compares a service's settings with their `--help`. Each number must have a range such as
-/// `1 to 512`, optionally followed by a unit, and values outside it must be rejected.
+/// Compares the settings of a service with its `--help`. Each number must have a range such as `1
+/// to 512`, which may be followed by a unit, and values outside of the range must be rejected.
 ///
 /// ```no_run
 /// # fn test<C: shell::Cli>() {
@@ -15,7 +15,7 @@ use shell::Cli;
 /// ```
 ///
 /// # Panics
-/// Panics and lists all settings that don't have a range or accept numbers outside it.
+/// Panics with a list of all settings that lack a range or accept numbers outside of it.
 pub fn assert_settings_have_ranges<C: Cli>() {
     let command = C::command();
     let numbers = command.get_arguments().filter(|arg| arg.get_env().is_some() && is_number(arg));
@@ -39,7 +39,7 @@ fn is_number(arg: &Arg) -> bool {
     .any(is_type)
 }
 
-/// Returns what is wrong with a setting, if anything.
+/// Returns what is wrong with a setting, or `None` if it is fine.
 fn fault<C: Cli>(arg: &Arg) -> Option<String> {
     let flag = arg.get_long()?;
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
@@ -57,7 +57,7 @@ fn fault<C: Cli>(arg: &Arg) -> Option<String> {
     wrong.then(|| format!("--{flag}: it does not accept exactly {least} to {most}"))
 }
 
-/// Returns the numbers around the first ` to ` that has numbers on both sides.
+/// Returns the numbers around the first ` to ` that is between two numbers.
 fn range(help: &str) -> Option<(f64, f64)> {
     let words: Vec<&str> = help.split_whitespace().collect();
     let number = |word: &str| word.trim_matches(['(', ')', ',', ';', ':', '.']).parse::<f64>().ok();

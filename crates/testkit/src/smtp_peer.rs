@@ -9,7 +9,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::must::must;
 
-/// A received email.
+/// An email that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     /// The envelope sender.
@@ -21,7 +21,7 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// Returns the message with quoted-printable decoded.
+    /// Returns the message with quoted-printable encoding decoded.
     pub fn plain(&self) -> String {
         let mut bytes = Vec::new();
         let mut rest = self.text.as_bytes();
@@ -41,7 +41,7 @@ impl Mail {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns the first word that starts with this prefix, such as a link.
+    /// Returns the first word that starts with `beginning`, e.g. a link.
     pub fn find(&self, beginning: &str) -> Option<String> {
         let plain = self.plain();
         let word = plain.split_whitespace().find(|word| word.starts_with(beginning));
@@ -86,14 +86,14 @@ impl SmtpPeer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let kept = Arc::clone(&kept);
-                // The sender may have closed the connection already.
+                // The sender may already have closed the connection.
                 std::thread::spawn(move || serve(&stream, &kept));
             }
         });
         Self { address, post }
     }
 
-    /// Returns the address in the setting's format, such as `smtp://127.0.0.1:2525`.
+    /// Returns the address in the format of the setting, e.g. `smtp://127.0.0.1:2525`.
     pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
@@ -107,8 +107,8 @@ impl SmtpPeer {
         self.post().mails.clone()
     }
 
-    /// Answers every recipient with this line, such as `451 later` or `550 no such user`. `None`
-    /// accepts recipients again.
+    /// Makes the server answer every recipient with the line `answer`, e.g. `451 later` or `550 no
+    /// such user`. With `None`, recipients are accepted again.
     pub fn refuse(&self, answer: Option<&str>) {
         self.post().refusal = answer.map(str::to_owned);
     }

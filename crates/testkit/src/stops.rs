@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use crate::{Program, until_blocking};
 
-/// The environment variable for the number of stops. The default is [`STOPS`].
+/// The environment variable for the number of stops, which is [`STOPS`] by default.
 const VARIABLE: &str = "STOPS";
-/// Default number of stops. This is low to keep tests short.
+/// Default number of stops, which is low to keep tests short.
 const STOPS: u32 = 2;
-/// Number of clients of each kind. One kind keeps its connections, the other opens a new one for
-/// each request.
+/// Number of clients of each kind. One kind keeps its connections open, while the other opens a new
+/// one for each request.
 const CLIENTS: usize = 4;
 /// How long to wait for a response.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Starts and stops a program's server `STOPS` times while clients send requests over persistent
-/// and new connections. Every request must get a complete response other than 5xx.
+/// Starts and stops a program's server `STOPS` times, while clients send requests over persistent
+/// and new connections. Every request must get a complete response with a status other than 5xx.
 ///
 /// ```no_run
 /// use testkit::Program;
@@ -64,7 +64,7 @@ pub fn stop_under_load(program: &Program, path: &str, headers: &[(&str, &str)]) 
     println!("{stops} stops, {total} requests, none lost");
 }
 
-/// Returns a client's error, if it failed.
+/// Returns the error of a client that failed.
 fn loss(client: JoinHandle<Result<(), String>>) -> Option<String> {
     match client.join() {
         Ok(result) => result.err(),
@@ -82,7 +82,7 @@ struct Client {
 
 impl Client {
     fn run(&self) -> Result<(), String> {
-        // If connecting fails, no request was sent, so none was lost.
+        // If connecting fails, no request has been sent, so none was lost.
         while let Ok(stream) = TcpStream::connect(self.address) {
             let kind = if self.keeps { "kept" } else { "fresh" };
             self.ask(stream).map_err(|error| format!("on a {kind} connection: {error}"))?;
@@ -90,8 +90,8 @@ impl Client {
         Ok(())
     }
 
-    /// Sends requests over a connection until the server asks to close it, or just one if the
-    /// client doesn't keep connections.
+    /// Sends requests over a connection until the server asks to close it. A client that doesn't
+    /// keep connections sends just one.
     fn ask(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_read_timeout(Some(TIMEOUT))?;
         let mut stream = BufReader::new(stream);
@@ -106,7 +106,7 @@ impl Client {
     }
 }
 
-/// Reads a response. Returns whether it is the last one on the connection.
+/// Reads a response, and returns whether it is the last one on the connection.
 fn read_answer(stream: &mut BufReader<TcpStream>) -> io::Result<bool> {
     let (mut length, mut chunked, mut closes) = (0, false, false);
     let mut line = String::new();

@@ -12,7 +12,7 @@ use crate::must::must;
 /// Forwards loopback connections to a server until it is frozen.
 ///
 /// A frozen connection stays open but doesn't forward anything. It behaves like a connection to a
-/// server suspended by SIGSTOP, for which the operating system still acknowledges data.
+/// server that was suspended by SIGSTOP, for which the operating system still acknowledges data.
 ///
 /// ```
 /// use std::io::{Read, Write};
@@ -47,7 +47,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
-    /// Connections with lower numbers than this stay frozen forever.
+    /// Connections with lower numbers than this remain frozen forever.
     stranded: u64,
 }
 
@@ -89,7 +89,7 @@ impl TcpProxy {
         self.shared.change(|gate| gate.frozen = true);
     }
 
-    /// Resumes forwarding, starting with everything sent in the meantime.
+    /// Resumes forwarding, beginning with everything that was sent in the meantime.
     pub fn thaw(&self) {
         self.shared.change(|gate| gate.frozen = false);
     }
@@ -108,7 +108,7 @@ impl Drop for TcpProxy {
             let _ = socket.shutdown(Shutdown::Both);
         }
         self.shared.change(|gate| *gate = Gate::default());
-        // Wakes the listener thread, which then stops.
+        // Wakes the listener thread so that it stops.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -138,7 +138,7 @@ impl Shared {
         let _ = to.shutdown(Shutdown::Both);
     }
 
-    /// Waits until a connection may forward data.
+    /// Waits until a connection is allowed to forward data.
     fn pass(&self, number: u64) {
         let mut gate = self.gate.lock();
         while gate.frozen || number < gate.stranded {

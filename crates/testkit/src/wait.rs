@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The pause between checks, which lets other tasks run.
+/// Pause between checks, during which other tasks can run.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Waits until a condition is met.
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// ```
 ///
 /// # Panics
-/// Panics if the condition is not met within a minute.
+/// Panics if the condition isn't met within a minute.
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let begin = Instant::now();
     let mut pauses = tokio::time::interval(PAUSE);
@@ -30,7 +30,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// Waits until a condition is met. Blocks the calling thread.
+/// Waits until a condition is met, blocking the calling thread.
 ///
 /// ```
 /// let folder = testkit::Folder::new();
@@ -43,7 +43,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 /// ```
 ///
 /// # Panics
-/// Panics if the condition is not met within a minute.
+/// Panics if the condition isn't met within a minute.
 pub fn until_blocking(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
