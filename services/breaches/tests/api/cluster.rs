@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use breaches::jobs::{AccountsOptions, clean, examine, retire};
 use breaches::model::OptOut;
 use breaches::store::accounts::{
-    AccountWriter, Linked, NewAccount, Placement, StripStatements, by_key, one_key, one_page,
-    one_range, placement_in_table,
+    AccountWriter, Linked, NewAccount, Placement, StripStatements, StripStep, by_key, one_key,
+    one_page, one_range, placement_in_table,
 };
 use breaches::store::{
     Layout, accounts, breaches as store_breaches, cluster, load_connections, mail_domains, pastes,
@@ -70,7 +70,7 @@ async fn a_key_a_range_a_page_and_a_purge_ask_one_server_each() {
     assert_asks_one_server(conn, stealer_logs::by_account(7, 0));
     assert_asks_one_server(conn, pastes::by_account(7, 0));
     let StripStatements { pairs, count, accounts, links } =
-        StripStatements::new(Layout::Distributed, 1, (0, (1 << 52) - 1));
+        StripStatements::new(Layout::Distributed, 1, (0, (1 << 52) - 1), StripStep::Everything);
     for statement in [pairs, count, accounts, links] {
         assert_asks_one_server(conn, diesel::dsl::sql::<Text>(&statement));
     }

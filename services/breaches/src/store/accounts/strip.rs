@@ -66,13 +66,13 @@ pub struct StripStatements {
     pub count: String,
     /// Deletes accounts that have no other data.
     pub accounts: String,
-    /// Removes the links of all other accounts.
+    /// Removes the links of all other accounts, or those in the step's part.
     pub links: String,
 }
 
 impl StripStatements {
     /// Builds the statements for keys from `low` to `high`.
-    pub fn new(layout: Layout, breach: u16, (low, high): (i64, i64)) -> Self {
+    pub fn new(layout: Layout, breach: u16, (low, high): (i64, i64), step: StripStep) -> Self {
         let [first, second] = breach.to_le_bytes();
         let id = format!(r"'\x{first:02x}{second:02x}'::BYTEA");
         let (pairs, accounts) = (place("p", layout, low, high), place("a", layout, low, high));
@@ -80,11 +80,18 @@ impl StripStatements {
         let first_match = format!("position({id} IN a.breaches)");
         let odd = format!("{first_match} % 2 = 1");
         let exact = format!("breach_place(a.breaches, {id})");
-        let linked = format!("{accounts} AND {first_match} > 0 AND ({odd} OR {exact} > 0)");
+        let linked = format!("{first_match} > 0 AND ({odd} OR {exact} > 0)");
+        // The part comes before the list, which costs more to check.
+        let part = match step {
+            StripStep::Links(part) => format!(" AND a.k & {} = {part}", PARTS - 1),
+            StripStep::Everything | StripStep::Deletions => String::new(),
+        };
         let same = "x.shard = a.shard AND x.k = a.k AND x.seq = a.seq";
         Self {
             pairs: format!("DELETE FROM stealer_log p WHERE {pairs} AND p.breach_id = {breach}"),
-            count: format!("SELECT count(*) AS number FROM account a WHERE {linked}"),
+            count: format!(
+                "SELECT count(*) AS number FROM account a WHERE {accounts} AND {linked}"
+            ),
             accounts: format!(
                 "DELETE FROM account a WHERE {accounts} AND a.breaches = {id} \
                  AND NOT EXISTS (SELECT 1 FROM stealer_log x WHERE {same}) \
@@ -93,7 +100,8 @@ impl StripStatements {
             links: format!(
                 "UPDATE account a SET breaches = \
                  overlay(a.breaches PLACING ''::BYTEA \
-                 FROM CASE WHEN {odd} THEN {first_match} ELSE {exact} END FOR 2) WHERE {linked}"
+                 FROM CASE WHEN {odd} THEN {first_match} ELSE {exact} END FOR 2) \
+                 WHERE {accounts}{part} AND {linked}"
             ),
         }
     }
@@ -112,11 +120,10 @@ pub fn strip_between(
     match (db, layout) {
         (Db::Sqlite(conn), _) => strip_rows(conn, breach, range),
         (Db::Pg(conn), Layout::OneServer) => {
-            let statements = StripStatements::new(layout, breach, range);
-            strip_on_server(conn, &statements, step)
+            strip_on_server(conn, StripStatements::new(layout, breach, range, step), step)
         }
         (Db::Pg(conn), Layout::Distributed) => {
-            strip_distributed(conn, StripStatements::new(layout, breach, range))
+            strip_distributed(conn, StripStatements::new(layout, breach, range, step))
         }
     }
 }
@@ -172,23 +179,18 @@ fn strip_rows(
 
 fn strip_on_server(
     conn: &mut PgConnection,
-    statements: &StripStatements,
+    statements: StripStatements,
     step: StripStep,
 ) -> Result<i64, DatabaseError> {
     let StripStatements { pairs, accounts, links, .. } = statements;
     let mut stripped = 0;
-    if matches!(step, StripStep::Everything | StripStep::Deletions) {
+    if !matches!(step, StripStep::Links(_)) {
         diesel::sql_query(pairs).execute(conn)?;
         stripped += diesel::sql_query(accounts).execute(conn)?;
     }
-    stripped += match step {
-        StripStep::Everything => diesel::sql_query(links).execute(conn)?,
-        StripStep::Deletions => 0,
-        StripStep::Links(part) => {
-            let links = format!("{links} AND a.k & {} = {part}", PARTS - 1);
-            diesel::sql_query(links).execute(conn)?
-        }
-    };
+    if step != StripStep::Deletions {
+        stripped += diesel::sql_query(links).execute(conn)?;
+    }
     i64::try_from(stripped).map_err(DatabaseError::broken)
 }
 
