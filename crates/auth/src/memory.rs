@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Key;
 
-/// Maximum number of cached keys. Services with more keys than this should use PostgreSQL.
+/// Maximum number of cached keys. Services with more keys should use PostgreSQL.
 const MOST: usize = 100_000;
 
 /// Caches the keys from a SQLite file, and drops them whenever the file changes.

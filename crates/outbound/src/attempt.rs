@@ -15,7 +15,7 @@ use crate::failures::Failed;
 pub(crate) struct Times {
     /// Timeout for an attempt. An attempt that times out is retried later.
     pub(crate) longest: Duration,
-    /// Likewise for new receivers while attempts to many others are hanging.
+    /// The timeout for new receivers while attempts to many others are hanging.
     pub(crate) longest_in_a_crowd: Duration,
     /// Receivers that take longer than this count as slow.
     pub(crate) slow_after: Duration,

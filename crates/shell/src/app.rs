@@ -39,7 +39,8 @@ pub(crate) struct Context<S> {
     pub(crate) background: Background,
     pub(crate) operations: Arc<Operations>,
     pub(crate) docs: Option<Arc<Docs>>,
-    /// How much of client addresses to show in the access log. `None` if there is no access log.
+    /// How much of each client address to include in the access log. `None` if there is no access
+    /// log.
     pub(crate) access_log: Option<LogClient>,
 }
 

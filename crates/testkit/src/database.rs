@@ -193,7 +193,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs a statement on the server. This is retried a few times in case the server is busy.
+/// Runs a statement on the server. Retries a few times, since the server may be busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {

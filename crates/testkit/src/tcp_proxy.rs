@@ -47,7 +47,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gate {
     frozen: bool,
-    /// Connections with lower numbers than this remain frozen forever.
+    /// Connections with numbers below this one remain frozen forever.
     stranded: u64,
 }
 

@@ -107,9 +107,9 @@ impl Backup {
     }
 
     /// Adds files that never change, such as files named after their hash. They are hard-linked if
-    /// the file system supports it, and copied otherwise. Files are skipped if they are already in
-    /// the backup or disappear in the meantime, and so are hidden files, since these are
-    /// unfinished. A missing folder counts as empty.
+    /// the file system supports it, and copied otherwise. Skips files that are already in the
+    /// backup or disappear in the meantime, and also hidden files, since these are unfinished. A
+    /// missing folder counts as empty.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or written.
@@ -224,7 +224,7 @@ impl Drop for Backup {
     }
 }
 
-/// Ignores the error from adding a file that was removed after its folder was listed.
+/// Ignores the error from adding a file that has been removed since its folder was listed.
 fn unless_removed(path: &Path, added: io::Result<()>) -> io::Result<()> {
     match added {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => Ok(()),

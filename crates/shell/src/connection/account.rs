@@ -14,14 +14,14 @@ use super::pipeline::Expected;
 /// Maximum bytes of memory that one connection may use for request bodies and for responses that
 /// the client hasn't read yet.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Maximum bytes of memory for all connections of the process.
+/// Maximum bytes of memory for all of the process's connections together.
 const HELD_BY_PROCESS: usize = 128 << 20;
-/// Once all connections together use more bytes than this, those that use more than [`MUCH`] must
-/// keep up a minimum rate.
+/// Once all connections together use more than this many bytes, those that use more than [`MUCH`]
+/// must keep up a minimum rate.
 const PRESSURE: usize = 32 << 20;
 const MUCH: usize = 512 << 10;
-/// Likewise for connections that use more than [`SOME`]. Otherwise, a few hundred slow connections
-/// could use up all of the process's memory.
+/// Above this total, connections that use more than [`SOME`] must keep up the rate too. Otherwise a
+/// few hundred slow connections could use up all of the process's memory.
 const HIGH_PRESSURE: usize = 64 << 20;
 const SOME: usize = 32 << 10;
 

@@ -32,7 +32,7 @@ use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
 /// How many bytes of a request body a client can send before the application reads any of it.
 const REQUEST_WINDOW: u32 = 64 << 10;
-/// Likewise, for all request bodies of a connection together.
+/// The same limit, summed over all request bodies on a connection.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 /// Size in bytes of the chunks in which responses are handed to h2.
 const CHUNK: usize = 16 << 10;
@@ -287,8 +287,8 @@ impl Sending {
         rate.begin_wait();
         write.begin_wait();
         poll_fn(|context| {
-            // Do these checks first. Otherwise, a client could put them off by opening its window
-            // often, by just a few bytes at a time.
+            // Do these checks first. Otherwise a client could keep postponing them by repeatedly
+            // opening its window a few bytes at a time.
             while write.is_over(context) {
                 // While the socket is full, the guard measures how fast the client reads.
                 if !connection.socket_is_full.get() {

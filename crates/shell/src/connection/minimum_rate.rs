@@ -23,7 +23,7 @@ pub(super) struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// Stops measuring, as the client has read everything so far.
+    /// Stops measuring because the client has read everything sent so far.
     pub(super) fn reset(&mut self) {
         self.timer = None;
     }

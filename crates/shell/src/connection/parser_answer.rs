@@ -17,7 +17,8 @@ use crate::{ErrorFormat, Fault, LogClient, RequestId, RequestInfo, metrics};
 /// Responds to and reports HTTP parser errors, which never reach the application.
 pub(crate) struct ParserFaults {
     errors: Arc<dyn ErrorFormat>,
-    /// How much of client addresses to show in the access log. `None` if there is no access log.
+    /// How much of each client address to include in the access log. `None` if there is no access
+    /// log.
     access_log: Option<LogClient>,
 }
 
@@ -35,7 +36,8 @@ impl ParserFaults {
     ) -> Bytes {
         let info = RequestInfo { method: Method::GET, uri: Uri::default(), id: RequestId::next() };
         let fault = match status {
-            // Other connections use so much memory that there isn't enough left for this head.
+            // Other connections use so much memory that there isn't enough left to read this
+            // request head.
             StatusCode::SERVICE_UNAVAILABLE => Fault::Unavailable { retry_after: 1 },
             _ => Fault::Unreadable(status),
         };

@@ -145,7 +145,7 @@ impl Pipeline {
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // Likewise for the rest of a body of unknown length.
+            // It does the same with the rest of a body of unknown length.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;

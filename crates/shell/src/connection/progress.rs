@@ -9,7 +9,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// How many bytes must be transferred in each `BODY_TIMEOUT` or `WRITE_TIMEOUT` period.
 pub(super) const PROGRESS: usize = 1024;
 
-/// Deadline for a transfer, extended whenever [`PROGRESS`] bytes were transferred within the
+/// Deadline for a transfer, extended each time [`PROGRESS`] bytes have been transferred within the
 /// period.
 pub(super) struct Progress {
     timer: Pin<Box<Sleep>>,
@@ -23,7 +23,7 @@ impl Progress {
         Self { timer: Box::pin(sleep(period)), period, moved: 0, armed: false }
     }
 
-    /// Counts transferred bytes. Once there are enough of them, the period ends.
+    /// Counts transferred bytes, and ends the period once enough have been transferred.
     pub(super) fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
         if self.moved >= PROGRESS {

@@ -102,8 +102,8 @@ pub enum Empty {
 pub enum Unknown {
     /// The name is ignored.
     Ignored,
-    /// The name is a violation with the code `unknown`. No more than this number are reported,
-    /// ahead of all other violations.
+    /// The name is a violation with the code `unknown`. At most this many are reported, ahead of
+    /// all other violations.
     Refused(usize),
 }
 

@@ -31,8 +31,8 @@ const LEAF_DAYS: i64 = 397;
 /// before a new certificate.
 const RENEW_DAYS: i64 = 67;
 const DAY: i64 = 86_400;
-/// A renewed certificate keeps the names of its predecessor if there are fewer than this. Without a
-/// limit they would pile up, since each container has a host name of its own.
+/// A renewed certificate keeps its predecessor's names if there are fewer than this many. Without a
+/// limit they would pile up, since each container has its own host name.
 const MOST_NAMES: usize = 64;
 
 /// Returns the certificate in the TLS folder. Creates a new one if it is missing, expires soon,
@@ -295,8 +295,9 @@ pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Replaces a file atomically. The temporary file has a unique name, in case the file system
-/// doesn't support locks. A process ID wouldn't be unique, since each container counts its own.
+/// Replaces a file atomically. The temporary file has a unique name, because the file system may
+/// not support locks. A process ID wouldn't be unique, since each container numbers its processes
+/// separately.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", RequestId::next()));
     let mut options = fs::OpenOptions::new();
