@@ -9,7 +9,7 @@ use batch::{ByteSize, Sorted, Sorter};
 use crate::model::{Breach, id_list};
 use crate::state::Snapshot;
 
-/// Memory budget per search. More data than this is sorted on disk.
+/// Memory budget per search. Anything larger is sorted on disk.
 pub(super) const MEMORY: ByteSize = ByteSize(8 << 20);
 /// Size of a piece of the response in bytes.
 pub(super) const PIECE: usize = 64 * 1024;

@@ -19,9 +19,9 @@ const MAX_SEPARATORS: usize = 16_384;
 
 /// Returns the `content` of every `meta` tag with this name (ignoring case) in the head of a page.
 ///
-/// Only start tags that HTML5 puts in the head count. Tags inside comments, scripts, styles,
-/// `noscript`, `template`, titles and attribute values are ignored, and so is everything after the
-/// first text or element of the body, since it may have been written by visitors.
+/// Only start tags that HTML5 puts in the head count. Ignores tags inside comments, scripts,
+/// styles, `noscript`, `template`, titles and attribute values. Also ignores everything after the
+/// first text or element of the body, since visitors may have written it.
 pub fn meta_contents(html: &str, name: &str) -> Vec<String> {
     let head = Head { name: name.to_owned(), ..Head::default() };
     let tokenizer = Tokenizer::new(head, TokenizerOpts::default());

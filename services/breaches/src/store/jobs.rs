@@ -266,8 +266,8 @@ pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes all unfinished loads skip an address that has just been removed, in case their input
-/// contains it. Call this while accounts are locked.
+/// Makes all unfinished loads skip an address that has just been removed, since their input may
+/// contain it. Call this while accounts are locked.
 pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
     let is_open = || job::state.eq_any(["running", "failed"]).and(job::kind.ne("purge"));
     let open = job::table.filter(is_open()).select((job::id, job::removed));

@@ -46,8 +46,8 @@ pub fn post(
     Ok(())
 }
 
-/// Locks the recipient against removal until the end of the transaction. Returns `false` if it's
-/// already gone. SQLite needs no lock because it has only one writer.
+/// Locks the recipient so that it can't be removed before the transaction ends. Returns `false` if
+/// it's already gone. SQLite needs no lock because it has only one writer.
 fn keep(db: &mut Db, recipient: Recipient) -> Result<bool, DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(true) };
     let id = subscriber::table.find(recipient.subscriber).select(subscriber::id);
@@ -126,7 +126,7 @@ pub fn waiting(db: &mut Db, channel: Channel, now: i64) -> Result<Waiting, Datab
 
 type Row = (i64, String, i64, Option<i64>, String, i64, i32, Option<String>);
 
-/// The claim of a process on messages.
+/// A process's claim on a set of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Random number that identifies the process.

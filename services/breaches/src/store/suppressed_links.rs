@@ -28,7 +28,7 @@ pub fn add(db: &mut Db, counts: &BTreeMap<(&str, u16), i64>) -> Result<(), Datab
     Ok(())
 }
 
-/// Returns a domain's corrections by breach. These can be negative after links were removed.
+/// Returns a domain's corrections by breach. These can be negative after links have been removed.
 pub fn of_domain(db: &mut Db, domain: &str) -> Result<Vec<(i32, i64)>, DatabaseError> {
     Ok(suppressed_link::table
         .filter(suppressed_link::domain.eq(domain))

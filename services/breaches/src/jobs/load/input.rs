@@ -29,7 +29,8 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, JobError> {
     opened.map_err(JobError::file(path.display().to_string()))
 }
 
-/// Makes a path absolute, in case the job is resumed from another folder. `-` is left unchanged.
+/// Makes a path absolute, because the job may be resumed from another folder. `-` is left
+/// unchanged.
 ///
 /// # Errors
 /// Fails if the current folder can't be determined.

@@ -14,7 +14,7 @@ use crate::store::jobs::Counts;
 
 /// Number of rows to check.
 const FIRST: i64 = 10_000;
-/// With fewer rows than this, percentages aren't considered.
+/// With fewer rows, percentages aren't meaningful and are ignored.
 const MIN_ROWS: i64 = 100;
 /// Stop the load if more than 1 in `ODD_SHARE` addresses, and at least [`MIN_ODD`], have a strange
 /// domain. Genuine leaks contain few of these.

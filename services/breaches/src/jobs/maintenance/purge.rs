@@ -65,8 +65,8 @@ pub fn resume_purge(context: &JobContext) -> Result<bool, JobError> {
     Ok(true)
 }
 
-/// Starts a job for a retired breach that still has links but was never purged. That happens if
-/// `breach retire` is interrupted between its transactions, or if a catalogue import retires a
+/// Starts a job for a retired breach that still has links but has never been purged. That happens
+/// if `breach retire` is interrupted between its transactions, or if a catalogue import retires a
 /// breach. Returns the breach's name.
 fn begin_missing(db: &mut Db, now: i64) -> Result<Option<String>, JobError> {
     if breaches::without_purge(db)?.is_none() {
@@ -102,9 +102,10 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     Ok(traces::clear_log_or_warn(connection.db())?)
 }
 
-/// Target duration of a transaction. Each transaction of a load has to wait for one of these.
+/// Target duration of a transaction. Each transaction of a concurrent load has to wait for one of
+/// these.
 const TARGET: Duration = Duration::from_millis(100);
-/// Target duration on a distributed database, where transactions cost more, but load more too.
+/// Target duration on a distributed database, where a transaction costs more but also does more.
 const DISTRIBUTED_TARGET: Duration = Duration::from_millis(500);
 /// Target duration and pause on SQLite while other jobs run. A writer that has waited for less than
 /// 100 ms retries at least every 25 ms, so the first pause lets it in.
@@ -203,7 +204,7 @@ fn strip_table(
     Ok(())
 }
 
-/// Waits for a lock, then works. Returns how long the work took, without the wait.
+/// Waits for a lock, then does the work. Returns how long the work took, excluding the wait.
 fn timed_after<D, T, E>(
     db: &mut D,
     wait: impl FnOnce(&mut D) -> Result<(), E>,
@@ -216,7 +217,7 @@ fn timed_after<D, T, E>(
     Ok((done, now() - begin))
 }
 
-/// Adjusts the width of the next range based on how long the last one took.
+/// Adjusts the width of the next key range based on how long the last one took.
 fn adapted(width: u64, took: Duration, target: Duration) -> u64 {
     let ratio = (target.as_secs_f64() / took.as_secs_f64().max(1e-6)).clamp(0.25, 8.0);
     // This conversion saturates.
@@ -250,7 +251,7 @@ fn strip_appended(
     Ok(())
 }
 
-/// With more domains than this, reading all runs takes less time than looking for each in the runs.
+/// Above this many domains, scanning every run is faster than looking each domain up.
 const FEW_DOMAINS: usize = 100;
 
 /// Deletes domains that aren't used by any account or stealer log.

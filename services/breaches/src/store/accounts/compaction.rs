@@ -10,8 +10,8 @@ use crate::store::{account_links, versions};
 /// A load writes to a run if the database already has at least this many times as many accounts. A
 /// larger load would touch every page of the table anyway.
 const TIMES: i64 = 4;
-/// Accounts are moved to the table once runs contain more than this many times as many accounts as
-/// the table. Moving them touches most pages of the by-domain index, so it costs several times as
+/// Accounts are moved to the table once the number of accounts in runs exceeds that in the table by
+/// this factor. Moving them touches most pages of the by-domain index, so it costs several times as
 /// much as writing a run.
 const MAX_TIMES_TABLE: i64 = 4;
 /// Accounts are moved to the table once runs contain more than this many. Run filters take 2.25

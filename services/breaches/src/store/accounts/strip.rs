@@ -81,7 +81,7 @@ impl StripStatements {
         let odd = format!("{first_match} % 2 = 1");
         let exact = format!("breach_place(a.breaches, {id})");
         let linked = format!("{first_match} > 0 AND ({odd} OR {exact} > 0)");
-        // The part comes before the list, which costs more to check.
+        // Check the part first, because the list is more expensive to check.
         let part = match step {
             StripStep::Links(part) => format!(" AND a.k & {} = {part}", PARTS - 1),
             StripStep::Everything | StripStep::Deletions => String::new(),

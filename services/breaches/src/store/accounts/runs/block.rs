@@ -18,7 +18,7 @@ const KEY_BITS: u32 = 40;
 pub const MAX_RUN: i64 = i64::MAX >> KEY_BITS;
 
 /// Returns the number of a block whose lowest key is `key`. The block that may contain `key` is the
-/// one with the highest number up to this one.
+/// one with the highest number that doesn't exceed this.
 pub fn number(run: i64, key: i64) -> i64 {
     run << KEY_BITS | prefix(key)
 }
