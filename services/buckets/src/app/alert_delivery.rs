@@ -27,7 +27,8 @@ use crate::wire::files::FileRecord;
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
 /// Rows read at a time.
 const BATCH: usize = 100;
-/// Time limit for the searches of a delivery attempt, which may take only a few seconds.
+/// Time limit for the searches run during a delivery attempt. An attempt must finish within a few
+/// seconds.
 const SEARCH: Duration = Duration::from_secs(3);
 
 /// Sends the queued alert messages.
@@ -167,7 +168,7 @@ impl Courier<AlertMessage> for AlertDelivery {
         let message = WebhookMessage {
             url: named,
             secret,
-            // In a restored database, new messages reuse the ids of lost ones.
+            // In a restored database, new messages may reuse the ids of messages that were lost.
             id: format!("msg_{}_{}", message.id, message.published_at),
             timestamp: now,
             body,
@@ -188,7 +189,7 @@ fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
 /// shows all of them.
 type Counted = Result<(i64, Vec<FileRecord>), i64>;
 
-/// Returns the files of a message that lists all of them.
+/// Returns the files of a message whose file list is complete.
 fn named(
     snapshot: &Snapshot,
     package: &Package,
@@ -202,7 +203,7 @@ fn named(
     Ok(wait.map_or(Ok((count, files)), Err))
 }
 
-/// Searches for the files of a message that doesn't list all of them. Returns `None` instead of an
+/// Searches for the files of a message whose file list is incomplete. Returns `None` instead of an
 /// error if the search can't be run or takes too long, because an error would cause the message to
 /// be abandoned.
 fn searched(
@@ -259,7 +260,7 @@ fn body(
 ) -> Result<String, DeliveryError> {
     let failed = |error: EngineError| DeliveryError::Temporary(error.to_string());
     let (mut count, mut files) = (message.count, Vec::new());
-    // A rebuild renumbers the files, so earlier ids are meaningless.
+    // A rebuild renumbers the files, so ids from earlier generations are meaningless.
     if message.generation == i64::from(snapshot.generation) {
         let found = if message.count > alert_messages::ids_of(&message.files).len() as i64 {
             searched(snapshot, package, alert, message, now).map_err(failed)?
@@ -291,8 +292,9 @@ fn body(
     serde_json::to_string(&event).map_err(|error| DeliveryError::Permanent(error.to_string()))
 }
 
-/// Looks up files by id. Skips files that the package doesn't show, and returns the number of
-/// seconds until it shows them, if it ever will. Both lists are in ascending order.
+/// Looks up files by id. Skips files that the package doesn't show yet, and returns the number of
+/// seconds until it does, if it ever will. Both `ids` and the returned records are in ascending
+/// order.
 fn rows(
     snapshot: &Snapshot,
     package: &Package,

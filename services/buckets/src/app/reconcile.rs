@@ -8,7 +8,8 @@ use crate::store::load_runs::{self, LoadRun};
 use crate::store::{buckets, crawls, generations, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits. Only
-/// the process of a run has its complete `report`. All others record the counts from the journal.
+/// the process that executed the run has its complete `report`. All others record the counts from
+/// the journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,

@@ -262,8 +262,8 @@ impl Loader {
             let text = format!("the new generation is not sound: {}", faults.join("; "));
             return Err(EngineError::Broken(text).into());
         }
-        // File ids are different in the new generation, so finish the comparison first, in case an
-        // earlier attempt failed.
+        // File ids are different in the new generation, so finish the comparison first. An earlier
+        // attempt may have failed.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let last = index.summary().journal.published_id() as i64;

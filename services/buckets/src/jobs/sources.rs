@@ -85,8 +85,8 @@ impl Source {
         self.size > 0 || self.modified > 0
     }
 
-    /// Returns an error if the file has changed since the run started, since what was read may then
-    /// be inconsistent.
+    /// Returns an error if the file has changed since the run started, because the data read so far
+    /// may then be inconsistent.
     pub fn check(&self) -> Result<(), JobError> {
         let version = |source: &Self| (source.size, source.modified);
         if self.is_file() && version(&Self::of(&self.path)?) != version(self) {

@@ -5,8 +5,8 @@ use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Added to the run of rows that are marked as changed. A run's number is its first id, which is
-/// always lower than this.
+/// Added to the run number of rows that are marked as changed. A run's number is its first id,
+/// which is always below this value.
 pub(super) const MARK: u64 = 1 << 63;
 
 /// Encodes a file, with its fields in column order.

@@ -19,7 +19,7 @@ use crate::engine::limits::Limits;
 
 /// Rows per part. Parts are small because each thread may exceed the memory limit by one part.
 const PART: u64 = 16 * 1_024;
-/// Memory limit for the directories, in bytes. Directories that need more than this can't be much
+/// Memory limit for the directories, in bytes. If the directories need more, they can't be much
 /// shorter than the paths.
 const MOST_BYTES: usize = 128 << 20;
 

@@ -1,7 +1,7 @@
 //! Makes queries safe to use as exclusions.
 //!
-//! Tantivy looks up every document of the other clauses in an exclusion, even if the exclusion is
-//! already past that document. Some scorers can't handle that.
+//! For every document that matches the other clauses, Tantivy seeks the exclusion to it, even if
+//! the exclusion is already past that document. Some scorers can't handle that.
 
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};

@@ -53,7 +53,7 @@ impl CrawlOutcome {
 }
 
 /// Runs a single crawl, or every crawl that is due when the command begins. A crawl resumes after
-/// the last page that was stored.
+/// the last stored page.
 ///
 /// # Errors
 /// Returns an error if there is no such crawl, if another process is listing it, or if the index or

@@ -7,7 +7,7 @@ use super::super::core::is_anything;
 use super::need::Texts;
 use super::part::Part;
 
-/// Maximum number of literals. With more than this, the regex is used.
+/// Maximum number of literals. If there are more, the regex is used.
 const MOST_TEXTS: usize = 3;
 
 /// A set of literals, encoded as symbols. A match is one of them, plus whatever `.*` matches at the

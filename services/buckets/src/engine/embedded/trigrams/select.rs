@@ -16,8 +16,8 @@ use crate::model::extension;
 
 /// Maximum number of trigrams in a query.
 const MOST_GRAMS: usize = 600;
-/// Maximum number of conditions to combine. With more than this, it's cheaper to check the names
-/// that are left.
+/// Maximum number of conditions to combine. Beyond that, it's cheaper to check the names that are
+/// left.
 const MOST_TOGETHER: usize = 3;
 /// Number of remaining files below which no further condition is added.
 const FEW: u64 = 500;
