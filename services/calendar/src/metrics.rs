@@ -148,8 +148,8 @@ pub fn describe_events(events: &mut dyn Iterator<Item = (&str, usize)>) {
     }
 }
 
-/// Publishes the state of the event index: the number of changes that it lacked, the duration of
-/// the last build, and its size in bytes.
+/// Publishes event index metrics: how many changes it was behind, how long the last build took, and
+/// its size in bytes.
 pub fn describe_index(behind: i64, build: Option<Duration>, bytes: usize) {
     BEHIND.set(behind);
     BUILD_SECONDS.set(build.unwrap_or_default().as_secs_f64());
@@ -161,17 +161,18 @@ pub fn describe_webhooks(waiting: i64) {
     WEBHOOKS_WAITING.set(waiting);
 }
 
-/// A costly list that is waiting for a permit, counted until it is dropped.
+/// An expensive list request that is waiting for a permit. It is counted until this guard is
+/// dropped.
 pub struct WaitingList(());
 
 impl WaitingList {
-    /// Counts a list that has started to wait.
+    /// Records that a list request has started waiting.
     pub fn begin() -> Self {
         LISTS_WAITING.inc();
         Self(())
     }
 
-    /// Counts the list as rejected.
+    /// Counts the request as rejected.
     pub fn refuse(self) {
         LISTS_REFUSED.inc();
     }

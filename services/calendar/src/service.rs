@@ -24,8 +24,8 @@ use crate::{metrics, openapi, routes};
 /// How often to look for publications that are due.
 const PUBLISH_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How often to update the event index from the change log. Lists that need the index also update
-/// it.
+/// How often to update the event index from the change log. List requests that need the index also
+/// update it.
 const INDEX_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The calendar service, for registration with the shell.

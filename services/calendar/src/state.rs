@@ -41,14 +41,14 @@ pub struct State {
     pub calendar_fetcher: Option<CalendarFetcher>,
     /// Sends webhooks. `None` if webhooks are disabled.
     pub webhooks: Option<WebhookSender>,
-    /// Limits the number of writes that can sanitize long text at the same time.
+    /// Limits how many write requests can sanitize long text at the same time.
     pub sanitizers: Arc<FairTurns>,
-    /// The in-memory index of all events, for lists that the database is too slow for.
+    /// The in-memory index of all events, for list queries that would be too slow in the database.
     pub index: Arc<EventIndex>,
     /// Responses to earlier requests. `None` if no responses are kept.
     pub answers: Option<Arc<KeptAnswers>>,
-    /// Permits for costly lists. Each of them takes one, which leaves a connection and a core for
-    /// other reads.
+    /// Permits for expensive list requests. Each of these takes one, which leaves a connection and
+    /// a core for other reads.
     pub costly_lists: Arc<Semaphore>,
     /// Memory permits for pages with a large amount of text.
     pub long_pages: PagePermits,

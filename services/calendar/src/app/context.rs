@@ -30,13 +30,13 @@ pub struct RequestContext<'a> {
     pub site: &'a Site,
     pub urls: Urls,
     pub now: Timestamp,
-    /// Images fetched for this write. `None` if image URLs are only recorded.
+    /// Images fetched for this request. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
     /// The row's id at the site it was imported from. The new row should get the same id.
     pub wanted_id: Option<i64>,
     /// Long strings that were sanitized before the transaction started.
     pub sanitized: &'a SanitizedTexts,
-    /// The `If-Match` values of a write, if the header was sent.
+    /// The `If-Match` values of a write request, if the header was sent.
     pub if_match: Option<&'a [String]>,
 }
 
@@ -96,7 +96,7 @@ impl RequestContext<'_> {
         self.urls.language.unwrap_or(self.site.settings.site_locale)
     }
 
-    /// Looks up the rows that a write refers to, and decodes its parameters.
+    /// Looks up the rows that a write request refers to, and decodes its parameters.
     pub fn decode_write<I: Input, T>(
         &mut self,
         user: &User,
@@ -116,7 +116,7 @@ impl RequestContext<'_> {
         Ok(decode(input, &known, options)?)
     }
 
-    /// Looks up the rows that a list query refers to, and decodes the query.
+    /// Looks up the rows that a list request refers to, and decodes its parameters.
     pub fn decode_list<I: Input, T>(
         &mut self,
         input: I,
@@ -142,7 +142,7 @@ impl RequestContext<'_> {
 }
 
 impl<'a> RequestContext<'a> {
-    /// Returns the author and time that the write will record.
+    /// Returns the author and time to record for this request's changes.
     pub fn write_context<'b>(&self, user: &'b User) -> WriteContext<'b>
     where
         'a: 'b,

@@ -36,7 +36,7 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Builds a new event's schedule from the write.
+/// Builds the schedule of a new event from the write request.
 pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
@@ -219,8 +219,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and links of a write: existing rows, or rows to create. `None` leaves the links
-/// unchanged.
+/// The image and links in a write request: existing rows, or rows to create. `None` leaves the
+/// links unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -236,7 +236,7 @@ enum NamedLink<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// Reads the rows that the write refers to. Doesn't store anything.
+    /// Reads the rows that the request refers to. Doesn't store anything.
     fn gather(
         db: &mut Db,
         change: &'a EventChange,
@@ -314,7 +314,7 @@ fn store_links(
     for one in named {
         let id = match one {
             NamedLink::Known(id) => id,
-            // An earlier row of this write may have created one with this name, so check for
+            // An earlier row in this request may have created one with this name, so check for
             // duplicates again.
             NamedLink::Planned(_, change) if has_stored => {
                 linked_writes::create(db, kind, change, write)?.id

@@ -48,7 +48,8 @@ impl EventKey {
         }
     }
 
-    /// Returns the error to report if no event matches, which depends on whether it was a write.
+    /// Returns the error to report if no event matches. It depends on whether this was a write
+    /// request.
     fn missing(&self, db: &mut Db, writing: bool) -> Result<Error, Error> {
         Ok(match self {
             EventKey::Id(id) if entities::kind_of(db, *id)?.is_some() => Error::NotAnEventId,

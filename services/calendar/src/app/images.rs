@@ -42,7 +42,7 @@ pub async fn try_fetch(
     }
 }
 
-/// The image that a resource will have after a write.
+/// The image that a resource will have after a change.
 pub enum PlannedImage<'a> {
     /// A stored image, or no image.
     Known(Option<i64>),
@@ -52,7 +52,7 @@ pub enum PlannedImage<'a> {
     Fetched(&'a str, &'a ImageFile),
 }
 
-/// Decides which image a resource will have after a write.
+/// Decides which image a resource will have after a change.
 pub fn plan<'a>(
     db: &mut Db,
     sent: Option<&'a ImageRef>,
@@ -86,7 +86,7 @@ pub fn store(
             let extension = image::image_url(url).map(|url| image::extension(&url));
             images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
         }
-        // This write may already have stored the image for another resource.
+        // This request may already have stored the image for another resource.
         PlannedImage::Fetched(url, file) => match images::fetched_from(db, url)? {
             Some(id) => Ok(Some(id)),
             None => images::insert(db, url, file, author, now).map(Some),

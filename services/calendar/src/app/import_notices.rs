@@ -18,8 +18,8 @@ impl Notices {
         Ok(Notices { last: webhooks::last_message(db)?, changes: so_far.changes() })
     }
 
-    /// Replaces all messages about single events since `self` was created with one message about
-    /// the series.
+    /// Replaces all messages about single events that have been added since `self` was created with
+    /// one message about the series.
     pub fn combine(self, db: &mut Db, so_far: &Progress, now: i64) -> Result<(), Error> {
         let Some(written) = &so_far.series else { return Ok(()) };
         let changes = so_far.changes() - self.changes;

@@ -15,7 +15,7 @@ use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::store::series as stored;
 use crate::store::{events, imported};
 
-/// Returns the ids of overrides from earlier files that are newer than the series itself.
+/// Returns the ids of overrides that came from earlier files and are newer than the series itself.
 pub fn later_overrides(
     db: &mut Db,
     entry: &Entry,
@@ -29,10 +29,9 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Renames a single event to its UID plus its start if the UID alone is ambiguous. That is the case
-/// if an earlier file stored it under that name, or if this file has several events with the UID
-/// and a different one is stored under the plain UID. The order of the events in the file doesn't
-/// matter.
+/// Renames a single event to its UID plus its start if the UID alone is ambiguous. This happens if
+/// an earlier file stored it under that name, or if several events in this file share the UID and a
+/// different one is stored under the plain UID. The order of the events in the file doesn't matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
     entry: &'e Entry,
@@ -57,8 +56,8 @@ pub fn tell_apart<'e>(
 }
 
 /// Returns the external id under which an overridden event is stored. For the first event of a
-/// series, this is the plain UID. `series` is the state from the first pass if the file contains
-/// the series, and `is_author` is whether this calendar wrote the file.
+/// series, this is the plain UID. `series` is the state from the first pass, if the file contains
+/// the series. `is_author` says whether this calendar wrote the file.
 pub fn stored_name(
     db: &mut Db,
     (series, is_author): (Option<&Series>, bool),
@@ -77,7 +76,7 @@ pub fn stored_name(
     }
     let is_first = match series {
         Some(series) => series.first.as_deref() == Some(name),
-        // The file has overrides only.
+        // The file contains only overrides.
         None => match events::find_by_external_id(db, uid)? {
             Some(first) => Entry::occurrence_id(uid, &first_key(db, &first, is_author)?) == name,
             None => false,
@@ -86,9 +85,9 @@ pub fn stored_name(
     Ok(if is_first { uid.to_owned() } else { name.to_owned() })
 }
 
-/// Returns the key of a series' first event in files. If users have moved the series, our own files
-/// have the key of the new start, while others keep the original one. Without a series, it's the
-/// key of the event's start.
+/// Returns the key that files use for a series' first event. If users have moved the series, our
+/// own files use the new start, while other files keep the original one. If there is no series,
+/// it's the key of the event's start.
 fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Error> {
     let noted = imported::find(db, first.id)?.moment;
     let place = stored::of_event(db, first.id)?;
@@ -132,8 +131,8 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     Ok(None)
 }
 
-/// Returns the parent of an entry's events, if known. `series` are the series in the file that have
-/// overrides, and `parents` are the parents of their events.
+/// Returns the parent of an entry's events, if known. `series` contains the series in the file that
+/// have overrides, and `parents` the parents of their events.
 pub fn known_parent(
     db: &mut Db,
     entry: &Entry,
@@ -157,8 +156,8 @@ pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
 }
 
 /// Records the original start of a series' first event. Returns true if the entry used to be a
-/// series but no longer repeats. A partial file may lack the rule, so it neither shows this nor
-/// that the series came from a file.
+/// series but no longer repeats. A partial file may lack the rule, so we can't infer from it that
+/// the entry stopped repeating or that the series came from a file.
 pub fn note_first(
     db: &mut Db,
     is_partial: bool,
@@ -170,7 +169,7 @@ pub fn note_first(
         return Ok(false);
     }
     let moment = match &entry.replaces {
-        // Our own files have single occurrences of series that were created here.
+        // Our own files may contain single occurrences of series that were created here.
         Some(_) if is_partial && stored::of_event(db, id)?.is_some() => return Ok(false),
         Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
         None if entry.is_series => Some(occurrence.original.key()),

@@ -27,8 +27,8 @@ use crate::store::{events, imported, series_due, series_origins, subscribed_even
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Seconds from the start of an import until scheduled work creates the remaining events of a
-/// series, in case the import was cut off. Until then, it may still be running.
+/// Seconds from the start of an import until scheduled work creates any remaining events of a
+/// series. Until then the import may still be running. Afterwards, we assume it was cut off.
 const CUT_OFF_AFTER: i64 = 3600;
 
 /// A stored series that events are written to.
@@ -177,7 +177,7 @@ fn ended_after(plan: &Plan, key: &str) -> Plan {
 }
 
 /// Returns the file's excluded dates, plus those of trashed events and of events that users erased.
-/// If users erased all events, the stored series is empty or has been removed.
+/// If users have erased all events, the stored series is empty or has been removed.
 fn with_removed(
     db: &mut Db,
     (uid, known): (&str, Option<&Series>),
@@ -213,8 +213,8 @@ fn with_removed(
     Ok(excluded)
 }
 
-/// Removes the stored rule of an entry that no longer repeats. If the rule never came from a file,
-/// it was a user who made the event a series, so it stays.
+/// Removes the stored rule of an entry that no longer repeats. A rule that never came from a file
+/// is kept, because a user must have made the event a series.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {
@@ -329,9 +329,9 @@ fn change_to(schedule: Schedule) -> ScheduleChange {
     }
 }
 
-/// Returns the fields that belong to this event only: fields that files don't have and, in a
-/// subscription, fields that a user changed for this event, or that come from the file although a
-/// user changed them for all other events.
+/// Returns the fields that this event doesn't share with its series: fields that don't exist in
+/// files and, in a subscription, fields that a user changed for this event only, or that come from
+/// the file although a user changed them for all other events.
 fn own_fields(
     db: &mut Db,
     before: Option<&InSeries>,
@@ -400,7 +400,7 @@ fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Returns the dates that the event has according to the rule.
+/// Returns the dates that the rule gives the event.
 fn expected(place: &InSeries) -> Option<Schedule> {
     span_of(&place.series, place.membership.occurrence)
 }
@@ -434,8 +434,8 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     Ok(is_renamed)
 }
 
-/// Excludes the dates of trashed events. If users ended the series, these events no longer belonged
-/// to it, and the import has just added them again.
+/// Excludes the dates of trashed events. If users had ended the series, these events were no longer
+/// part of it until this import added them again.
 fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     let Some(mut series) = stored::find(db, id)? else { return Ok(()) };
     let trashed = stored::dated(db, id)?.into_iter().filter(stored::Dated::is_trashed);
@@ -451,8 +451,8 @@ fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
 }
 
 /// Returns the occurrence with the external id `name` if the rule includes it but its event hasn't
-/// been created yet. This happens when users move a series to earlier days, which adds occurrences
-/// at its end.
+/// been created yet. This happens after users have moved a series to earlier days, which adds
+/// occurrences at its end.
 pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
     let Repetition { plan, made_until, .. } = entry.repetition.as_ref()?;
     let moment = plan.moment(Entry::moment_of(&entry.uid, name)?)?;
@@ -481,7 +481,7 @@ fn place_ahead(
 }
 
 /// If an event that leaves a series has the UID of the series as its external id, replaces that
-/// with the id of its occurrence. Otherwise feeds would show both under one UID, and cancel the
+/// with the id of its occurrence. Otherwise feeds would show both under the same UID and cancel the
 /// series along with the event. Returns whether the id changed.
 fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
     let Some(old) = events::find(db, event)? else { return Ok(false) };

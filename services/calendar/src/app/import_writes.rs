@@ -45,7 +45,7 @@ pub enum Outcome {
 pub struct Source<'a> {
     pub user: &'a User,
     pub own: OwnEvents<'a>,
-    /// The context for parsing our own rendering of a stored event.
+    /// The context for parsing a stored event as rendered in our own feeds.
     pub entries: EntryContext<'a>,
     /// The first event of the series.
     pub parent: Option<i64>,
@@ -56,16 +56,17 @@ pub struct Source<'a> {
     /// The key of the series' last occurrence, if users ended the series. No later ones are
     /// created.
     pub ended_at: Option<&'a str>,
-    /// Whether the entry is a complete cancellation, including dates.
+    /// Whether the entry cancels its events but still contains their details, including their
+    /// dates.
     pub is_cancellation: bool,
-    /// Whether the series may exclude this event. One of its excluded dates is unreadable, so this
-    /// can't be known.
+    /// Whether the series may exclude this event. One of its excluded dates couldn't be parsed, so
+    /// we can't tell.
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
 }
 
-/// A stored event, and how a feed would show it.
+/// A stored event along with its representation in a feed.
 struct Stored {
     event: Event,
     links: Links,
@@ -139,15 +140,16 @@ fn write_occurrence(
     }
 }
 
-/// Updates an event that a user moved to the trash, so that it matches the file in case it is
-/// restored later. It stays in the trash and keeps its deletion date.
+/// Updates an event that a user moved to the trash, so that it matches the file if it is restored
+/// later. It stays in the trash and keeps its deletion date.
 fn update_in_trash(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: Event,
 ) -> Result<(), Undone> {
-    // The text is private now, and restoring the event would publish it until the next import.
+    // The file now marks the text as private. Restoring the event would publish it until the next
+    // import.
     if occurrence.details.is_private && !imported::find(context.db, event.id)?.is_private {
         return Ok(());
     }
@@ -173,9 +175,9 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It remains visible. Cancellations may lack all other properties, so
-/// for a known event only the status changes, plus the dates if the cancellation is complete. If
-/// the event is unknown, a complete cancellation creates it.
+/// Marks an event as cancelled. It remains visible. A cancellation may omit all other properties,
+/// so for a known event only the status changes, plus the dates if the cancellation includes them.
+/// An unknown event is created if the cancellation has enough details.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -208,8 +210,8 @@ fn cancel(
     Ok((Some(event.id), outcome))
 }
 
-/// Moves a known event to the dates in its complete cancellation, because a file may move and
-/// cancel a series at the same time. Returns the event if it moved.
+/// Moves a known event to the dates in its cancellation, if it includes them, because a file may
+/// move and cancel a series at the same time. Returns the event if it moved.
 fn follow_dates(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -312,8 +314,8 @@ fn create(
     Ok((Some(event.id), Outcome::Created))
 }
 
-/// Returns the slug for an occurrence that is a separate entry in its file. It includes the date,
-/// because without it, it would be the slug of the series.
+/// Returns the slug for an occurrence that is a separate entry in its file. The slug includes the
+/// date, since it would otherwise be the same as the series' slug.
 fn slug_of_date(parent: Option<i64>, occurrence: &Occurrence) -> Option<String> {
     let is_date = parent.is_none() && Entry::is_occurrence_id(&occurrence.external_id);
     let name = slug::name_of_series(&occurrence.details.title);

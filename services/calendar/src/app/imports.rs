@@ -449,7 +449,7 @@ impl Import {
     }
 
     /// Writes the event of one occurrence within a savepoint. Returns the event's id, or `None` if
-    /// an incomplete cancellation refers to an unknown event.
+    /// the event is unknown and its cancellation lacks the details to create it.
     fn write_one(
         &self,
         state: &State,

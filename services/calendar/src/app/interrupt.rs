@@ -1,4 +1,4 @@
-//! Reasons to abort a write or a list.
+//! Reasons to abort a write request or a list request.
 
 use database::DatabaseError;
 
@@ -6,10 +6,10 @@ use crate::error::Error;
 use crate::store::event_index::ListError;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// The reason a write was aborted. Its transaction is always rolled back.
+/// Why a write request was aborted. Its transaction is always rolled back.
 #[derive(Debug)]
 pub enum Interrupt {
-    /// Fetch the image at this URL, then run the write again.
+    /// The image at this URL has to be fetched, and the request run again.
     NeedsImage(String),
     Failed(Error),
 }

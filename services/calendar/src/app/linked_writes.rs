@@ -22,7 +22,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 /// in a load file, and ignores that escaping makes some text longer when it is stored.
 const CROWD: usize = 14;
 
-/// The row that a write will result in.
+/// The row that a reference in a write request resolves to.
 pub enum PlannedLinked<'a> {
     /// An existing row, left unchanged.
     Known(Linked),
@@ -42,7 +42,7 @@ pub struct LinkedDraft<'a> {
 
 /// Creates a row, or returns the existing one with the same name.
 ///
-/// The other fields of the write are applied to an existing row only if the caller may edit it.
+/// The other fields in the request are applied to an existing row only if the caller may edit it.
 pub fn create(
     db: &mut Db,
     kind: Kind,

@@ -1,5 +1,6 @@
-//! Permits, time limits and retries for lists. Costly lists wait for a permit, and long pages wait
-//! for memory. If the in-memory index is ahead of the connection, the list is read again.
+//! Permits, time limits and retries for list requests. Expensive requests wait for a permit, and
+//! long pages wait for memory. If the in-memory index is ahead of the connection, the list is read
+//! again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,14 +23,14 @@ use crate::wire::params::Params;
 /// the connection.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that make a list costly, because it has to search all words, or read the events of
-/// every venue or organizer from the database.
+/// Parameters that make a list request expensive, because it has to search all words, or read the
+/// events of every venue or organizer from the database.
 const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
-/// A list's permits and deadline.
+/// The permits and deadline of a list request.
 #[derive(Clone)]
 pub struct ListPermit {
-    /// When to abandon the list.
+    /// When to abandon the request.
     pub deadline: Deadline,
     /// Kept until the work is done, even if the client disconnects. `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
@@ -39,13 +40,14 @@ pub struct ListPermit {
     page: Option<PagePermit>,
 }
 
-/// Pages with more bytes of text than this need a memory permit.
+/// Pages with more than this many bytes of text need a memory permit.
 const SHORT_PAGE: usize = 256 << 10;
 
 /// Maximum bytes of text on any page.
 pub const LONGEST_PAGE: usize = 32 << 20;
 
-/// A list, with the memory permit for its page. Hold the permit until the response has been built.
+/// A list along with the memory permit for its page. Hold the permit until the response has been
+/// built.
 pub struct ReadList<T> {
     pub list: T,
     pub page: Option<PagePermit>,
@@ -59,7 +61,7 @@ impl<T> ReadList<T> {
 }
 
 impl ListPermit {
-    /// Waits for a permit if the list is costly.
+    /// Waits for a permit if the request is expensive.
     ///
     /// # Errors
     /// Returns an error if the deadline passes.
@@ -91,8 +93,8 @@ impl ListPermit {
         self.page_bytes
     }
 
-    /// Reads a list. Reads it again if the in-memory index is ahead of the connection or, with a
-    /// memory permit, if the page turns out to be long.
+    /// Reads a list. If the in-memory index is ahead of the connection, reads it again. If the page
+    /// turns out to be long, reads it again with a memory permit.
     pub async fn read<T, F>(
         mut self,
         state: &State,

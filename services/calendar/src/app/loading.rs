@@ -287,8 +287,7 @@ fn find_renamed(
 }
 
 /// Handles a recurrence that starts with its line's event. If earlier occurrences of the series
-/// have been removed, the recurrence is compared with the rest of the series, and only changes the
-/// rest.
+/// have been removed, the recurrence is only compared with, and only changes, the remaining ones.
 fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
     let (plan, occurrence) = (&place.series.plan, place.membership.occurrence);
     let Some(recurrence) = change.recurrence.as_ref().filter(|_| occurrence != plan.first()) else {

@@ -14,7 +14,7 @@ use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
 /// Looks up the rows and returns those that exist. Events and images that the caller may not read
-/// count as missing, and so do series that only consist of such events.
+/// count as missing, as do series that consist only of such events.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
@@ -76,7 +76,7 @@ fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i6
     Ok(found)
 }
 
-/// Reads the slugs and names of rows that a write sends back as complete objects.
+/// Reads the slugs and names of rows that the client sends back as complete objects.
 fn labels(
     db: &mut Db,
     objects: &[(Row, i64)],

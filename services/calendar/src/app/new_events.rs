@@ -44,7 +44,7 @@ enum Step {
     Unchanged,
 }
 
-/// An event without its id, slug and links.
+/// An event that doesn't have its id, slug and links yet.
 struct NewEvent {
     event: Event,
     change: EventChange,
@@ -166,8 +166,8 @@ fn new_event(
     Ok(Some(NewEvent { event, change, wanted_slug, warnings }))
 }
 
-/// Stores the new events up to the first one that refers to something that doesn't exist yet.
-/// Stores none if their combined text might be too long for a page, so that each is checked
+/// Stores the new events up to the first one that refers to something that doesn't exist yet. If
+/// their combined text might be too long for a page, stores none of them, so that each is checked
 /// individually.
 ///
 /// Nothing ever has to be undone, so no savepoint is needed. On SQLite, each statement after a
@@ -196,7 +196,7 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     if new.is_empty() {
         return Ok(lines);
     }
-    // If all of them together fit on a page, so does each.
+    // If they all fit on a page together, each one fits individually.
     if text_length(db, &new)? > LONGEST_PAGE {
         return Ok(Vec::new());
     }
@@ -219,8 +219,8 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     Ok(lines)
 }
 
-/// Returns the total size of the text of the events that have venues or organizers, in bytes. A
-/// venue is counted once for each of its events.
+/// Returns the total text size in bytes of the events that have venues or organizers. A venue is
+/// counted once per event.
 fn text_length(db: &mut Db, events: &[(Event, Links)]) -> Result<usize, DatabaseError> {
     let mut bytes = 0;
     for (event, links) in events {
@@ -333,8 +333,8 @@ fn linked(change: &EventChange, kind: Kind) -> Option<&[LinkRef]> {
     }
 }
 
-/// Returns the case-folded name of a venue or organizer if the write only has its name. Other
-/// fields would change it.
+/// Returns the case-folded name of a venue or organizer if the line contains nothing but its name.
+/// Any other field would change the existing row.
 fn name_alone(link: &LinkRef) -> Option<String> {
     match link {
         LinkRef::New(change) if !change.has_fields_besides_name() => {

@@ -13,6 +13,7 @@ pub struct Request {
     pub params: Result<Params, Error>,
     /// The request's base URL and prefix.
     pub urls: Urls,
-    /// The `If-Match` values. A write only proceeds if one of them is the current entity tag.
+    /// The `If-Match` values. A write request only proceeds if one of them is the current entity
+    /// tag.
     pub if_match: Option<Vec<String>>,
 }

@@ -274,8 +274,8 @@ fn bring_back(
     Ok(fields.into_iter().map(str::to_owned).collect())
 }
 
-/// Records how an event differs from its series after `fields` were changed for this event only.
-/// Fields in which it agrees with the other events again become shared again.
+/// Records how an event differs from its series after `fields` have been changed for this event
+/// only. Fields in which it agrees with the other events again become shared.
 pub fn mark(
     db: &mut Db,
     place: &InSeries,

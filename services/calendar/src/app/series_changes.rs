@@ -1,4 +1,4 @@
-//! Applies a change of one event to the other events in its series.
+//! Propagates a change to one event to the rest of its series.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ use crate::store::{event_statuses, events, slugs, sql, subscribed_events};
 pub struct SeriesChange<'a> {
     /// The series, with its new recurrence if its dates move.
     pub series: Series,
-    /// The event in the request.
+    /// The id of the event that the request changes.
     pub own: i64,
     /// The same event after the change.
     pub after: &'a Shared,
@@ -45,8 +45,8 @@ impl SeriesChange<'_> {
     }
 
     /// Applies the changed fields to an event, except those that were changed for this event only.
-    /// Trashed events are changed too, because they may be restored. Until then, feeds show them as
-    /// cancelled, unless they weren't public before.
+    /// Trashed events are changed too, because they may be restored. Until they are, feeds show
+    /// them as cancelled, unless they weren't public before.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
         if member.event == self.own {
@@ -132,7 +132,7 @@ impl SeriesChange<'_> {
             }
             if !is_named_by_file {
                 let name = self.series.external_id(occurrence);
-                // An event that an earlier rule removed may still have this external id.
+                // An event that was removed by an earlier rule may still have this external id.
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
@@ -191,8 +191,8 @@ impl SeriesChange<'_> {
         Ok(places)
     }
 
-    /// Moves a trashed event that has left the series to the corresponding new date, so that a
-    /// later rule finds it there.
+    /// Moves a trashed event that has left the series to its new date, so that a later rule can
+    /// find it there.
     fn move_in_trash(
         &self,
         db: &mut Db,
@@ -228,7 +228,7 @@ impl SeriesChange<'_> {
     }
 }
 
-/// Returns the trashed events that left a series because an earlier rule didn't include them.
+/// Returns the trashed events that left the series because an earlier rule no longer included them.
 fn former_events(
     db: &mut Db,
     series: &Series,

@@ -12,8 +12,8 @@ use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::store::series as stored;
 use crate::store::{events, links, series_names, slugs};
 
-/// Takes the slug out of a write to several events in a series. Returns the new name of the series,
-/// or `None` if it stays the same. A date in the slug is ignored.
+/// Takes the slug out of a change to several events in a series. Returns the new name of the
+/// series, or `None` if it stays the same. A date in the slug is ignored.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Recurrences of series: built from a write, then shifted and split.
+//! Recurrences of series: built from a write request, then shifted and split.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -72,8 +72,9 @@ fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     })
 }
 
-/// Replaces the rule with that of a write, and also those lists of dates that the write contains.
-/// Other added dates are dropped if they are after a new `until`.
+/// Replaces the rule with the one in a write request, along with the date lists that the request
+/// contains. If it has a new `until` and no added dates, existing added dates after `until` are
+/// dropped.
 ///
 /// # Errors
 ///
@@ -107,9 +108,9 @@ fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, Erro
     check(plan)
 }
 
-/// Returns whether the recurrence in a write is equivalent to the stored one. Clients send rules
-/// back, and the parts of an imported rule may be in any order. Lists missing from the write count
-/// as unchanged.
+/// Returns whether the recurrence in a write request is equivalent to the stored one. Clients send
+/// rules back, and the parts of an imported rule may be in any order. Date lists missing from the
+/// request count as unchanged.
 pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
     let (stored, sent) = (without_end(&plan.rule), without_end(&recurrence.rule));
     let (sent_count, sent_until) = match recurrence.end {
@@ -285,7 +286,7 @@ impl Shift {
             _ => wall_from_seconds(schedule.start_local),
         };
         let was = from.planned_wall(occurrence);
-        // All-day events move by whole days, whatever the times of the other events.
+        // All-day events move by whole days, regardless of the times of the other events.
         let of_day = |wall: DateTime| match new.all_day && old != new {
             true => wall.date().to_datetime(Time::midnight()),
             false => wall,

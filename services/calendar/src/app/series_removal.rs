@@ -14,7 +14,7 @@ use crate::model::series::{Membership, Reach, Series};
 use crate::store::series as stored;
 use crate::store::{events, webhooks};
 
-/// Returns the events that a write applies to. Fails if the caller may not change all of them.
+/// Returns the events that a request applies to. Fails unless the caller may change all of them.
 pub fn reached(
     db: &mut Db,
     user: &User,

@@ -84,8 +84,8 @@ fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
-/// Changes a single event in a series. The fields changed by this write keep their values when all
-/// events are changed later.
+/// Changes a single event in a series. The fields changed here keep their values when all events
+/// are changed later.
 fn update_one(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -255,8 +255,8 @@ fn refuse_other_rule(db: &mut Db, series: &Series) -> Result<(), Error> {
     Err(invalid("recurrence", &text))
 }
 
-/// Replaces the messages of a write with one about the series that was ended and one about the
-/// series that starts with this event.
+/// Replaces the messages queued by a request with one about the series that was ended and one about
+/// the series that starts with this event.
 fn announce_split(
     db: &mut Db,
     messages: i64,

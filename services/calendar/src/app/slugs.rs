@@ -7,7 +7,7 @@ use crate::model::{html, slug};
 use crate::store::{series, slugs};
 
 pub struct SlugSource<'a> {
-    /// The slug sent with the write.
+    /// The slug sent in the request.
     pub sent: Option<&'a str>,
     pub current: &'a str,
     /// The resource's title or name.
@@ -17,7 +17,7 @@ pub struct SlugSource<'a> {
 }
 
 impl<'a> SlugSource<'a> {
-    /// Returns the slug sent with the write. `None` if it is the current one, because clients may
+    /// Returns the slug sent in the request. `None` if it is the current one, because clients may
     /// send back the slug they read, even that of a trashed resource.
     fn new_one(&self) -> Option<&'a str> {
         self.sent.filter(|sent| !sent.eq_ignore_ascii_case(self.current))
@@ -25,7 +25,7 @@ impl<'a> SlugSource<'a> {
 }
 
 /// Returns the slug that a resource should get, whether or not it is free. Empty if neither the
-/// write nor the title contains a usable one.
+/// request nor the title contains a usable one.
 pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     let SlugSource { current, title, was_trashed, .. } = *source;
     let untrashed =
@@ -38,10 +38,10 @@ pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     if chosen.is_empty() { slug::slugify(&html::decode(title)) } else { chosen }
 }
 
-/// Returns a resource's slug after a write. Slugs are unique per table. If the new slug used to
-/// redirect to a different row, that redirect is removed.
+/// Returns the slug a resource has after a change. Slugs are unique per table. If the new slug used
+/// to redirect to a different row, that redirect is removed.
 ///
-/// Candidates are the slug from the write, the current one, and the title, in this order. If none
+/// Candidates are the slug in the request, the current one, and the title, in this order. If none
 /// of them has any valid characters, the id is used. Trashed resources get a suffix.
 pub fn assign(
     db: &mut Db,

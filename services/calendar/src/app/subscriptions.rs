@@ -81,7 +81,7 @@ fn may_name(state: &State, url: &str) -> bool {
     web_url(url).is_some_and(|url| reach.may_name(&url))
 }
 
-/// Decodes the body of a write.
+/// Decodes the body of a write request.
 pub fn decode(
     state: &State,
     context: &mut RequestContext<'_>,
@@ -253,7 +253,7 @@ pub async fn find(state: &State, request: Request, id: i64) -> Result<Subscripti
     .await
 }
 
-/// Runs a write, then returns the updated subscription.
+/// Runs a write transaction, then returns the updated subscription.
 async fn written_by<F>(state: &State, request: Request, work: F) -> Result<SubscriptionJson, Error>
 where
     F: Fn(&mut RequestContext<'_>, &Params) -> Result<i64, Error> + Send + Sync + 'static,

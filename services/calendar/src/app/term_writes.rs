@@ -128,7 +128,7 @@ fn break_loop(db: &mut Db, id: i64, parent: i64) -> Result<i64, DatabaseError> {
 pub enum PlannedTerm<'a> {
     /// A stored term.
     Known(i64),
-    /// The name of a term to create, unless this write has already created it.
+    /// The name of a term to create, unless this request has already created it.
     New(&'a str),
 }
 

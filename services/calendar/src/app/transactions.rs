@@ -26,8 +26,8 @@ const MAX_FETCHED_IMAGES: usize = 10;
 /// Runs a request's reads on one connection.
 ///
 /// On SQLite, all reads see the same snapshot. On PostgreSQL, a transaction would take two
-/// additional round trips. Most requests only run a single statement there, and lists that run
-/// several open a read transaction themselves.
+/// additional round trips. Most requests only run a single statement there, and list requests that
+/// run several open a read transaction themselves.
 pub async fn read<T, F>(state: &State, request: Request, work: F) -> Result<T, Error>
 where
     T: Send + 'static,
@@ -81,9 +81,9 @@ where
 
 /// Runs a request's writes in one transaction. There is only one writer at a time.
 ///
-/// A transaction never waits for the network. If the write needs an image, it is rolled back, the
-/// image is fetched, and the write starts over. This way, nothing is fetched for a write that isn't
-/// permitted or has invalid fields.
+/// A transaction never waits for the network. If the request needs an image, the transaction is
+/// rolled back, the image is fetched, and the work starts over. This way, nothing is fetched for a
+/// request that isn't permitted or has invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -180,7 +180,7 @@ fn run_as<T>(
     })
 }
 
-/// Sanitizes a write's long strings before its transaction starts.
+/// Sanitizes the long strings in a write request before its transaction starts.
 async fn sanitize(state: &State, login: &str, params: &Params) -> Result<SanitizedTexts, Error> {
     let sources = SanitizedTexts::sources(params);
     if sources.is_empty() {
@@ -194,7 +194,7 @@ async fn sanitize(state: &State, login: &str, params: &Params) -> Result<Sanitiz
     Ok(off_worker(work).await?)
 }
 
-/// A write that may have to be repeated.
+/// A write request that may have to be run more than once.
 struct Attempt<F> {
     login: Option<String>,
     params: Params,
@@ -202,7 +202,7 @@ struct Attempt<F> {
     if_match: Option<Vec<String>>,
     action: Action,
     sanitized: SanitizedTexts,
-    /// The `traceparent` header for outgoing requests caused by this write.
+    /// The `traceparent` header for outgoing requests caused by this one.
     traceparent: Option<String>,
     work: F,
 }

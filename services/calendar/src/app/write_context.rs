@@ -1,20 +1,20 @@
-//! The author and time of a write.
+//! The author and time of a change.
 
 use std::collections::HashMap;
 
 use crate::model::image::ImageFile;
 use crate::model::role::User;
 
-/// Images fetched for a write, by URL.
+/// Images fetched for a write request, by URL.
 pub type FetchedImages = HashMap<String, ImageFile>;
 
-/// The author and time of a write. `now` is in Unix seconds, `now_local` in the site's local time.
+/// The author and time of a change. `now` is in Unix seconds, `now_local` in the site's local time.
 #[derive(Clone, Copy)]
 pub struct WriteContext<'a> {
     pub user: &'a User,
     pub now: i64,
     pub now_local: i64,
-    /// Images fetched for this write. `None` if image URLs are only recorded.
+    /// Images fetched for this request. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
     /// The row's id at the site it was imported from. The new row gets this id if it is free, and
     /// it is never merged with another row of the same name.

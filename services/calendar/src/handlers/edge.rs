@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Wraps every handler, both of the API and of pages.
+/// Wraps every handler, for the API as well as for pages.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,
@@ -40,8 +40,8 @@ pub async fn around(
             }
         }
     };
-    // Pages render their own errors. An unknown path leads to an API error, so replace that with a
-    // page.
+    // Pages render their own errors. For an unknown path the response is an API error, so replace
+    // it with a page.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
         kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
@@ -54,8 +54,8 @@ pub async fn around(
     Ok(response)
 }
 
-/// Runs a write to completion even if the client disconnects. Otherwise, an import could stop
-/// between batches, and an uploaded file could be stored without its row.
+/// Runs a write request to completion even if the client disconnects. Otherwise, an import could
+/// stop between batches, and an uploaded file could be stored without its row.
 async fn to_its_end(
     write: impl Future<Output = Result<ServiceResponse, actix_web::Error>> + 'static,
 ) -> Result<ServiceResponse, actix_web::Error> {
@@ -83,8 +83,8 @@ fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites the path of an API request to the one that is registered. The request may use the alias
-/// prefix, or have the path in the query of the root.
+/// Rewrites the path of an API request to the registered one. The request may use the alias prefix,
+/// or request the root with the path in its query string.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let given = request.uri().query().unwrap_or_default();
     let (rest, query) = match below(request.path(), ALIAS) {
@@ -105,8 +105,9 @@ fn rewrite_alias(request: &mut ServiceRequest) {
     }
 }
 
-/// Splits a query of the root path, such as `rest_route=/tribe/events/v1/events&page=2`, into the
-/// API path and the remaining parameters. Returns `None` for any other path or query.
+/// Splits the query string of a request for the root path, such as
+/// `rest_route=/tribe/events/v1/events&page=2`, into the API path and the remaining parameters.
+/// Returns `None` for any other path or query.
 fn by_query(path: &str, query: &str) -> Option<(String, String)> {
     const NAME: &str = "rest_route=";
     if !matches!(path, "/" | "/index.php") {
@@ -142,7 +143,7 @@ fn options(request: &ServiceRequest, per_page: i64) -> Option<HttpResponse> {
 /// If a parameter is repeated, the last one wins.
 const LAST: Rules = Rules { repeated: Repeated::Last, ..Rules::PLAIN };
 
-/// Replaces POST with the method in the override header or the query.
+/// Replaces POST with the method given in the override header or the query string.
 fn override_method(request: &mut ServiceRequest) {
     if request.method() != Method::POST || below_namespace(request.path()).is_none() {
         return;

@@ -98,6 +98,6 @@ async fn discard(mut payload: actix_web::dev::Payload) {
             }
         }
     };
-    // Clients slower than this won't see the response.
+    // Clients that take longer won't see the response.
     let _ = tokio::time::timeout(DISCARD_TIME, reading).await;
 }

@@ -18,7 +18,7 @@ const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
 /// One-year margin before and after the events in a feed, in seconds.
 const MARGIN: i64 = 366 * 24 * 3600;
 
-/// Clock changes are written up to this year at least.
+/// Clock changes are written at least up to this year.
 const KNOWN_YEARS: i16 = 2037;
 
 /// The Gregorian calendar's weekdays repeat after this number of years.

@@ -45,7 +45,7 @@ pub struct PostChange {
 }
 
 impl PostChange {
-    /// Returns the status after the write. `current` is `None` for new rows.
+    /// Returns the status after the change. `current` is `None` for new rows.
     ///
     /// A published row stays published until its date changes, even if the clock is set back or a
     /// replica's clock is behind.
@@ -120,9 +120,9 @@ pub struct EventChange {
     pub organizers: Option<Vec<LinkRef>>,
     /// How the event repeats.
     pub recurrence: Option<Recurrence>,
-    /// Whether the recurrence in the write is `null`, which can't be used to end a series.
+    /// Whether the recurrence in the request is `null`, which can't be used to end a series.
     pub has_null_recurrence: bool,
-    /// The events in the series that the write applies to.
+    /// The events in the series that the change applies to.
     pub reach: Reach,
     /// The external id. Can't be set over HTTP.
     pub external_id: Option<String>,
@@ -134,7 +134,7 @@ pub struct EventChange {
     pub taken: Option<Box<TakenFields>>,
 }
 
-/// Fields that a new occurrence inherits from its series instead of taking them from the write.
+/// Fields that a new occurrence inherits from its series instead of taking them from the change.
 #[derive(Clone, Debug)]
 pub struct TakenFields {
     /// The values.
@@ -172,7 +172,7 @@ impl EventChange {
         keep_all(&mut self.organizers);
     }
 
-    /// Applies the write to an event, except for links, image and slug, which the store handles.
+    /// Applies the change to an event, except for links, image and slug, which the store handles.
     pub fn apply(
         &self,
         event: &mut Event,
@@ -289,8 +289,8 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether the write sets anything other than the name, and so could change an existing
-    /// row with the same name.
+    /// Returns whether anything other than the name is set, i.e. whether an existing row with the
+    /// same name could be changed.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()
@@ -320,7 +320,7 @@ impl LinkedChange {
         ]
     }
 
-    /// Applies the write to a row, except for image and slug, which the store handles.
+    /// Applies the change to a row, except for image and slug, which the store handles.
     pub fn apply(&self, row: &mut Linked, user: &User, creating: bool, now: i64) {
         replace_shown(&mut row.name, self.name.as_ref(), html::title);
         let (description, excerpt) = (self.post.description.as_ref(), self.post.excerpt.as_ref());

@@ -80,7 +80,7 @@ pub struct EventStatusChange {
 }
 
 impl EventStatusChange {
-    /// Returns the status after a write. The reason is dropped if the event is going ahead as
+    /// Returns the status after a change. The reason is dropped if the event is going ahead as
     /// announced.
     pub fn over(&self, old: &EventStatus) -> EventStatus {
         let occurring = self.occurring.unwrap_or(old.occurring);

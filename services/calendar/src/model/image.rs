@@ -3,7 +3,7 @@
 use outbound::names_public_host;
 use url::Url;
 
-/// An image in a write.
+/// An image in a write request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
     /// Removes the image from the resource.

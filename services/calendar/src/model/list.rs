@@ -53,7 +53,7 @@ impl Slice {
     }
 }
 
-/// The statuses that a caller can see in a list.
+/// The statuses that the caller of a list request can see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// Whether published resources are included.
@@ -76,7 +76,7 @@ pub enum Unpublished {
     },
 }
 
-/// The `status` parameter of a list.
+/// The `status` parameter of a list request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusFilter {
     /// All statuses.
@@ -101,7 +101,7 @@ impl Scope {
         *self == Scope::public()
     }
 
-    /// Determines the scope of a list. `None` if the caller isn't allowed to request these
+    /// Determines the scope of a list request. `None` if the caller isn't allowed to request these
     /// statuses.
     pub fn of(actor: &Actor, asked: Option<&StatusFilter>) -> Option<Scope> {
         let author = match (role::sees_all(actor), role::sees_own(actor)) {

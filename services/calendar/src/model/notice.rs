@@ -19,7 +19,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Returns the notices for a write. `old` is the event before the write, if it existed.
+    /// Returns the notices for a change. `old` is the event before the change, if it existed.
     pub fn of(old: Option<&Event>, new: &Event) -> Vec<Notice> {
         let was_published = old.is_some_and(|old| old.status.is_published());
         let was_trashed = old.is_some_and(|old| old.status.is_trashed());

@@ -44,7 +44,7 @@ pub struct Schedule {
     pub end_utc: i64,
 }
 
-/// The schedule fields of a write. Fields that are `None` keep their value.
+/// The schedule fields in a write request. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleChange {
     /// The new start.
@@ -58,12 +58,12 @@ pub struct ScheduleChange {
 }
 
 impl ScheduleChange {
-    /// Returns whether the write doesn't contain any schedule fields.
+    /// Returns whether the request doesn't contain any schedule fields.
     pub fn is_empty(&self) -> bool {
         *self == ScheduleChange::default()
     }
 
-    /// Returns a copy that preserves the length of `old` if the write has a start but no end.
+    /// Returns a copy that preserves the length of `old` if the request has a start but no end.
     pub fn keeping_length_of(&self, old: &Schedule) -> ScheduleChange {
         let zone = self.zone.as_ref().unwrap_or(&old.zone);
         let start = self.start.filter(|_| self.end.is_none());
@@ -82,8 +82,8 @@ impl ScheduleChange {
         ScheduleChange { end: Some(end), ..self.clone() }
     }
 
-    /// Returns the schedule that resulted from this write, but with the local times as given. They
-    /// differ if the clocks skip them. The other events of a series take place at the given times.
+    /// Returns the stored schedule, but with the local times exactly as given. The two differ if
+    /// the clocks skip a given time. The other events of a series take place at the given times.
     pub fn as_given(&self, stored: &Schedule) -> Schedule {
         let given = |point: Option<PointInTime>| match point {
             Some(PointInTime::Wall(wall)) if !stored.all_day => Some(wall),
@@ -106,8 +106,8 @@ impl ScheduleChange {
         Schedule { start_local, end_local, ..stored.clone() }
     }
 
-    /// Returns whether the end in the write is before the start. `stored` is the schedule after the
-    /// write, in which the end has been set to the start.
+    /// Returns whether the end in the request is before the start. `stored` is the schedule after
+    /// the change, in which the end has been set to the start.
     pub fn is_backwards(&self, stored: &Schedule) -> bool {
         let instant = |point: PointInTime| point.instant(&stored.zone).ok();
         let ends = (self.start.and_then(instant), self.end.and_then(instant));
@@ -159,8 +159,9 @@ impl Schedule {
         })
     }
 
-    /// Returns the schedule after a write. Fields that are absent or sent back unchanged keep their
-    /// local time. If the new start isn't before the current end, the end moves along.
+    /// Returns the schedule after a change. Fields that are absent or sent back unchanged keep
+    /// their local time. If the new start isn't before the current end, the end moves along with
+    /// it.
     pub fn changed(&self, change: &ScheduleChange) -> Result<Schedule, NotADate> {
         if change.is_empty() {
             return Ok(self.clone());

@@ -84,7 +84,7 @@ pub struct Membership {
     pub changed: Vec<String>,
 }
 
-/// The events in a series that a write applies to.
+/// The events in a series that a change applies to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// Only this event.
@@ -108,7 +108,7 @@ impl Reach {
     }
 }
 
-/// A recurrence in a write. Dates are in the event's local time.
+/// A recurrence in a write request. Dates are in the event's local time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recurrence {
     /// The rule without its end, or empty if all dates are listed.

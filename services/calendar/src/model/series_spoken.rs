@@ -129,7 +129,7 @@ mod tests {
         let expected =
             "Every Monday, Tuesday, Wednesday, Thursday and Friday, 10000 times".to_owned();
         assert_eq!(spoken(&many, Language::En), expected);
-        // Dates that are added although the rule has them are compared likewise.
+        // Dates that are added although the rule already includes them are compared the same way.
         let rdates: Vec<&str> = keys.iter().map(String::as_str).collect();
         let expected = expected.replace("10000", "20000");
         assert_eq!(spoken(&plan(rule, &rdates, &[]), Language::En), expected);

@@ -73,7 +73,7 @@ impl Limits {
     }
 }
 
-/// The date bounds of a list. Events must satisfy both kinds.
+/// The date bounds of a list request. Events must satisfy both kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Bounds on local times, as if they were UTC.

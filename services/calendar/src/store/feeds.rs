@@ -20,7 +20,8 @@ pub fn version(db: &mut Db) -> Result<i64, DatabaseError> {
 }
 
 /// Returns the ids of up to `most` formerly public events that have been trashed since `since` and
-/// would otherwise be in the list. Always empty for lists with search words or a location filter.
+/// would otherwise be in the list. Always empty for requests with search words or a location
+/// filter.
 pub fn withdrawn(
     db: &mut Db,
     filter: &EventFilter,

@@ -208,7 +208,8 @@ pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)
     })
 }
 
-/// Maximum number of rows with the same name to examine in a write, because their text may be long.
+/// Maximum number of rows with the same name to examine per write request, because their text may
+/// be long.
 const NAMESAKES: i64 = 20;
 
 /// Returns the ids of up to [`NAMESAKES`] rows with this case-folded name, oldest first. Only

@@ -16,7 +16,8 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// Up to this number of links, prepared inserts are used, one for each number.
+/// Up to this many links are inserted with a prepared statement. There is one for each number of
+/// links.
 const FEW: usize = 8;
 
 /// Maximum number of links to insert per statement.

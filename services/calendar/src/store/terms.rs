@@ -15,7 +15,8 @@ use crate::model::list::{Paging, TermFilter, TermOrder};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-/// Up to this number of slugs, prepared statements are used, one for each number.
+/// Up to this many slugs are looked up with a prepared statement. There is one for each number of
+/// slugs.
 const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]

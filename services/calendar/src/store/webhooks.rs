@@ -58,7 +58,7 @@ pub fn remove(db: &mut Db, url: &str) -> Result<bool, DatabaseError> {
 }
 
 /// Adds messages about an event to the outbox, one per webhook. Must run in the same transaction as
-/// the write.
+/// the change.
 pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), DatabaseError> {
     for notice in Notice::of(old, new) {
         if add_message(db, notice.body(new), new.modified_utc)? == 0 {
@@ -69,7 +69,7 @@ pub fn post(db: &mut Db, old: Option<&Event>, new: &Event) -> Result<(), Databas
 }
 
 /// Adds messages about new events to the outbox, one per webhook and event. Must run in the same
-/// transaction as the write.
+/// transaction as the change.
 pub fn post_new<'e>(
     db: &mut Db,
     mut new: impl Iterator<Item = &'e Event>,
@@ -117,8 +117,8 @@ pub fn last_message(db: &mut Db) -> Result<i64, DatabaseError> {
     Ok(last.unwrap_or(0))
 }
 
-/// Sets the `traceparent` of all messages after `last`. In the transaction of a write, these are
-/// the messages that the write added.
+/// Sets the `traceparent` of all messages after `last`. Within a transaction, these are the
+/// messages that the transaction has added.
 pub fn trace_after(db: &mut Db, last: i64, traceparent: &str) -> Result<(), DatabaseError> {
     diesel::update(outbox::table.filter(outbox::id.gt(last)))
         .set(outbox::traceparent.eq(traceparent))

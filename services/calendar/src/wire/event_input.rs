@@ -105,7 +105,7 @@ impl EventInput {
         }
     }
 
-    /// Decodes a write that creates an event or changes `current`.
+    /// Decodes a request that creates an event or changes `current`.
     ///
     /// # Errors
     /// Returns all missing or invalid parameters.
@@ -131,7 +131,7 @@ fn decode(
     let e = &mut errors;
     let flag = |flag: Option<Flag>| flag.map(|flag| flag.0);
     let zone = given.timezone.and_then(|text| zone_of(e, &text.0, writer));
-    // Dates are local to the event's new zone if this write changes it.
+    // Dates are local to the event's new zone if this request changes it.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
     let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
@@ -178,8 +178,8 @@ fn decode(
 }
 
 /// Returns whether the client may be sending back the blanked response of a protected event. Such a
-/// write contains fields that only occur in responses (e.g. `id`), but no flags, because these are
-/// null when blanked.
+/// request contains fields that only occur in responses (e.g. `id`), but no flags, because these
+/// are null when blanked.
 fn may_be_blanked(params: &Params) -> bool {
     const IDENTITY: [&str; 3] = ["id", "global_id", "rest_url"];
     const FLAGS: [&str; 6] =

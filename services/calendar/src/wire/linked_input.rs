@@ -63,7 +63,7 @@ impl LinkedInput {
         names.add_post(author.as_ref(), image.as_ref(), urls);
     }
 
-    /// Decodes the write.
+    /// Decodes the request.
     ///
     /// # Errors
     /// Returns all missing or invalid parameters.

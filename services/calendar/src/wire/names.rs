@@ -76,7 +76,7 @@ impl Names {
         }
     }
 
-    /// Adds the author and image of a write.
+    /// Adds the author and image in a write request.
     pub(super) fn add_post(
         &mut self,
         author: Option<&Positive>,

@@ -101,7 +101,8 @@ pub fn lines(plan: &Plan) -> String {
 
 const NAME: &str = "recurrence";
 
-/// Decodes the recurrence in a write. Dates without a zone are local to `zone`, that of the event.
+/// Decodes the recurrence in a write request. Dates without a zone are local to `zone`, the event's
+/// zone.
 pub fn decode(
     errors: &mut Errors,
     sent: Option<Value>,

@@ -1,4 +1,4 @@
-//! Sanitizes the long text of a write before its transaction starts.
+//! Sanitizes the long text in a write request before its transaction starts.
 //!
 //! Sanitizing takes longer than storing the text, and only one writer can run at a time.
 

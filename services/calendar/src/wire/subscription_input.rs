@@ -39,7 +39,7 @@ impl SubscriptionInput {
         SubscriptionInput { given, errors }
     }
 
-    /// Decodes the write. `least` is the minimum interval in minutes.
+    /// Decodes the request. `least` is the minimum interval in minutes.
     ///
     /// # Errors
     /// Returns all missing or invalid parameters.

@@ -44,7 +44,7 @@ impl TermInput {
         TermInput { creating, given, errors }
     }
 
-    /// Decodes the write.
+    /// Decodes the request.
     ///
     /// # Errors
     /// Returns all missing or invalid parameters.

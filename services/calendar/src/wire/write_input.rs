@@ -18,7 +18,7 @@ use crate::model::urls::Urls;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
-/// The user and site settings for a write.
+/// The user and site settings needed to decode a write request.
 #[derive(Clone, Copy)]
 pub struct WriteOptions<'a> {
     pub user: &'a User,

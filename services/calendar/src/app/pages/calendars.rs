@@ -21,7 +21,7 @@ use crate::store::{events, feeds as stored_feeds, series, slugs};
 use crate::wire::pages::query::PageQuery;
 
 /// Reads a list's calendar file. It includes past events for some days, because calendar apps would
-/// otherwise delete them right after their end.
+/// otherwise delete them as soon as they end.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }

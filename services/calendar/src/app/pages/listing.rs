@@ -122,7 +122,7 @@ fn view(
     Ok(ListView { groups, total, page, pages: list.paging.pages(total), steps })
 }
 
-/// The categories and tags in a list's filter form.
+/// The categories and tags in the filter form of a list page.
 pub struct Choices {
     pub categories: Vec<Choice>,
     pub tags: Vec<Choice>,

@@ -19,7 +19,7 @@ use crate::store::{feeds, included, terms};
 const PART: i64 = 10_000;
 
 /// Maximum number of parts. A sitemap index may have 50,000 entries, one of which is the sitemap of
-/// the lists.
+/// the list pages.
 const PARTS: usize = 49_999;
 
 /// The kind of pages in a part of the sitemap.

@@ -115,7 +115,7 @@ fn term_subject(
     let links = context.urls.relative();
     let mut parents = Vec::new();
     let mut above = term.parent;
-    // Loops can't be stored. The limit prevents an endless loop in case the database is damaged.
+    // Loops can't be stored. The limit prevents an endless loop if the database is damaged.
     while let Some(parent) = included.terms.get(&above).filter(|_| parents.len() < 100) {
         let href = links.term_page(taxonomy, &included.path(parent));
         parents.push(Link { text: parent.name.clone(), href });

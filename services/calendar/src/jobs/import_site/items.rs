@@ -1,4 +1,4 @@
-//! Translates items of the other site to the fields of our writes.
+//! Translates items from the other site to the fields of our write requests.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};

@@ -16,7 +16,7 @@ use crate::wire::params::Params;
 use crate::wire::subscription::SubscriptionJson;
 use crate::wire::subscription_input::release;
 
-/// Runs a write. Its errors use the field names of the API.
+/// Runs a write transaction. Its errors use the field names of the API.
 fn write<T>(
     state: &State,
     work: impl FnOnce(&mut Db, i64) -> Result<T, Error>,

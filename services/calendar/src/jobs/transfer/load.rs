@@ -1,7 +1,7 @@
 //! Loads an export into an empty database.
 //!
-//! Each transaction records the last line it loaded, so that a load that was killed can resume
-//! there. At the end, the row counts in the database are compared with those in the export.
+//! Each transaction records the last line it loaded, so that a killed load can resume from there.
+//! At the end, the row counts in the database are compared with those in the export.
 
 use std::io::BufRead;
 
@@ -22,10 +22,11 @@ use crate::store::{sql, statistics, users, webhooks};
 /// Lines per batch. Each batch is a transaction, unless there is a [`BulkWriter`].
 const BATCH: usize = 250;
 
-/// Size in bytes at which no more lines are added to a batch.
+/// Once a batch has reached this size in bytes, no more lines are added to it.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Size in bytes at which no more batches are added to a transaction of a [`BulkWriter`].
+/// Once a [`BulkWriter`] transaction has reached this size in bytes, no more batches are added to
+/// it.
 const BULK_BYTES: usize = 256 << 20;
 
 /// The outcome of loading an export.
@@ -85,7 +86,7 @@ pub fn load_export_file(
     load_with(state, input, bulk, now)
 }
 
-/// Fails if servers are not locked out. PostgreSQL doesn't have this lock.
+/// Fails if servers aren't locked out. There is no such lock on PostgreSQL.
 fn require_no_server(state: &State, has_lock: bool) -> anyhow::Result<()> {
     ensure!(
         has_lock || state.pools.backend() == Backend::Postgres,
@@ -145,7 +146,7 @@ pub fn gather_statistics(state: &State) {
     }
 }
 
-/// How to start a load.
+/// Where a load starts.
 enum Start {
     /// Continue after this line.
     At(i64),
@@ -167,7 +168,7 @@ fn begin(db: &mut Db, id: &str) -> Result<Start, Error> {
     }
 }
 
-/// A number of rows of an export.
+/// Consecutive rows of an export, loaded together.
 #[derive(Default)]
 struct Batch {
     records: Vec<Record>,
@@ -185,7 +186,7 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    /// Loads the export with one transaction per batch.
+    /// Loads the export, using one transaction per batch.
     fn run(
         &mut self,
         reader: &mut ExportReader<impl BufRead>,
@@ -272,7 +273,7 @@ impl Loading<'_> {
 
 const OTHER_LOAD: &str = "another program is loading into this database at the same time";
 
-/// Returns the error for a failed transaction with the lines after `before`.
+/// Returns the error for a failed transaction that was loading the lines after `before`.
 fn failed(error: Error, before: i64) -> anyhow::Error {
     anyhow!(error).context(format!("lines after {before} cannot be written"))
 }
@@ -381,7 +382,7 @@ mod tests {
         state.pools.read_blocking(count).unwrap()
     }
 
-    /// A reader that calls a function when everything has been read.
+    /// A reader that calls a function once everything has been read.
     struct Watched<F>(Cursor<Vec<u8>>, F);
 
     impl<F: FnMut()> Read for Watched<F> {

@@ -64,7 +64,7 @@ pub struct Forms {
     pub decimal: &'static str,
     /// Separator between groups of three digits.
     pub group: &'static str,
-    /// Numbers with up to this many digits aren't grouped.
+    /// Numbers with at most this many digits aren't grouped.
     pub ungrouped: usize,
     /// A price, with an amount (`{0}`) and a symbol (`¤`).
     pub price: &'static str,

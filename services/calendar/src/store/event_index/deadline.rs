@@ -1,4 +1,4 @@
-//! List deadlines, and errors when reading a list.
+//! Deadlines for list requests, and errors that occur while reading a list.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use database::DatabaseError;
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 
-/// A list read error.
+/// An error while reading a list.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// The database failed.

@@ -15,7 +15,7 @@ use super::words::WordIndex;
 use crate::model::event::Links;
 use crate::model::search;
 
-/// If more events than this have changed, the orders are sorted again rather than updated.
+/// If more than this many events have changed, the orders are sorted again rather than updated.
 const FEW: usize = 2000;
 
 /// A snapshot of all events, at one point in the change log.
@@ -25,7 +25,7 @@ pub struct Index {
     pub seq: i64,
     pub table: Table,
     pub words: WordIndex,
-    /// Sort orders, indexed by key. Each is created when a list first needs it.
+    /// Sort orders, indexed by key. Each is created when a list request first needs it.
     orders: [OnceLock<Order>; Key::ALL.len()],
     pub links: Mutex<LinkSets>,
 }

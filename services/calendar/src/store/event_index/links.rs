@@ -1,5 +1,5 @@
 //! Sets of events linked to terms, venues and organizers. Each set is loaded from the database when
-//! a list first needs it, and then kept up to date from the change log.
+//! a list request first needs it, and then kept up to date from the change log.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub struct LinkFilter {
     pub ids: Vec<i64>,
 }
 
-/// Returns a list's link filters, without the location filter.
+/// Returns the link filters in `filter`, without the location filter.
 pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     let links = [
         (LinkTable::Terms, &filter.categories),
@@ -51,7 +51,7 @@ pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     links.filter_map(|(table, ids)| ids.clone().map(|ids| LinkFilter { table, ids })).collect()
 }
 
-/// Returns a list's link filters. A location filter is converted to a venue filter.
+/// Returns the link filters in `filter`. A location filter is converted to a venue filter.
 pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>, DatabaseError> {
     let mut filters = own_link_filters(filter);
     let venues = geo_venues(db, filter)?;
@@ -107,7 +107,7 @@ struct LinkRow {
     event_id: i64,
 }
 
-/// Links loaded for a list.
+/// Links loaded for a list request.
 pub struct LinkRows {
     table: LinkTable,
     ids: Vec<i64>,

@@ -26,11 +26,12 @@ use crate::store::read_transactions::read_transaction;
 /// If the index is at least this many changes behind, it is rebuilt.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more text than this, in bytes, the index is rebuilt, because a
+/// If the changed events have more than this many bytes of text, the index is rebuilt, because a
 /// rebuild reads events one at a time.
 const MAX_BYTES: i64 = 64 << 20;
 
-/// Up to this number of changed events, the search text is read without checking its size first.
+/// If at most this many events have changed, their search text is read without checking its size
+/// first.
 const FEW: usize = 50;
 
 /// Number of events per batch when building the index.
@@ -77,8 +78,8 @@ enum LookUp<T> {
 
 impl EventIndex {
     /// Returns the ids on a page and the total number of matches. `None` if the index hasn't been
-    /// built and the list can be answered by SQL instead. Must run in a read transaction, so that
-    /// the index and the database are in the same state.
+    /// built and the request can be answered by SQL instead. Must run in a read transaction, so
+    /// that the index and the database are in the same state.
     ///
     /// # Errors
     ///
@@ -305,7 +306,7 @@ impl EventIndex {
     }
 }
 
-/// Returns whether only the index can answer a list, i.e. whether it searches for words or its
+/// Returns whether only the index can answer the request, i.e. whether it searches for words or its
 /// window depends on clock changes.
 fn needs_index(filter: &EventFilter) -> bool {
     filter.words != Words::default() || filter.window.depends_on_clock_changes()

@@ -1,8 +1,8 @@
 //! An in-memory index of all events that can answer any list request.
 //!
-//! Every writer, in any process, appends to a change log, and the index is updated from that log. A
-//! list is read from the same snapshot that its connection sees, which keeps the total, the page
-//! and the rows consistent.
+//! Every writer, in any process, appends to a change log, and the index is updated from that log.
+//! Each list is read from the same snapshot that its connection sees, which keeps the total, the
+//! page and the rows consistent.
 
 mod change_log;
 pub(crate) mod columns;

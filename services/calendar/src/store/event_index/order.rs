@@ -181,7 +181,7 @@ fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
     }
 }
 
-/// A list's condition, prepared for checking many events.
+/// The condition of a list request, prepared for checking many events.
 pub struct Wanted<'a> {
     table: &'a Table,
     /// For each trait number, whether its events are wanted.

@@ -5,7 +5,8 @@ use roaring::RoaringBitmap;
 /// Minimum number of events before a posting can become a bitmap.
 const MANY: usize = 1024;
 
-/// Minimum average number of events per bitmap container. Below this, a list is smaller.
+/// Minimum average number of events per bitmap container. Below this, a list of positions is
+/// smaller.
 const DENSE: usize = 32;
 
 /// The events that contain a word, stored as a list of positions or as a bitmap, whichever is
@@ -75,7 +76,7 @@ impl Posting {
         }
     }
 
-    /// Returns whether the word doesn't appear in any event.
+    /// Returns `true` if no event contains the word.
     pub fn is_empty(&self) -> bool {
         match self {
             Posting::List(events) => events.is_empty(),

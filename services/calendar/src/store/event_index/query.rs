@@ -20,11 +20,11 @@ use crate::store::sql::Sql;
 /// Number of events whose search text is read per query.
 const CHUNK: usize = 500;
 
-/// If fewer than 1 in `SPARSE` events match, a list sorts its matches. Otherwise it walks the
-/// complete order.
+/// If fewer than 1 in `SPARSE` events match, the matches are sorted. Otherwise the complete order
+/// is walked.
 const SPARSE: usize = 16;
 
-/// Sets of events that a list is restricted to.
+/// Sets of events that a list request is restricted to.
 pub struct Sets {
     pub links: Vec<LinkFilter>,
     /// Sets of ids. Only events in all of them match.
@@ -32,7 +32,8 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// Returns a list's sets, or `None` if any of them would have to be read from the database.
+    /// Returns the sets for `filter`, or `None` if any of them would have to be read from the
+    /// database.
     pub fn known(filter: &EventFilter) -> Option<Sets> {
         let links = own_link_filters(filter);
         let ids = filter.include.iter().cloned().collect();
@@ -40,7 +41,7 @@ impl Sets {
         is_known.then_some(Sets { links, ids })
     }
 
-    /// Reads a list's sets. The links of each link filter are loaded later.
+    /// Reads the sets for `filter`. The links of each link filter are loaded later.
     pub fn of(db: &mut Db, filter: &EventFilter) -> Result<Sets, DatabaseError> {
         let links = link_filters(db, filter)?;
         let mut ids: Vec<Vec<i64>> = filter.include.iter().cloned().collect();
@@ -110,7 +111,7 @@ fn number(total: usize) -> i64 {
     i64::try_from(total).unwrap_or(i64::MAX)
 }
 
-/// Finds the events in a list.
+/// Finds the events that a list request selects.
 pub fn find(
     index: &Index,
     sets: &Sets,
@@ -225,7 +226,7 @@ fn slice_of(
     page
 }
 
-/// Returns the events that match a list's sets and search words, or `None` if it has neither.
+/// Returns the events that match the sets and search words, or `None` if there are neither.
 fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap> {
     let mut found: Option<RoaringBitmap> = None;
     let mut narrow = |set: RoaringBitmap| match &mut found {

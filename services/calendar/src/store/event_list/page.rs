@@ -89,7 +89,7 @@ pub fn page(
     read_transaction(db, |db| page_of(db, access, filter, paging))
 }
 
-/// Counts the events in a list.
+/// Counts the events that a list request selects.
 ///
 /// # Errors
 /// See [`page_with_included`].

@@ -1,5 +1,5 @@
-//! Answers lists with SQL while the in-memory index is being built. Search words and clock changes
-//! aren't supported.
+//! Answers list requests with SQL while the in-memory index is being built. Search words and clock
+//! changes aren't supported.
 
 use database::{Backend, DatabaseError, Db};
 
@@ -39,7 +39,7 @@ pub fn page_statement(
     Ok(sql)
 }
 
-/// Appends a source for the events in a list, with the alias `e`.
+/// Appends a `FROM` source for the events that a list request selects, with the alias `e`.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
     if let Some(now) = filter.collapsed_at {
         // Each event without a series is a group of its own.

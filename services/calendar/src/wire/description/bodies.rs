@@ -10,7 +10,7 @@ use crate::wire::parameters::{
     TagFields, VenueFields,
 };
 
-/// Builds the schema of a request body from the fields of a write.
+/// Builds the schema of a request body from the fields it may contain.
 fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object));
     for field in T::parameters() {

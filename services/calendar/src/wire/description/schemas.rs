@@ -9,9 +9,9 @@ use utoipa::openapi::schema::{
 
 use crate::wire::values::LARGEST_INTEGER;
 
-/// Returns a parameter's schema for the OpenAPI document, including its description. Null defaults
-/// are omitted, and so are number formats, because numbers may be sent as strings. Returns `None`
-/// if the parameter doesn't have an inline schema.
+/// Returns a parameter's schema for the OpenAPI document, including its description. Omits null
+/// defaults, and also number formats, because numbers may be sent as strings. Returns `None` if the
+/// parameter doesn't have an inline schema.
 pub fn published(parameter: &Parameter) -> Option<Schema> {
     let Some(RefOr::T(schema)) = &parameter.schema else { return None };
     let mut schema = schema.clone();

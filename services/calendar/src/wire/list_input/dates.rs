@@ -36,7 +36,7 @@ impl Dates {
     }
 }
 
-/// Decodes the date parameters of a list.
+/// Decodes the date parameters of a list request.
 pub fn dates(
     errors: &mut Errors,
     given: &mut EventListParameters,
