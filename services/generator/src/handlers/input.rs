@@ -46,7 +46,7 @@ impl<R> Input<R> {
         error.into().answered(&self.http)
     }
 
-    /// Sends a list. A workbook takes up one of the caller's stream slots, as does a long list.
+    /// Sends a list. Workbooks and long lists each take up one of the caller's stream slots.
     async fn listed(
         &self,
         seed: &Seed,

@@ -16,7 +16,7 @@ pub trait Make {
     /// Generates the value for one row.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// Returns the number of distinct values, if values can be selected by number.
+    /// Returns the number of distinct values, or `None` if values can't be addressed by index.
     fn space(&self) -> Option<u64> {
         None
     }
@@ -37,7 +37,7 @@ pub trait Make {
         true
     }
 
-    /// Returns how much more a value costs than a short one, which is about 64 bytes long.
+    /// Returns the cost of a value relative to a short one (about 64 bytes).
     fn more_cost(&self) -> u64 {
         0
     }
@@ -56,11 +56,11 @@ pub trait Make {
 /// State shared by the fields of a row.
 #[derive(Default)]
 pub struct Row {
-    /// For each group of fields, the person of the latest row.
+    /// For each group of fields, the most recently generated person.
     pub people: Vec<Known>,
-    /// For each group of fields, the card of the latest row.
+    /// For each group of fields, the most recently generated card.
     pub cards: Vec<Option<Paid>>,
-    /// For each table, the children in the latest block of parents.
+    /// For each table, the children of the most recent block of parents.
     pub families: Vec<Families>,
     /// Spare cells for the values of other fields.
     spare: Vec<Cell>,
@@ -81,7 +81,7 @@ impl Row {
 pub struct FieldKey([u64; 2]);
 
 impl FieldKey {
-    /// Derives the key of a field in a table.
+    /// Derives the key for `field` in `table`.
     pub fn new(seed: &Seed, table: &str, field: &str) -> Self {
         let digest = Sha256::new()
             .chain_update(b"records1\0")
@@ -111,15 +111,15 @@ impl FieldKey {
     }
 }
 
-/// The role of a field in a unique combination of fields. Each row is mapped to a number, in which
-/// each field of the combination is one digit.
+/// A field's role in a unique combination of fields. Each row is mapped to a number in which each
+/// of these fields is one digit.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
     /// The order in which numbers are assigned.
     pub order: Permutation,
     /// Number of possible combinations.
     pub all: u64,
-    /// Number of possible combinations of the fields after this one.
+    /// Number of possible combinations for the fields after this one.
     pub stride: u64,
     /// Number of possible values of this field.
     pub space: u64,
@@ -149,8 +149,8 @@ pub struct Field {
     pub make: Box<dyn Make>,
     /// Number of values generated for each value of this field, including the fields it uses.
     pub cost: u64,
-    /// Length of the longest chain of fields that starts here, where each field uses or contains
-    /// the next.
+    /// Length of the longest chain of fields that starts here. In a chain, each field uses or
+    /// contains the next.
     pub chain: usize,
 }
 

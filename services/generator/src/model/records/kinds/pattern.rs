@@ -26,8 +26,8 @@ const LETTERS: u64 = 1_000;
 const LETTERS_OF_A_COST: u64 = 64;
 /// Maximum number of additional repetitions if the expression doesn't limit them.
 const OPEN: u32 = 8;
-/// Character classes with more characters than this, such as `.` and `\d`, are reduced to their
-/// visible ASCII characters, provided that they have any.
+/// Character classes with more than this many characters, such as `.` and `\d`, are reduced to
+/// their visible ASCII characters, provided that they have any.
 const LARGE: u64 = 200;
 
 /// Maximum number of Unicode classes, such as `\pL` and `\w`, in one expression.

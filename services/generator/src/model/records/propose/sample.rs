@@ -71,8 +71,8 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
     Ok(json!({"fields": fields}))
 }
 
-/// Returns names that are valid in a schema. Missing and duplicate names get a number, as do names
-/// that would be duplicates after shortening.
+/// Returns names that are valid in a schema. Adds a number to missing and duplicate names, and to
+/// names that would be duplicates after shortening.
 pub fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let names: Vec<&str> = names.collect();
     let wanted: HashSet<&str> = names.iter().copied().collect();

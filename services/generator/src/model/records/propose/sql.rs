@@ -38,8 +38,8 @@ struct Types {
 }
 
 /// Proposes a schema for tables created by `CREATE TABLE` statements of PostgreSQL, MySQL or
-/// SQLite. Keys, references and types may be in other statements, as is usual in dumps. The rest of
-/// the file is ignored. Also returns the constraints that rows may violate.
+/// SQLite. As is common in dumps, keys, references and types may be in separate statements. The
+/// rest of the file is ignored. Also returns the constraints that rows may violate.
 ///
 /// # Errors
 /// Returns an error if a `CREATE TABLE` isn't valid in any dialect, or if the file doesn't create

@@ -121,7 +121,8 @@ pub fn digests(values: &[&str]) -> Option<String> {
 }
 
 /// Returns a regular expression for values of the same shape, which consists of punctuation and of
-/// classes of letters and digits. If there are digits, the number of characters per class may vary.
+/// classes of letters and digits. If the shape contains digits, the number of characters per class
+/// may vary.
 pub fn shape(values: &[&str]) -> Option<String> {
     let mut shapes = values.iter().map(|value| runs(value));
     let mut common: Vec<_> =
