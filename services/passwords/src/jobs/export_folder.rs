@@ -34,8 +34,8 @@ const PIECE: usize = 32 << 10;
 /// export to the folder are kept.
 ///
 /// # Errors
-/// Returns an error if the corpus is damaged, if the folder is not writable or contains ranges of
-/// the other kind, or if another export is writing to it.
+/// Returns an error if the corpus is damaged, if the folder is not writable or contains ranges of a
+/// different kind, or if another export is writing to it.
 pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Result<Exported> {
     let unwritable = || format!("cannot write {}", folder.display());
     if !folder.exists() {

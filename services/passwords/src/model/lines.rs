@@ -11,7 +11,7 @@ pub enum LineError {
     /// digits.
     #[error("expected {0} hexadecimal characters")]
     Digest(usize),
-    /// The digest is of the other kind, so the list mixes both.
+    /// The digest is of a different kind than the previous ones, so the list mixes both.
     #[error("the digest is of a different kind than those in earlier lines")]
     Mixture,
     /// The text after the colon isn't a number.

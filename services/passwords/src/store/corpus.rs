@@ -44,7 +44,7 @@ pub enum CorpusError {
         /// The cause.
         cause: IndexError,
     },
-    /// The file's length isn't the one in its header.
+    /// The file's length doesn't match its header.
     #[error("{path} has {actual} bytes, but its header states {stated}")]
     Length {
         /// The file.
@@ -54,7 +54,7 @@ pub enum CorpusError {
         /// The length in the header.
         stated: u64,
     },
-    /// The corpus is of the other kind.
+    /// The corpus is not of the expected kind.
     #[error("{path} contains {} digests", found.label())]
     Kind {
         /// The file.
@@ -80,7 +80,7 @@ pub enum BucketProblem {
     /// The bucket can't be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// The bytes don't have the digest in the index.
+    /// The digest of the bytes doesn't match the one in the index.
     #[error("the digest does not match")]
     Digest,
     /// The bytes aren't a valid bucket.
@@ -153,7 +153,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Converts a problem with a bucket to an error, by adding the file and the prefix.
+    /// Turns a bucket problem into an error by adding the file and the prefix.
     pub fn problem(&self, prefix: u32, cause: BucketProblem) -> CorpusError {
         let prefix = HashPrefix::from_value(prefix % HashPrefix::COUNT);
         match prefix {

@@ -6,7 +6,7 @@ use crate::model::prefetch;
 
 /// Length of the window for one line, large enough to write the line without bounds checks.
 pub(super) const WINDOW: usize = 64;
-/// Counts below this have precomputed endings.
+/// Counts below this number have precomputed endings.
 const SHORT_COUNTS: usize = 1000;
 
 /// The uppercase hex digits of each byte.
