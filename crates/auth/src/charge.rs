@@ -4,8 +4,8 @@ use crate::{Quota, QuotaId, Rate};
 
 /// A charge of `cost` tokens to a bucket that refills at `rate`.
 ///
-/// The [`Gate`](crate::Gate) decides who pays, which is either a key or a client address. A payer
-/// can have several buckets, among which `purpose` and `name` select one.
+/// The [`Gate`](crate::Gate) decides who pays, i.e. either a key or a client address. A payer can
+/// have several buckets, and `purpose` and `name` select one of them.
 ///
 /// ```
 /// use auth::{Charge, Quota};

@@ -22,7 +22,7 @@ use crate::{
 /// 3. **Rejected keys** (unknown, revoked, expired, or not owned by the login that came with it)
 ///    are charged to the address and rejected with 401, or with 429 if the address can't pay. A
 ///    rejected key is never treated as an anonymous request.
-/// 4. **Quota.** A live key pays from its own bucket or that of its owner, whatever the address. If
+/// 4. **Quota.** A live key pays from its own bucket or its owner's, regardless of the address. If
 ///    it can't pay, the response is 429.
 ///
 /// [`admit`](Self::admit) and the [`Caller`] extractor perform all four steps and store the caller
@@ -100,7 +100,7 @@ impl Gate {
     /// look up keys themselves.
     ///
     /// # Errors
-    /// Returns [`AuthError::Credentials`] if the key is malformed, which is charged to the address.
+    /// Returns [`AuthError::Credentials`] if the key is malformed. This is charged to the address.
     /// If the address can't pay, the error is [`AuthError::TooMany`].
     pub fn present(&self, request: &HttpRequest) -> Result<Option<Presented>, AuthError> {
         match self.policy.credential(request) {

@@ -70,7 +70,7 @@ impl Key {
     }
 }
 
-/// Returns the SHA-256 of the lowercased key, which is stored in place of the key.
+/// Returns the SHA-256 of the lowercased key. This is stored instead of the key itself.
 ///
 /// ```
 /// let lower = auth::digest("00112233445566778899aabbccddeeff");

@@ -28,8 +28,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Upper limit for `per_minute` and `burst`, which is also enforced by a constraint on the
-    /// table.
+    /// Upper limit for `per_minute` and `burst`. Also enforced by a constraint on the table.
     pub const MOST: u32 = 10_000_000;
 
     /// Creates a plan for [`seed_plans`], which fills in its position.

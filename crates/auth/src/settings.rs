@@ -104,7 +104,7 @@ impl<S: clap::Args> ServiceSettings<S> {
     ///
     /// # Errors
     ///
-    /// Returns [`DatabaseError::Setup`] if the backup in `folder` is for the other kind of
+    /// Returns [`DatabaseError::Setup`] if the backup in `folder` is for a different kind of
     /// database.
     pub fn restored_file(
         &self,

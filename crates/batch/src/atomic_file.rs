@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The mode of a new file before the umask is applied, which is also what [`File::create`] uses.
+/// The mode of a new file before the umask is applied. [`File::create`] uses the same.
 const MODE: u32 = 0o666;
 
 /// Readable only by the owner.
@@ -123,7 +123,7 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Atomically replaces the content of a file, which is created if needed.
+/// Atomically replaces the content of a file, creating the file if needed.
 ///
 /// # Errors
 /// Returns an error if the folder isn't writable or the disk is full. The old file is then left

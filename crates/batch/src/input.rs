@@ -1,4 +1,4 @@
-//! The inputs of commands, which are files, pipes, folders or standard input.
+//! The inputs of commands: files, pipes, folders or standard input.
 
 use std::fmt;
 use std::fs::{self, File};

@@ -25,7 +25,7 @@ pub struct ByteSize(
 );
 
 impl ByteSize {
-    /// Converts from MiB, which is the unit of settings named `…_MB`. Saturates on overflow.
+    /// Converts from MiB, the unit of settings named `…_MB`. Saturates on overflow.
     pub const fn mib(mebibytes: u64) -> Self {
         Self(mebibytes.saturating_mul(1 << 20))
     }

@@ -34,7 +34,7 @@ pub struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder in `base`, which is created first if needed. Also removes folders left
+    /// Creates a folder in `base`, creating `base` first if needed. Also removes folders left
     /// behind by processes that no longer exist.
     ///
     /// # Errors

@@ -13,8 +13,7 @@ use crate::target::Target;
 use crate::{DatabaseError, Db, SqliteOptions};
 
 /// Writes a snapshot of the database to a new file, while other connections can still read and
-/// write. The copy contains everything that was committed before it started, and nothing that was
-/// committed later.
+/// write. The copy contains everything committed before it started, and nothing committed later.
 pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), DatabaseError> {
     let failed = |why: String| {
         DatabaseError::Setup(format!("cannot copy the database to {}: {why}", to.display()))

@@ -170,8 +170,8 @@ fn is_passing(message: &str) -> bool {
 
 /// Returns whether a failure was caused by the disk. Covers SQLite's messages for `SQLITE_FULL`,
 /// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and PostgreSQL's error classes 53
-/// (insufficient resources) and 58 (system error), whose messages end with those of the operating
-/// system.
+/// (insufficient resources) and 58 (system error), whose messages end with the operating system's
+/// message.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",

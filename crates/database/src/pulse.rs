@@ -185,7 +185,7 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // This needs a thread of its own, which may wait for a long time and is never joined.
+        // This needs its own thread, since it may wait for a long time. The thread is never joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);

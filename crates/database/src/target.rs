@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// Returns the path `NAME.db` in the data folder, which is the default for all services.
+    /// Returns the path `NAME.db` in the data folder, the default for all services.
     pub fn file_in(data_dir: &Path, name: &str) -> Self {
         Self::Sqlite(data_dir.join(format!("{name}.db")))
     }

@@ -15,7 +15,7 @@ use crate::{DatabaseError, Db};
 /// if another connection has written in the meantime. `BEGIN IMMEDIATE`, however, waits. Inside
 /// another transaction, this creates a savepoint.
 ///
-/// On PostgreSQL, the isolation level is always READ COMMITTED, whatever the server's default.
+/// On PostgreSQL, the isolation level is always READ COMMITTED, regardless of the server's default.
 /// After waiting for an advisory lock, a transaction has to see what the previous holder committed.
 ///
 /// ```

@@ -19,7 +19,7 @@ use crate::{DatabaseError, Db};
 /// How long the result of a test write is valid. Since tests write to the disk, there shouldn't be
 /// too many.
 const VALID: Duration = Duration::from_secs(5);
-/// The data for a test write, which is one block on most file systems.
+/// The data for a test write: one block on most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
 /// Keeps track of whether the database and folders of a service are writable.
@@ -150,7 +150,7 @@ fn describe(name: &str, error: &io::Error) -> String {
     }
 }
 
-/// Writes a block to a new file, which is then removed. Also succeeds if the folder doesn't exist
+/// Writes a block to a new file, then removes the file. Also succeeds if the folder doesn't exist
 /// yet.
 fn try_write(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".write-trial-{}", std::process::id()));

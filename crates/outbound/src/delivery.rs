@@ -211,7 +211,7 @@ pub trait Outbox: Sync {
     /// [`CLAIM_SECONDS`] if the outbox renews claims, and by [`UNDER_WAY`] otherwise. If this
     /// server dies, they become due again.
     ///
-    /// Messages are decoded one by one, and those that this version can't decode are postponed.
+    /// Messages are decoded one by one, and any that this version can't decode are postponed.
     fn claim(
         &self,
         shares: Vec<(Self::Receiver, usize)>,

@@ -35,8 +35,8 @@ impl<'s> CallerDependence<'s> {
                 vary.push(name.to_owned());
             }
         }
-        // Combine the names into a single header field, because nginx ignores any further `Vary`
-        // fields.
+        // Combine the names into a single header field, because nginx ignores all but the first
+        // `Vary` field.
         if let Ok(vary) = HeaderValue::try_from(vary.join(", ")) {
             answer.insert(VARY, vary);
         }

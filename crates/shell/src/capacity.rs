@@ -36,8 +36,8 @@ pub(crate) fn open_files(workers: usize, more: u64) -> anyhow::Result<u64> {
     Ok(limit)
 }
 
-/// Returns the maximum number of connections, which is `MAX_CONNECTIONS` unless the open file limit
-/// is too low for that.
+/// Returns the maximum number of connections: `MAX_CONNECTIONS`, unless the open file limit is too
+/// low for that.
 pub(crate) fn connections(settings: &ShellSettings, limit: u64) -> usize {
     let wanted = u64::from(settings.max_connections);
     let room = limit.saturating_sub(SPARE_DESCRIPTORS).max(limit / 2).max(1);

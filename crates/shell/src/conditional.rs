@@ -11,7 +11,7 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 /// Maximum length of an entity tag, not counting quotes.
 const LONGEST: usize = 64;
-/// The last second of the year 9999, which is the latest date that HTTP can express.
+/// The last second of the year 9999, the latest date that HTTP can express.
 const LAST_SECOND: i64 = 253_402_300_799;
 
 /// An entity tag, stored inline.
@@ -65,8 +65,8 @@ impl EntityTag {
         &self.bytes[2..self.length]
     }
 
-    /// Returns the weak form, which is shared by all representations of the same content, e.g.
-    /// compressed ones.
+    /// Returns the weak form. All representations of the same content, e.g. compressed ones, share
+    /// it.
     pub fn weak(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -255,8 +255,8 @@ pub fn is_known(headers: &HeaderMap, tag: &EntityTag, modified: Option<i64>) -> 
     since.zip(modified).is_some_and(|(since, modified)| since >= modified)
 }
 
-/// Returns whether `If-Match` permits changing a resource with this tag, which is the case if the
-/// header is missing, is `*`, or contains the tag in its strong form.
+/// Returns whether `If-Match` permits changing a resource with this tag. It does if the header is
+/// missing, is `*`, or contains the tag in its strong form.
 ///
 /// ```
 /// use actix_web::test::TestRequest;

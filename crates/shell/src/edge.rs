@@ -160,7 +160,7 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Returns the client address, which is that of the peer or the one reported by trusted proxies.
+/// Returns the client address: either the peer's address or the one reported by trusted proxies.
 pub fn client_ip(request: &HttpRequest) -> IpAddr {
     match request.app_data::<Edge>() {
         Some(edge) => {

@@ -57,7 +57,7 @@ impl Background {
     }
 }
 
-/// Returns whether `path` is a health check, which is answered before any other layer runs.
+/// Returns whether `path` is a health check. These are answered before any other layer runs.
 pub(crate) fn is_health(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz")
 }

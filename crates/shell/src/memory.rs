@@ -2,8 +2,8 @@
 //!
 //! glibc's allocator holds on to freed memory for later use. This is useful between two requests,
 //! but after two hundred hostile connections, the process would keep their memory forever.
-//! Moreover, each thread holds on to memory of its own, which is too much for buffers of several
-//! megabytes.
+//! Moreover, each thread holds on to its own memory, and with buffers of several megabytes, that
+//! adds up to too much.
 #![cfg_attr(all(target_os = "linux", target_env = "gnu"), allow(unsafe_code))]
 
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::sync::LazyLock;
 
-/// Clock ticks per second in `/proc`, which is the same on all Linux systems.
+/// Clock ticks per second in `/proc`. The same on all Linux systems.
 const TICKS: f64 = 100.0;
 
 /// Returns the metrics in the Prometheus text format, leaving out those that can't be read.

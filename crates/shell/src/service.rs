@@ -87,8 +87,8 @@ pub trait Service: Clone + Send + Sync + 'static {
         Box::pin(async move { next.call(request).await })
     }
 
-    /// Adds headers to responses that [`Service::around`] doesn't see, which are health checks and
-    /// the redirect to HTTPS.
+    /// Adds headers to responses that [`Service::around`] doesn't see, i.e. health checks and the
+    /// redirect to HTTPS.
     fn mark(&self, headers: &mut HeaderMap) {
         let _ = headers;
     }

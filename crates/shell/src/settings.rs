@@ -208,7 +208,7 @@ impl ShellSettings {
         behind_scheme.find('/').map_or("", |at| &behind_scheme[at..]).to_owned()
     }
 
-    /// Returns the base URL for links in mails and webhooks, which is `PUBLIC_URL` or the first
+    /// Returns the base URL for links in mails and webhooks: `PUBLIC_URL`, or else the first
     /// address that the service listens on. We can't use the host from a request for these, because
     /// it is under the client's control.
     pub fn base_url(&self) -> String {

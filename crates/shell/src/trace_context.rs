@@ -97,7 +97,7 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// Returns a new span ID, which is never zero because that would be invalid.
+/// Returns a new span ID. Never zero, because that would be invalid.
 fn next_span() -> u64 {
     (RequestId::next().value() as u64).max(1)
 }

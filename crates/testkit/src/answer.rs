@@ -72,7 +72,7 @@ impl Answer {
         self
     }
 
-    /// Formats the status, those of the given headers that are present, and the body for use in
+    /// Formats the status, any of the given headers that are present, and the body for use in
     /// snapshots. JSON is indented.
     pub fn shown(&self, headers: &[&str]) -> String {
         let mut shown = self.status.to_string();

@@ -75,7 +75,7 @@ impl Program {
         .setting("RUST_LOG", "info")
     }
 
-    /// Adds a database of its own, which is migrated automatically.
+    /// Gives the program its own database, which is migrated automatically.
     #[cfg(feature = "database")]
     #[must_use]
     pub fn with_database(self) -> Self {
@@ -91,7 +91,7 @@ impl Program {
         self
     }
 
-    /// Returns the folder of the test, which is the default for `DATA_DIR`.
+    /// Returns the test's folder, which is the default for `DATA_DIR`.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

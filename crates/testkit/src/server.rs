@@ -131,7 +131,7 @@ impl TestServer {
 
 /// Returns a client that neither follows redirects nor decompresses bodies.
 pub fn client() -> Client {
-    // If a provider is already installed, this fails, which is fine.
+    // This fails if a provider is already installed. That's fine.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();

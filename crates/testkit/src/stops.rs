@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use crate::{Program, until_blocking};
 
-/// The environment variable for the number of stops, which is [`STOPS`] by default.
+/// The environment variable for the number of stops. Defaults to [`STOPS`].
 const VARIABLE: &str = "STOPS";
-/// Default number of stops, which is low to keep tests short.
+/// Default number of stops, kept low so that tests stay short.
 const STOPS: u32 = 2;
 /// Number of clients of each kind. One kind keeps its connections open, while the other opens a new
 /// one for each request.

@@ -27,8 +27,8 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// `held` counts the bytes read. It lives as long as the request, since the handler may keep
-    /// all of them.
+    /// `held` counts the bytes read. It lives as long as the request, since the handler may hold on
+    /// to all of these bytes.
     pub(super) fn new(
         body: S,
         period: Duration,
@@ -78,8 +78,8 @@ impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for Timed<S> 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let failed = |kind: io::ErrorKind| Poll::Ready(Some(Err(PayloadError::Io(kind.into()))));
-        // Check this first. Otherwise, a client could put off the check by sending a byte at a
-        // time.
+        // Check this first. Otherwise a client could keep postponing the check by sending one byte
+        // at a time.
         if this.waits && this.is_missed(context) {
             return failed(io::ErrorKind::OutOfMemory);
         }

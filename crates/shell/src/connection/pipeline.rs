@@ -100,9 +100,9 @@ impl Pipeline {
         self.handed = false;
     }
 
-    /// Called after the socket has filled the buffer. Of the bytes after `before`, keeps those that
-    /// the dispatcher gets now in the buffer, and queues the others. `idle` means that no request
-    /// is open.
+    /// Called after the socket has filled the buffer. Of the bytes after `before`, those that the
+    /// dispatcher gets now stay in the buffer, and the rest are queued. `idle` means that no
+    /// request is open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,

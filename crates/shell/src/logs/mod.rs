@@ -29,7 +29,7 @@ const NOTICE: &str = "notice";
 const LOGS: &str = "logs";
 /// Our shared crates. Like those from the service itself, their lines may have any level.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
-/// Maximum number of bytes in the queue, which is enough for a few thousand lines.
+/// Maximum number of bytes in the queue. This is enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
 /// How long an exiting process waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);

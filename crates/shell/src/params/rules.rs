@@ -149,7 +149,7 @@ pub enum Words {
 /// How many violations to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faults {
-    /// All of them, in the order in which fields are declared.
+    /// All violations, in the order in which the fields are declared.
     All,
     /// Only the first of them.
     First,

@@ -229,7 +229,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// Builds the operation for a path. Its ID, summary and tag are those of the path's first method.
+/// Builds the operation for a path. Its ID, summary and tag come from the path's first method.
 fn described(template: &str, item: &PathItem) -> Operation {
     let mut methods = Vec::new();
     let mut first = None;

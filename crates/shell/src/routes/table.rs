@@ -125,7 +125,7 @@ impl Operations {
         self.operations.iter()
     }
 
-    /// Returns the first operation at `path`, whatever its methods.
+    /// Returns the first operation at `path`, regardless of its methods.
     pub fn find(&self, path: &str) -> Option<&Operation> {
         self.locate(path).map(|(operation, _)| operation)
     }
@@ -166,8 +166,8 @@ impl Operations {
         }
     }
 
-    /// Returns the form of `path` to show in the access log, which is its operation's template. If
-    /// no operation matches, only the first segments are kept, and those that don't occur in any
+    /// Returns the form of `path` to show in the access log, i.e. its operation's template. If no
+    /// operation matches, only the first segments are kept, and any segments that don't occur in an
     /// operation are hidden.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {

@@ -45,7 +45,7 @@ pub(crate) fn send(ended: &Ended<'_>) {
     let _ = ended;
 }
 
-/// Sends the queued spans, which takes a few seconds at most.
+/// Sends the queued spans. This takes a few seconds at most.
 pub(crate) fn flush() {
     #[cfg(feature = "otlp")]
     otlp::flush();

@@ -141,8 +141,8 @@ fn lock(folder: &Path) -> anyhow::Result<fs::File> {
     Ok(file)
 }
 
-/// Returns whether an error means that the file system lacks support for locks. NFS without its
-/// lock service returns `ENOLCK`.
+/// Returns whether an error means that the file system doesn't support locks. NFS returns `ENOLCK`
+/// if its lock service isn't running.
 fn has_no_locks(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::ENOLCK)
 }
