@@ -134,7 +134,7 @@ pub fn deny_list(settings: &Settings) -> anyhow::Result<DenyList> {
     Ok(DenyList::parse(&text))
 }
 
-/// Reads the form token key, which is shared by all replicas and created on first start. If the
+/// Reads the form token key. It is created on first start and shared by all replicas. If the
 /// database is read-only, returns a key known only to this process.
 fn form_key(pools: &Pools) -> Result<FormKey, DatabaseError> {
     if let Some(known) = pools.read_blocking(server_keys::forms)? {

@@ -23,7 +23,7 @@ impl LargerDomains {
     }
 
     /// Returns the rank of a domain with `size` addresses among the caller's large domains.
-    /// Inherited domains come after older ones and after those that were verified directly.
+    /// Inherited domains rank after older ones and after domains that were verified directly.
     pub fn up_to(&self, control: Option<&Control>, size: i64) -> i64 {
         let Some(control) = control else { return 0 };
         let counts = |other: &LargerDomain| {

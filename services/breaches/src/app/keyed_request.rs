@@ -13,8 +13,8 @@ pub struct KeyedRequest {
     pub operation: Operation,
     /// The domain to search, which may have its own quota.
     pub domain: Option<DomainName>,
-    /// Number of searches in the request. `None` if the input is invalid, which costs one token and
-    /// results in a 400.
+    /// Number of searches in the request. `None` if the input is invalid. Such a request costs one
+    /// token and gets a 400.
     pub searches: Option<u32>,
 }
 

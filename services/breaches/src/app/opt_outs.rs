@@ -21,8 +21,8 @@ use crate::store::{
 };
 
 /// Hides an address or removes its data, in one transaction. If [`OptOut::Breaches`] was chosen
-/// before, the address still isn't loaded again, whatever the new choice is. Unfinished loads skip
-/// a removed address.
+/// before, the address still isn't loaded again, regardless of the new choice. Unfinished loads
+/// skip a removed address.
 pub fn opt_out(
     db: &mut Db,
     address: &EmailAddress,

@@ -89,8 +89,8 @@ fn with_key<T: 'static>(
     })
 }
 
-/// The API key and the JSON body, whatever its content type. The content is `None` if it's invalid
-/// or too large. The whole body is read before the caller is looked up.
+/// The API key and the JSON body, regardless of its content type. The content is `None` if it's
+/// invalid or too large. The whole body is read before the caller is looked up.
 pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
 
 impl<B: Body + 'static> FromRequest for KeyedBody<B> {
@@ -105,8 +105,8 @@ impl<B: Body + 'static> FromRequest for KeyedBody<B> {
     }
 }
 
-/// The API key and the JSON body, whatever its content type. Oversized bodies are an error. The
-/// content is `None` if it's invalid.
+/// The API key and the JSON body, regardless of its content type. Oversized bodies are an error.
+/// The content is `None` if it's invalid.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
 impl<B: Body + 'static> FromRequest for KeyedJson<B> {

@@ -41,7 +41,7 @@ fn parts<'a>(stored: &'a str, domain: &'a str) -> [&'a str; 3] {
     [local, "@", domain]
 }
 
-/// Returns `true` if the stored local part and domain are those of `address`.
+/// Returns `true` if the stored local part and domain match `address`.
 pub fn matches(stored: &str, domain: &str, address: &EmailAddress) -> bool {
     domain == address.domain() && stored == stored_local(address)
 }

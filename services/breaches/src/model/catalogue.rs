@@ -66,7 +66,7 @@ impl Catalogue {
         self.breaches.get(index).is_some_and(Breach::listed).then_some(index)
     }
 
-    /// Looks up a breach by name, ignoring case, whatever its state.
+    /// Looks up a breach by name, ignoring case, regardless of its state.
     pub fn by_name(&self, name: &str) -> Option<&Breach> {
         self.breaches.get(*self.by_name.get(&name.to_lowercase())?)
     }
@@ -85,7 +85,7 @@ impl Catalogue {
         &self.data_classes
     }
 
-    /// Returns the indexes of those of an account's breaches that pass `shown`, in response order.
+    /// Returns the indexes of an account's breaches that pass `shown`, in response order.
     pub fn indexes(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<usize> {
         let mut indexes: Vec<usize> = id_list::ids(list)
             .filter_map(|id| self.index(id))
@@ -95,7 +95,7 @@ impl Catalogue {
         indexes
     }
 
-    /// Returns the names of those of an account's breaches that pass `shown`, in byte order.
+    /// Returns the names of an account's breaches that pass `shown`, in byte order.
     pub fn names(&self, list: &[u8], shown: impl Fn(&Breach) -> bool) -> Vec<&str> {
         let mut names: Vec<&str> = id_list::ids(list)
             .filter_map(|id| self.by_id(id))

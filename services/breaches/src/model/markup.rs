@@ -58,8 +58,7 @@ pub fn is_allowed(html: &str) -> bool {
 }
 
 /// Counts tags by name and attribute names with a naive parser. If some input confuses this parser,
-/// either its counts differ from those of the sanitized form, or sanitizing removes nothing that
-/// matters.
+/// either the counts differ from the sanitized form's, or sanitizing removes nothing that matters.
 fn tags(html: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for rest in html.split('<').skip(1) {

@@ -10,8 +10,7 @@ use crate::model::spreadsheet::inert;
 /// Size of a piece in bytes.
 const PIECE: usize = 64 * 1024;
 
-/// CSV file of addresses, with the number and the names of the breaches of each. It's generated
-/// lazily.
+/// CSV file of addresses, each with the number and names of its breaches. It's generated lazily.
 pub struct DomainTable {
     domain: DomainName,
     names: DomainNames,

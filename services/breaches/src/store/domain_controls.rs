@@ -100,7 +100,7 @@ pub fn all_verified(db: &mut Db, subscriber: i64) -> Result<Vec<Control>, Databa
     Ok(rows)
 }
 
-/// Returns those of `domains` that the subscriber controls.
+/// Returns the subset of `domains` that the subscriber controls.
 pub fn verified_of(
     db: &mut Db,
     subscriber: i64,
@@ -138,7 +138,7 @@ pub fn uncounted_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
-/// Returns those of `domains` that any subscriber has verified.
+/// Returns the subset of `domains` that any subscriber has verified.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();
     for chunk in domains.chunks(CHUNK) {

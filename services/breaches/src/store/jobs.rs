@@ -257,7 +257,7 @@ pub fn clear_finished(db: &mut Db) -> Result<(), DatabaseError> {
 const IDENTIFYING_BITS: u32 = 40;
 
 /// Removes an account key from all checkpoints. Unfinished jobs go back a little and repeat some of
-/// their work, which has no effect.
+/// their work. Repeating it has no effect.
 pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
     clear_finished(db)?;
     let (key, earlier) = (k.to_le_bytes(), (k >> IDENTIFYING_BITS) << IDENTIFYING_BITS);

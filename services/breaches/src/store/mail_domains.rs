@@ -83,7 +83,7 @@ impl KnownNames {
         known.into_iter().map(read).collect()
     }
 
-    /// Looks up the names of domains. Reads those that aren't cached with a single statement.
+    /// Looks up the names of domains. Reads any that aren't cached with a single statement.
     pub fn by_id(
         &self,
         db: &mut Db,
@@ -191,7 +191,7 @@ pub fn page(db: &mut Db, after: i32) -> Result<Vec<(i32, String)>, DatabaseError
 }
 
 /// Counts names that are neither valid email domains nor websites in stealer logs. If `remove` is
-/// set, also deletes those that aren't used.
+/// set, also deletes the unused ones.
 pub fn each_odd(db: &mut Db, remove: bool) -> Result<u64, DatabaseError> {
     let (mut after, mut found) = (i32::MIN, 0);
     loop {

@@ -1,4 +1,4 @@
-//! Catalogue responses, which are rendered only once per catalogue version.
+//! Catalogue responses. They are rendered only once per catalogue version.
 
 use bytes::Bytes;
 use serde::Serialize;

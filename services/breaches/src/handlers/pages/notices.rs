@@ -1,4 +1,4 @@
-//! Notices about new breaches, which are requested on a page and turned off with a link.
+//! Notices about new breaches. They are requested on a page and turned off with a link.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;

@@ -18,7 +18,7 @@ pub async fn list(visitor: SignedIn, state: Data<State>) -> Result<HttpResponse,
     answer(&visitor, &state, "", None, None).await
 }
 
-/// Adds a webhook and shows its secret, which is never shown again.
+/// Adds a webhook and shows its secret. This is the only time the secret is shown.
 pub async fn add(form: Form<SignedIn>, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (visitor, url) = (&form.sender, form.fields.text("url").trim());
     match app::add_webhook(&state, visitor.subscriber.id, url).await? {

@@ -248,7 +248,7 @@ enum First {
     Tail,
     /// The record is complete.
     Whole,
-    /// A quote is still open. Contains the length of the line in bytes.
+    /// A quote is still open. Contains the line's length in bytes.
     Open(usize),
 }
 
@@ -413,8 +413,8 @@ mod tests {
         }
     }
 
-    /// Returns the records according to the `csv` crate, which is set up to treat a carriage return
-    /// like any other character.
+    /// Returns the records as parsed by the `csv` crate, configured to treat a carriage return like
+    /// any other character.
     fn judged(text: &[u8]) -> Found {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)

@@ -47,7 +47,7 @@ const MAX_BYTES: u64 = 96 << 20;
 /// Reads a JSON array, or one JSON object per line.
 ///
 /// # Errors
-/// Fails if the input is blank, which is what a failed command or download leaves behind.
+/// Fails if the input is blank, since a failed command or download may leave a blank file behind.
 pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
     let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);

@@ -119,7 +119,8 @@ impl<'c> JobInput<'c> {
     ///
     /// # Errors
     /// Fails if the file was written to while it was being read, since its end may be missing. Also
-    /// fails if the input is blank, which is what a failed command or download leaves behind.
+    /// fails if the input is blank, since a failed command or download may leave a blank file
+    /// behind.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);
         self.progress.finish();

@@ -42,7 +42,7 @@ pub struct SanityCheck {
     /// earlier file.
     rest: Option<String>,
     /// How many more bytes of addresses may be accepted before a decision is due. This ensures that
-    /// none of them have been written to a temporary file by then.
+    /// no address has been written to a temporary file before the decision.
     room: usize,
     /// Addresses whose domain isn't a host name.
     odd: i64,

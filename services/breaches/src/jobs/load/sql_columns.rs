@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
-/// Maximum memory in bytes for the columns of one table, and for those of all tables. Real dumps
-/// need far less.
+/// Maximum memory in bytes for the columns of one table, and for the columns of all tables
+/// together. Real dumps need far less.
 const MAX_TABLE: usize = 1 << 20;
 const MAX_TABLES: usize = 64 << 20;
 

@@ -34,8 +34,8 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
     Ok(())
 }
 
-/// Splits a line into the website and the login, which is followed by the secret. Returns `None` if
-/// either is missing.
+/// Splits a line into the website and the rest, i.e. the login followed by the secret. Returns
+/// `None` if either is missing.
 ///
 /// The login must come right after the URL, since any later field could be a secret that looks like
 /// an address. If the last field is a URL but the first one isn't, the line may be in reverse order

@@ -24,7 +24,7 @@ pub struct Cleaned {
     pub empty: u64,
     /// Accounts removed because they weren't valid addresses.
     pub odd: u64,
-    /// Number of those that contained an address. Their breaches were moved to it.
+    /// How many of these contained an address, to which their breaches were moved.
     pub rescued: u64,
     /// Stored domain names removed because they weren't domains.
     pub domains: u64,
@@ -33,8 +33,8 @@ pub struct Cleaned {
     pub websites: u64,
 }
 
-/// Examines all accounts and fixes those that need it. If `dry_run` is set, nothing is changed. If
-/// this is interrupted, it can simply be run again.
+/// Examines all accounts and fixes any that need it. With `dry_run`, nothing is changed. If
+/// interrupted, it can simply be run again.
 ///
 /// # Errors
 /// Returns an error if a query fails.

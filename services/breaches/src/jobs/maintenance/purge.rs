@@ -111,12 +111,12 @@ const DISTRIBUTED_TARGET: Duration = Duration::from_millis(500);
 /// 100 ms retries at least every 25 ms, so the first pause lets it in.
 const SQLITE_SHARED: Pacing = Pacing::from_millis(50, 25);
 /// Target duration and pause on SQLite if no other job runs. Every transaction writes most pages of
-/// the by-domain index, so long ones are cheaper. Requests that wait to write retry every 100 ms by
-/// then, so the pause lets them in.
+/// the by-domain index, so long ones are cheaper. A waiting writer has backed off to one retry
+/// every 100 ms by the time a transaction ends, so the pause lets it in.
 const SQLITE_ALONE: Pacing = Pacing::from_millis(250, 100);
 /// Jobs without a heartbeat for this many seconds don't count as running.
 const SILENT: i64 = 30;
-/// Width of the first key range, which is one shard of a distributed database.
+/// Width of the first key range: one shard of a distributed database.
 const FIRST_WIDTH: u64 = 1 << 52;
 
 /// How long a transaction should take, and how long to wait before the next one.

@@ -74,7 +74,7 @@ pub fn by_key(k: i64) -> _ {
     ))
 }
 
-/// Like [`by_key()`], but with domain ids, which are what runs store.
+/// Like [`by_key()`], but returns domain ids, as stored in runs.
 #[auto_type]
 fn by_key_with_domain(k: i64) -> _ {
     account::table.inner_join(mail_domain::table).filter(account::k.eq(k)).select((
@@ -207,7 +207,7 @@ pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, Databas
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }
 
-/// Finds the row for `address` among those with its key.
+/// Finds the row for `address` among the rows with its key.
 pub fn pick(rows: Vec<AccountRow>, address: &EmailAddress) -> Option<AccountRow> {
     rows.into_iter().find(|row| address_text::matches(&row.local, &row.domain, address))
 }

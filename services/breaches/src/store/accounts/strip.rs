@@ -66,7 +66,7 @@ pub struct StripStatements {
     pub count: String,
     /// Deletes accounts that have no other data.
     pub accounts: String,
-    /// Removes the links of all other accounts, or those in the step's part.
+    /// Removes the links of all other accounts, or of those in the step's part.
     pub links: String,
 }
 

@@ -15,7 +15,7 @@ const RUNS: usize = 8;
 /// write transaction.
 ///
 /// Never creates a run with more than `most` accounts. The number of times an account is rewritten
-/// grows with the logarithm of the number of loads.
+/// is logarithmic in the number of loads.
 pub fn merge_two(conn: &mut SqliteConnection, most: i64) -> Result<bool, DatabaseError> {
     let mut runs = list::all(conn)?;
     if runs.len() <= RUNS {

@@ -3,10 +3,10 @@
 //!
 //! Adding another breach to the table of a large database would rewrite nearly every page of
 //! `account`. Instead, we write the breach as a *run*: accounts in key order, packed into blocks,
-//! with a small by-domain index and a filter. An address's breaches are the union of those in its
-//! row and those in runs. No link is stored twice. Runs don't change unless accounts or links are
-//! removed. If there are many runs, some are merged, and if runs are large compared to the table,
-//! their accounts are gradually moved there.
+//! with a small by-domain index and a filter. An address's breaches are the union of the ones in
+//! its row and the ones in runs. No link is stored twice. Runs don't change unless accounts or
+//! links are removed. If there are many runs, some are merged, and if runs are large compared to
+//! the table, their accounts are gradually moved there.
 //!
 //! Outside a transaction, read runs before the table, since accounts only ever move from runs to
 //! the table and could otherwise be missed.
