@@ -193,7 +193,7 @@ fn by_id(query: FileQuery, after: u64) -> FileQuery {
     FileQuery { order: Order::Index, descending: false, position, ..query }
 }
 
-/// A sort key that comes before those of all files.
+/// A sort key that comes before every file's.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }

@@ -72,8 +72,8 @@ fn reconcile_publish(
 
 /// Records the files that a run found unchanged, for all crawls of the same buckets whose current
 /// listing began before the run's. Each crawl gets its own transaction, so this never waits for one
-/// crawl while another is locked. If the process is killed, the next one repeats all of this, which
-/// is harmless.
+/// crawl while another is locked. If the process is killed, the next one harmlessly repeats all of
+/// this.
 fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseError> {
     if published.confirmed.is_empty() {
         return Ok(());

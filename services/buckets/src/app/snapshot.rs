@@ -60,7 +60,7 @@ pub fn open(
     Ok(state)
 }
 
-/// Describes an error for `/readyz`, which is public and so must not reveal any paths.
+/// Describes an error for `/readyz`. That endpoint is public, so this must not reveal any paths.
 fn public_text(error: &EngineError) -> String {
     match error {
         EngineError::Missing(_) => "the index is missing".to_owned(),

@@ -143,8 +143,8 @@ impl Limits {
         }
     }
 
-    /// Waits until there's memory for a page of `rows` rows, whose paths have a total of `paths`
-    /// bytes. Releases the memory of an earlier page in the same search.
+    /// Waits until there's memory for a page of `rows` rows whose paths total `paths` bytes.
+    /// Releases the memory of an earlier page in the same search.
     pub(super) fn wait_for_memory(&self, rows: usize, paths: usize) -> Result<(), EngineError> {
         let Some(pages) = &self.pages else { return Ok(()) };
         drop(self.take_permit());

@@ -10,8 +10,7 @@ use validator::Validate;
 use crate::error::Error;
 use crate::wire::RULES;
 
-/// The code of the caller's plan, which is also the code of the package. `None` if the caller has
-/// no plan.
+/// The code of the caller's plan. The package has the same code. `None` if the caller has no plan.
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())

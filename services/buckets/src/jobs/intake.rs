@@ -182,7 +182,7 @@ impl Intake {
     }
 
     /// Returns the state to save at a checkpoint. If old events are still being skipped, the saved
-    /// state is past all of them.
+    /// state is past the last of these.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
             events: self.state.events.max(self.skip),

@@ -89,7 +89,7 @@ impl KnownBuckets {
     }
 }
 
-/// 96 bits, which is enough to identify an address in practice.
+/// 96 bits. In practice, that's enough to identify an address.
 type Fingerprint = [u32; 3];
 
 /// Computes the fingerprint of an address. The hashers have random keys, so attackers can't

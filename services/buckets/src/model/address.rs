@@ -265,8 +265,8 @@ fn provider(host: &str) -> Option<(usize, BucketType)> {
         .then_some((name.len().saturating_sub(1), BucketType::Aws))
 }
 
-/// Returns the part before `.domain`, which is empty for the domain itself. Returns `None` if the
-/// host isn't in the domain.
+/// Returns the part before `.domain`. Empty for the domain itself. Returns `None` if the host isn't
+/// in the domain.
 fn below<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?;
     if front.is_empty() { Some(front) } else { front.strip_suffix('.') }

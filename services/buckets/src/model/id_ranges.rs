@@ -99,8 +99,8 @@ impl<'de> Deserialize<'de> for FlaggedIds {
 /// Maximum number of ranges in [`IdRanges`].
 const MOST_RANGES: usize = 10_000;
 
-/// A set of ids that never takes much space. Beyond 10,000 ranges, it no longer knows which ids it
-/// contains and behaves as if it contained all of them.
+/// A set of ids that never takes much space. Beyond 10,000 ranges, it stops tracking ids and
+/// behaves as if it contained all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdRanges(Option<Vec<(u64, u64)>>);
 

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 
 use super::schema::crawl_turn;
 
-/// Number of seconds to keep turns, which is longer than the minimum interval of a key's crawls.
+/// Number of seconds to keep turns. Longer than the minimum interval of a key's crawls.
 const KEPT: i64 = 86_400;
 
 /// A crawl that belongs to a key.

@@ -75,8 +75,8 @@ pub struct Crawl {
     pub gone_after_days: Option<i64>,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
-    /// The last listing that was published completely, or 0. Its ETags are compared with those of
-    /// later listings.
+    /// The last listing that was published completely, or 0. Later listings' ETags are compared
+    /// with its ETags.
     #[serde(skip)]
     pub etags_listing: i64,
 }

@@ -1,5 +1,5 @@
 //! Detects features that were added to ClickHouse after 18.16. They are recognised by their
-//! settings, which are more reliable than version numbers.
+//! settings, because those are more reliable than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;

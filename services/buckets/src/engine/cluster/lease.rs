@@ -196,7 +196,7 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
 }
 
 /// Lists the tables of a lock, qualified with the database. `which` selects either current tables
-/// or those that were taken over.
+/// or tables that have been taken over.
 fn tables(
     client: &Client,
     server: &Url,

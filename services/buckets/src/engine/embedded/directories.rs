@@ -1,4 +1,4 @@
-//! Searches directories, which is faster than searching every path.
+//! Searches by directory, because this is faster than searching every path.
 //!
 //! The directory of a path is everything up to and including its last slash. Files in the same
 //! directory are mostly next to each other, so the list of distinct directories is much shorter

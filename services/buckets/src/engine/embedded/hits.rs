@@ -9,7 +9,7 @@ use super::column::piece_end;
 use crate::engine::error::EngineError;
 use crate::engine::limits::{Limits, check_bytes, is_long};
 
-/// Calls `each` once for every row with a match, with the position of a byte in that row. `each`
+/// Calls `each` once for every row with a match, passing the position of a byte in that row. `each`
 /// must return the end of the row.
 ///
 /// A search can't be interrupted, so the text is searched piece by piece. Rows that are too long

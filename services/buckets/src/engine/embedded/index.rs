@@ -95,8 +95,8 @@ impl EmbeddedIndex {
     }
 }
 
-/// Returns `true` if the folder contains an index, which is the case after the first commit.
-/// Returns an error if the folder can't be read, since it might contain an index.
+/// Returns `true` if the folder contains an index, as it does after the first commit. Returns an
+/// error if the folder can't be read, since it might contain an index.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }

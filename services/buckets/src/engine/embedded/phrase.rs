@@ -157,7 +157,7 @@ impl DocSet for PhraseSet {
         self.document
     }
 
-    /// Uses the same estimate as Tantivy, which is one tenth of the documents per word.
+    /// Uses the same estimate as Tantivy: one tenth of the documents per word.
     fn size_hint(&self) -> u32 {
         let rarest = self.words.first().map_or(0, |word| word.postings.doc_freq());
         rarest / (10 * self.words.len() as u32).max(1)

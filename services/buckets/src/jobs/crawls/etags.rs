@@ -1,4 +1,4 @@
-//! Compares the ETags of a listing with those of the last complete one.
+//! Compares a listing's ETags with the last complete listing's.
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
@@ -8,7 +8,7 @@ use crate::store::crawls::Crawl;
 
 /// The known ETags and the changed files each get `LOAD_MEMORY_MB` divided by this.
 const SHARE: usize = 8;
-/// Minimum memory for each of them, in bytes.
+/// Minimum memory per pass, in bytes.
 const LEAST: usize = 1 << 20;
 
 /// Calls the given function for every ETag in a listing.

@@ -62,7 +62,7 @@ impl CrawlRequest {
     }
 }
 
-/// Stores crawls, which are due right away, and returns their ids.
+/// Stores crawls and returns their ids. They are due right away.
 ///
 /// # Errors
 /// Returns an error if a bucket can't be listed or an operator has already added it. In that case,

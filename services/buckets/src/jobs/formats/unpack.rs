@@ -17,7 +17,7 @@ const ZSTD_WINDOW: u32 = 27;
 /// File extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, which are recognised by the first few bytes. Returns an error for
+/// Decompresses gzip and zstd, recognising them by their first few bytes. Returns an error for
 /// archives and other compression formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;

@@ -34,7 +34,7 @@ impl FileWriter for ClusterWriter {
     }
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
-        // Runs are identified by their first id, which is unique among stored runs, whereas the
+        // Runs are identified by their first id. It is unique among stored runs, whereas the
         // caller's run numbers may repeat.
         let run = self.open_run()?.first_row + 1;
         for file in files {

@@ -49,7 +49,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Separates buckets whose files are replaced from those that only get new files.
+    /// Separates buckets whose files are replaced from buckets that only get new files.
     fn split(self, replaced: &HashSet<u64>) -> Vec<(Mode, Self)> {
         let Self { buckets, parts, part } = self;
         let (emptied, kept): (Vec<u64>, Vec<u64>) =
@@ -408,8 +408,7 @@ impl ClusterWriter {
     }
 }
 
-/// SQL expression that compares the attributes of the newest row in the run with those of the
-/// newest old row.
+/// SQL expression that compares the attributes of the run's newest row with the newest old row's.
 fn is_equal(cutoff: u64) -> String {
     let equal = Attribute::ALL.map(|attribute| {
         let column = attribute.column();

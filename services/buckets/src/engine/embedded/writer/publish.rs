@@ -39,7 +39,7 @@ pub(super) struct Wanted<'a> {
     pub(super) run: u64,
     pub(super) mode: Mode,
     pub(super) buckets: &'a [NamedBucket],
-    /// Files to keep, whatever the run contains.
+    /// Files to keep, regardless of what the run contains.
     pub(super) newer: Option<&'a NewerFiles>,
     /// Rows of the run that are marked as changed, in ascending order.
     pub(super) marked: &'a [u64],
@@ -123,7 +123,7 @@ fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) 
 struct Comparison<'a> {
     view: &'a View,
     first_row: u64,
-    /// Buckets whose old files are all replaced by those of the run.
+    /// Buckets whose old files are all replaced by the run's files.
     replaced: &'a Bitmap,
     newer: Option<&'a NewerFiles>,
     marked: &'a [u64],
