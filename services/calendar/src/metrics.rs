@@ -1,4 +1,4 @@
-//! The metrics of this service, in addition to those of the shell.
+//! Metrics of this service. The shell has its own.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -57,8 +57,7 @@ static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
 });
 
-/// The label for all custom statuses, whose names are up to users and therefore unsuitable as
-/// labels.
+/// The label for all custom statuses. Users choose their names, so these are unsuitable as labels.
 const OTHER: &str = "other";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +85,9 @@ impl ImportOutcome {
 /// The origin of a reusable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
-    /// It was kept in memory.
+    /// The response was kept in memory.
     Memory,
-    /// It had to be generated.
+    /// The response had to be generated.
     Made,
 }
 

@@ -89,7 +89,7 @@ impl SeriesForms {
 pub struct EarlierEvents(HashMap<i64, Series>);
 
 impl EarlierEvents {
-    /// Finds such events among those of a feed.
+    /// Finds such events in a feed.
     pub fn among(
         db: &mut Db,
         events: &[Event],
@@ -193,8 +193,8 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Adds the time zones of the series and of events with dates of their own, which may be missing
-/// from the list because they are over.
+/// Adds the time zones of the series and of events that have their own dates. Such events may be
+/// missing from the list because they are over.
 pub fn add_zones(
     db: &mut Db,
     series: &[WholeSeries],
@@ -289,9 +289,8 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// Returns the slug of the page of a series. Usually that is the slug of the series, which leads to
-/// its next event. If a later part of a split series has the same slug, it's that of the first
-/// event.
+/// Returns the slug of a series' page. Usually this is the series' own slug, which leads to its
+/// next event. If a later part of a split series has the same slug, it's the first event's slug.
 fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

@@ -92,12 +92,12 @@ pub struct Pieces {
 
 /// The events in a feed, and the settings used to write them.
 struct Listed {
-    /// Ids of the listed events, followed by those of the cancelled ones. Without the events of
+    /// Ids of the listed events, followed by the cancelled ones. Doesn't include the events of
     /// series shown with a rule.
     ids: Vec<i64>,
     /// How series are shown. Those with a rule come after the events.
     forms: SeriesForms,
-    /// Number of listed events, including those of series shown with a rule.
+    /// Number of listed events, including events of series shown with a rule.
     events: usize,
     zones: Vec<ZoneSpan>,
     urls: Urls,
@@ -255,7 +255,7 @@ fn decode(
 
 /// The events found for a feed.
 struct Found {
-    /// Ids of the listed events, followed by those of the cancelled ones.
+    /// Ids of the listed events, followed by the cancelled ones.
     ids: Vec<i64>,
     forms: SeriesForms,
     /// Number of listed events.

@@ -26,7 +26,7 @@ struct Known {
     is_member: bool,
 }
 
-/// Updates the known events of a series: their external ids to those in the current file, their
+/// Updates the known events of a series to match the current file: their external ids, their
 /// positions in the series, and their slugs. A subscription's import only touches that
 /// subscription's events.
 ///

@@ -460,7 +460,7 @@ pub fn date_ahead(entry: &Entry, name: &str) -> Option<i64> {
     (moment > *made_until && !is_excluded && plan.has(moment)).then_some(moment)
 }
 
-/// Returns the membership of an event whose occurrence is later than those of this import.
+/// Returns the membership of an event whose occurrence is later than any in this import.
 fn place_ahead(
     db: &mut Db,
     entry: &Entry,

@@ -1,4 +1,4 @@
-//! Occurrences that are no longer in a series' file. They are removed, except for those in a
+//! Occurrences that are no longer in a series' file. They are removed, except for occurrences in a
 //! subscription that users have changed.
 
 use std::collections::HashSet;
@@ -99,7 +99,7 @@ impl Surplus<'_> {
     }
 
     /// Returns the future occurrences that are missing from the file. For a subscription, only
-    /// includes those that belonged to it when the import started.
+    /// includes occurrences that belonged to it when the import started.
     fn find(&self, db: &mut Db) -> Result<Vec<Missing>, Error> {
         let selection = (self.now, self.entry.is_cancelled);
         let mut found = events::later_occurrences(db, &self.entry.uid, selection)?;

@@ -1,5 +1,4 @@
-//! Imports iCalendar files: creates new events, updates those that differ, and leaves the rest
-//! alone.
+//! Imports iCalendar files: creates new events, updates any that differ, and leaves the rest alone.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -418,7 +417,7 @@ impl Import {
     }
 
     /// Returns an entry's revision, or `None` if this calendar wrote it, because revisions in our
-    /// own feeds can't be compared with those of imported files.
+    /// own feeds can't be compared with revisions in imported files.
     fn revision(&self, entry: &Entry) -> Option<Revision> {
         entry.revision.filter(|_| !self.own().is_author)
     }

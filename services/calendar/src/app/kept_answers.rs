@@ -44,7 +44,7 @@ impl PresentAnswers {
     }
 }
 
-/// A kept response, which may be outdated.
+/// A kept response. May be outdated.
 pub struct KeptAnswer<T> {
     pub answer: Arc<T>,
     moment: Moment,

@@ -22,7 +22,7 @@ pub struct OwnEvents<'a> {
     pub created: Option<i64>,
 }
 
-/// Finds an event by UID, which may come from an earlier import or be one of our own. Our feeds
+/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our feeds
 /// publish the UIDs of single occurrences, so these are only accepted in this calendar's own files.
 /// Otherwise another site could change any event.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {

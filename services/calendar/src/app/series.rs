@@ -296,7 +296,7 @@ fn has_own(member: &Membership, field: &str) -> bool {
     member.changed.iter().any(|own| own == field)
 }
 
-/// Returns those of `fields` that had their own value and are now equal to the shared one.
+/// Returns the members of `fields` that had their own value and now equal the shared one.
 fn agreeing(
     db: &mut Db,
     place: &InSeries,

@@ -53,7 +53,7 @@ pub fn create(
     begin(context, &first, series, own_slug, messages)
 }
 
-/// Returns the slug of a series' first event. Like those of the other events, it contains the date,
+/// Returns the slug of a series' first event. Like the other events' slugs, it contains the date,
 /// unless a load provides the slug.
 fn first_slug(
     db: &mut Db,

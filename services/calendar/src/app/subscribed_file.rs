@@ -23,7 +23,7 @@ pub struct FileContent {
 /// The occurrences under one UID.
 #[derive(Debug, Default)]
 struct Listed {
-    /// Number of future occurrences, except those that only exist as overrides.
+    /// Number of future occurrences, not counting any that only exist as overrides.
     future: usize,
     /// Ids of the overrides of these occurrences.
     overridden: HashSet<String>,

@@ -154,9 +154,9 @@ pub const ENDED: &str = "users removed its last dates before they began, so it h
     dates were skipped. To get them, restore the last one or, if it was erased, release the UID";
 
 /// Determines whether users ended a subscribed series, i.e. removed its last occurrences before
-/// these began, where these made up more than half of the upcoming ones. In that case, later
+/// they began, provided that these were more than half of the upcoming ones. In that case, later
 /// occurrences in the file aren't created. Returns the key of the last occurrence that was created,
-/// or an empty string for the one with the plain UID.
+/// or an empty string for the occurrence with the plain UID.
 pub fn ended_at(
     db: &mut Db,
     subscription: i64,

@@ -304,7 +304,7 @@ impl Entry {
         reading(key).map(wall_seconds)
     }
 
-    /// Returns a range of keys that covers every time on the local day `day`, whatever the zone.
+    /// Returns a range of keys that covers every time on the local day `day` in any zone.
     pub fn keys_around(day: &str) -> Option<(String, String)> {
         let day = reading(day)?.date();
         let (from, below) = (day.yesterday().ok()?, day.tomorrow().ok()?.tomorrow().ok()?);
@@ -401,7 +401,7 @@ pub(super) fn times(
 }
 
 impl Occurrence {
-    /// Returns the fields of an event write, skipping those that are the same in `stored`. The
+    /// Returns the fields for a write request, skipping any that are the same in `stored`. The
     /// caller adds references to other resources.
     pub fn fields(&self, stored: Option<&Occurrence>) -> Map<String, Value> {
         let mut fields = Map::new();

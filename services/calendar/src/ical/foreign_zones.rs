@@ -31,8 +31,8 @@ enum Described {
     Observances(Vec<Observance>),
 }
 
-/// Maximum number of a zone's rules to check for a given time, starting with those that end last.
-/// Real zones have two rules in force at a time.
+/// Maximum number of a zone's rules to check for a given time, starting with the rules that end
+/// last. Real zones have two rules in force at a time.
 const MAX_RULES: usize = 8;
 
 /// Maximum number of months in the rule of an observance.
@@ -110,8 +110,8 @@ impl ForeignZones {
         self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
     }
 
-    /// Returns the zone that the file defines as `name`: either a known zone, or a fixed offset, the
-    /// one in force at the given time. `None` if the file doesn't define it.
+    /// Returns the zone that the file defines as `name`: either a known zone, or the fixed offset
+    /// in force at the given time. `None` if the file doesn't define it.
     fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
         // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;

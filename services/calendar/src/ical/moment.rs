@@ -86,7 +86,7 @@ impl Moment {
         Ok(Moment::Time(at, shown_in.unwrap_or(zone)))
     }
 
-    /// Returns the local time, which is midnight for days.
+    /// Returns the local time. For a day, this is midnight.
     pub fn wall(&self) -> DateTime {
         match self {
             Moment::Day(day) => day.to_datetime(Time::midnight()),

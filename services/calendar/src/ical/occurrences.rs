@@ -97,7 +97,7 @@ pub fn starts_of(
     added.retain(is_near);
     starts.extend(added);
     starts.retain(is_near);
-    // Of identical start times, keep the one with its own end.
+    // If several have the same start, keep the one with its own end.
     starts.sort_by_key(|start| (start.moment.seconds(), start.end.is_none()));
     starts.dedup_by_key(|start| start.moment.seconds());
     starts.retain(|start| left_out.binary_search(&start.moment.seconds()).is_err());

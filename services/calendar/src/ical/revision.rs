@@ -76,8 +76,8 @@ impl Revisions {
         self.superseded.insert(loser);
     }
 
-    /// Returns the positions of the superseded components, and of those that share their UID with a
-    /// different event.
+    /// Returns the positions of the superseded components, and of components that share their UID
+    /// with a different event.
     pub fn into_numbers(self) -> (HashSet<usize>, HashSet<usize>) {
         (self.superseded, self.repeated)
     }

@@ -1,4 +1,4 @@
-//! Fields of write requests. All of them are optional and already validated.
+//! Fields of write requests. All are optional and have already been validated.
 
 use super::event::Event;
 use super::event_status::EventStatusChange;
@@ -86,7 +86,7 @@ fn replace(old: &mut String, new: Option<&String>) -> bool {
 /// The fields of an event write. Fields that are `None` keep their value.
 #[derive(Clone, Debug, Default)]
 pub struct EventChange {
-    /// The title, which may contain inline HTML.
+    /// The title. May contain inline HTML.
     pub title: Option<String>,
     /// The fields shared by all posts.
     pub post: PostChange,

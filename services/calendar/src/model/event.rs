@@ -19,7 +19,7 @@ pub struct Event {
     pub status: Status,
     /// The status before the event was trashed.
     pub previous: Option<Status>,
-    /// The title, which may contain inline HTML.
+    /// The title. May contain inline HTML.
     pub title: String,
     /// The description as HTML.
     pub description: String,

@@ -187,7 +187,7 @@ pub struct EventFilter {
     pub venues: Option<Vec<i64>>,
     /// Only events by one of these organizers.
     pub organizers: Option<Vec<i64>>,
-    /// Only events that are featured, or only those that aren't.
+    /// Only events that are featured, or only events that aren't.
     pub featured: Option<bool>,
     /// Only events with these ids.
     pub include: Option<Vec<i64>>,

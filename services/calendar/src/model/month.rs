@@ -17,7 +17,7 @@ pub struct Month(Date);
 pub struct MonthEntry {
     /// The event's id.
     pub id: i64,
-    /// The title, which may contain inline HTML. Pages convert it to plain text.
+    /// The title. May contain inline HTML. Pages convert it to plain text.
     pub title: String,
     /// The slug.
     pub slug: String,

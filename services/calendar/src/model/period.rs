@@ -13,8 +13,8 @@ const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 pub enum Period {
     /// A single day.
     Day(Date),
-    /// The week starting on this day, which is a Monday, or the Saturday or Sunday before it if
-    /// that is when weeks start.
+    /// The week starting on this day: a Monday, or the Saturday or Sunday before it if that is when
+    /// weeks start.
     Week(Date),
 }
 

@@ -31,7 +31,8 @@ impl Revision {
         self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
     }
 
-    /// Returns this revision or, if it lacks a sequence number, a copy with that of an earlier one.
+    /// Returns this revision. If it lacks a sequence number, returns a copy with the sequence
+    /// number of `earlier`.
     #[must_use]
     pub fn after(self, earlier: Option<Revision>) -> Revision {
         let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));

@@ -66,7 +66,7 @@ pub struct Series {
     pub due_utc: Option<i64>,
     /// The series' revision in feeds (`SEQUENCE`). At least that of any event that has left it.
     pub sequence: i64,
-    /// The latest change of any event, including those that have left the series. May not reflect
+    /// The latest change of any event, including events that have left the series. May not reflect
     /// changes of events that are still part of it.
     pub modified_utc: i64,
 }
@@ -115,9 +115,9 @@ pub struct Recurrence {
     pub rule: String,
     /// When the rule ends.
     pub end: RuleEnd,
-    /// Excluded dates. `None` keeps those of the series.
+    /// Excluded dates. `None` keeps the series' excluded dates.
     pub exdates: Option<Vec<ListedDate>>,
-    /// Added dates. `None` keeps those of the series.
+    /// Added dates. `None` keeps the series' added dates.
     pub rdates: Option<Vec<ListedDate>>,
 }
 
@@ -328,7 +328,7 @@ pub const FIELDS: [&str; 20] = [
 ];
 
 impl Shared {
-    /// Returns the fields that differ from those of another event.
+    /// Returns the names of the fields that differ between the two events.
     pub fn differing(&self, other: &Shared) -> Vec<&'static str> {
         FIELDS.into_iter().filter(|field| !self.agrees(other, field)).collect()
     }

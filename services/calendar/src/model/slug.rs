@@ -204,8 +204,8 @@ pub fn below(base: &str, parent: &str) -> String {
 
 /// Returns a free slug: either `base` itself, or `base` followed by `-2`, `-3` and so on.
 ///
-/// The number is found by doubling and bisection, which takes about twenty lookups for a title that
-/// has been used a thousand times. After deletions, it may not be the lowest free number.
+/// The number is found by doubling and bisection. For a title that has been used a thousand times,
+/// this takes about twenty lookups. After deletions, it may not be the lowest free number.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());

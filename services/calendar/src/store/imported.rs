@@ -16,7 +16,7 @@ pub struct Imported {
     pub moment: Option<String>,
     /// Whether the event is private in the file.
     pub is_private: bool,
-    /// Whether an import, not a user, trashed the event.
+    /// Whether the event was trashed by an import rather than a user.
     pub is_trashed: bool,
     /// Whether the file cancelled the event.
     pub is_cancelled: bool,
@@ -140,8 +140,8 @@ pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The name of the row with the highest SEQUENCE of all erased events. The names of entries are
-/// never empty.
+/// The name of the row that holds the highest SEQUENCE of all erased events. Entries never have an
+/// empty name.
 const ERASED: &str = "";
 
 /// Records the SEQUENCE that an event had in feeds, because it is being erased.

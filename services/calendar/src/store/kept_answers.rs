@@ -28,7 +28,7 @@ pub struct Moment {
     pub period: i64,
 }
 
-/// A cached response, which may be outdated.
+/// A cached response. May be outdated.
 pub struct Kept<T> {
     pub moment: Moment,
     pub answer: Arc<T>,

@@ -34,7 +34,7 @@ pub enum MediaError {
 /// Grace period for recording a stored image in the database, in seconds.
 const STORING: u64 = 600;
 
-/// Maximum width and height in pixels, which is also the limit of JPEG and GIF.
+/// Maximum width and height in pixels. JPEG and GIF have the same limit.
 const LONGEST_SIDE: usize = 65_535;
 
 impl Media {
@@ -185,7 +185,7 @@ impl Media {
     }
 }
 
-/// Returns whether a string looks like the name of a stored file, which has 32 hex digits and the
+/// Returns whether a string looks like the name of a stored file, i.e. 32 hex digits and the
 /// extension of a known format.
 pub fn is_file_name(text: &str) -> bool {
     let Some((digits, extension)) = text.split_once('.') else { return false };

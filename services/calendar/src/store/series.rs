@@ -254,9 +254,9 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in &members {
         log_change(db, *member, None)?;
     }
-    // The first event keeps the UID in feeds, so its revisions continue from those of the series.
-    // If it was erased, this applies to the other events instead, because they may become a series
-    // with this UID again.
+    // The first event keeps the UID in feeds, so its revisions continue from the series' revisions.
+    // If it has been erased, this applies to the other events instead, because they may become a
+    // series with this UID again.
     if let Some(known) = find(db, id)? {
         series_names::note_removed(db, (id, &known.slug), &members)?;
         let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;
@@ -472,7 +472,7 @@ pub fn events_of_slug(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError
     sql.load_ids(db)
 }
 
-/// Returns (event, series) pairs for those of the events that belong to a series.
+/// Returns (event, series) pairs for the events that belong to a series.
 pub fn ids_of_events(db: &mut Db, ids: &[i64]) -> Result<Vec<(i64, i64)>, DatabaseError> {
     let mut found = Vec::new();
     if Sql::new(db, "select count(*) as n from series").number(db)? == 0 {

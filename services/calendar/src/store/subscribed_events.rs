@@ -184,8 +184,8 @@ pub struct FutureEvent {
     pub changed: String,
 }
 
-/// Returns a subscription's future events, except those that are trashed, and those that
-/// disappeared from the file and were restored by a user.
+/// Returns a subscription's future events, except trashed ones, and ones that disappeared from the
+/// file and were restored by a user.
 pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEvent>, DatabaseError> {
     let text = "select e.id, s.name, s.changed from subscribed_events s join events e on \
         e.id = s.event_id where s.is_vanished = false and e.status <> 'trash' and s.subscription_id = ";
@@ -242,7 +242,7 @@ pub struct KnownDate {
 }
 
 impl KnownDate {
-    /// Returns the key of the occurrence. Empty for the one with the plain UID.
+    /// Returns the occurrence's key. Empty for the occurrence with the plain UID.
     pub fn key(&self, uid: &str) -> &str {
         let rest = self.name.strip_prefix(uid).unwrap_or_default();
         rest.strip_prefix('#').unwrap_or_default()
@@ -276,8 +276,8 @@ pub fn dates_of(
     dates_statement(db, subscription, uid).load(db)
 }
 
-/// Selects the occurrences of a series. The external id of the first one is the UID itself, and
-/// those of the others start with it.
+/// Selects the occurrences of a series. The first one's external id is the UID itself, and the
+/// other external ids start with it.
 pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     let text = format!("select s.name, {REMOVED_UTC} {KNOWN}{subscription} and s.name ");
     // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.

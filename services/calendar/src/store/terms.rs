@@ -161,7 +161,7 @@ pub fn with_ancestors(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, Term>, Da
     Ok(known)
 }
 
-/// Returns the ids along with those of all their descendants.
+/// Returns the ids along with the ids of all descendants.
 pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseError> {
     let mut known: HashSet<i64> = ids.iter().copied().collect();
     let mut level: Vec<i64> = ids.to_vec();
@@ -214,7 +214,8 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Inserts a term and returns its id, which is `wanted`, its id on another site, if that is free.
+/// Inserts a term and returns its id. This is `wanted`, the id it has on another site, unless that
+/// is taken.
 pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let id = insert(db, new)?;
     let Some(wanted) = wanted else { return Ok(id) };

@@ -136,8 +136,8 @@ fn linked_name(
     }
 }
 
-/// Decodes coordinates, which must be given together. Two empty strings remove the stored ones,
-/// which is represented as `Some(None)`. Returns `None` if they are absent or invalid.
+/// Decodes coordinates, which must be given together. Two empty strings remove the stored
+/// coordinates. This is represented as `Some(None)`. Returns `None` if they are absent or invalid.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

@@ -32,7 +32,7 @@ pub fn id_of_object(value: &Value) -> Option<i64> {
     value.as_object()?.get("id").and_then(positive)
 }
 
-/// The rows that the objects in a write request refer to, except those that don't exist.
+/// The rows that the objects in a write request refer to, leaving out any that don't exist.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub HashMap<(Row, i64), Labels>);
 

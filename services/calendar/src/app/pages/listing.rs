@@ -191,7 +191,7 @@ fn first_pairs(state: &State, request: &PageRequest, events: i64) -> ListParamet
     pairs
 }
 
-/// Reads the current and upcoming events, or those of a period, with the requested filters.
+/// Reads the current and upcoming events, or the events in a period, with the requested filters.
 pub async fn list_page(state: &State, request: &PageRequest) -> Result<(Choices, ListView), Error> {
     let query = request.query.clone();
     listing(state, request, move |context| {

@@ -1,4 +1,4 @@
-//! Redirects from old URLs, those of the system that this service replaces, to the new pages.
+//! Redirects the URLs of the system that this service replaces to the new pages.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};

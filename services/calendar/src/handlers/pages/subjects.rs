@@ -52,8 +52,8 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
-/// Shows a category, which is selected by the last slug in the path. If the other slugs aren't
-/// those of its ancestors, e.g. because one was renamed, redirects to its current path.
+/// Shows the category selected by the last slug in the path. If the other slugs don't match its
+/// ancestors, e.g. because one was renamed, redirects to its current path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     show(visit, Named::Term(Taxonomy::Category), slug, Some(&path)).await
@@ -63,8 +63,8 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page with this slug, or redirects if it is a former slug. If it is neither and the
-/// path of a category ends with a view name such as `list`, redirects to the category.
+/// Shows the page with this slug, or redirects if it is a former slug. If it is neither, and a
+/// category's path ends with a view name such as `list`, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {

@@ -121,7 +121,7 @@ impl SiteClient {
         done
     }
 
-    /// Fetches the JSON document at `path`, which is relative to `/wp-json/`.
+    /// Fetches the JSON document at `path`, relative to `/wp-json/`.
     ///
     /// # Errors
     /// Returns an error if no attempt got a usable response, or if a retry would not help.

@@ -149,7 +149,8 @@ fn stopped(now: i64, subscription: &Subscription, message: String) -> Finish {
     Finish { run, next_utc, failures, ..Finish::default() }
 }
 
-/// Returns the outcome of a run whose file lacks too many of the known future events.
+/// Returns the outcome of a run in which too many of the known future events are missing from the
+/// file.
 fn stopped_by_loss(
     now: i64,
     subscription: &Subscription,
@@ -355,7 +356,7 @@ struct Missing {
     staying: Vec<ImportErrorJson>,
 }
 
-/// Trashes future events that are missing from the file, except for those that a user has changed.
+/// Trashes future events that are missing from the file, unless a user has changed them.
 async fn trash_missing(
     state: &State,
     lease: &Lease,

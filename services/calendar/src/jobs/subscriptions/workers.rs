@@ -86,8 +86,8 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }
 
-/// Returns the duration of a new lease in seconds. It allows for fetching the file and for as much
-/// time to read it, because the first transaction comes after both.
+/// Returns the duration of a new lease in seconds. It allows for fetching the file and for the same
+/// amount of time to read it, because the first transaction comes after both.
 fn lease_of(fetcher: &CalendarFetcher) -> i64 {
     2 * i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
 }

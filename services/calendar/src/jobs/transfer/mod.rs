@@ -1,4 +1,4 @@
-//! Moves a whole calendar to another server, which may use a different database system.
+//! Moves a whole calendar to another server, possibly with a different database system.
 
 mod export;
 mod format;

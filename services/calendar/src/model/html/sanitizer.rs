@@ -9,7 +9,7 @@ use ammonia::Builder;
 use super::elements::{BLOCKS, INLINE, TABLE_PARTS};
 use super::parse_cost::is_too_costly;
 
-/// The characters that the cleaner escapes, and those that can start a tag.
+/// The characters that the cleaner escapes or that can start a tag.
 const REWRITTEN: [char; 4] = ['<', '>', '&', '\u{a0}'];
 
 fn builder(blocks: bool) -> Builder<'static> {

@@ -374,7 +374,7 @@ pub struct Words {
     pub trashed: &'static str,
     /// Combines one of these labels with its number.
     pub labelled: fn(&str, Count) -> String,
-    /// Precedes a message from the software, which is always in English.
+    /// Precedes a message from the software. Such messages are always in English.
     pub english_message: &'static str,
     /// Button that ends a pause.
     pub resume: &'static str,

@@ -21,7 +21,7 @@ pub enum Abandoned {
     TooLong,
 }
 
-/// Selects the occurrences of a series to return: those from a given day onwards, and some of the
+/// Selects which of a series' occurrences to return: all from a given day onwards, and some of the
 /// earlier ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {

@@ -337,8 +337,7 @@ impl Rule {
     }
 }
 
-/// Returns the rule's hours, minutes or seconds, or those of the start if the rule doesn't have
-/// any.
+/// Returns the rule's hours, minutes or seconds. If the rule doesn't have any, returns the start's.
 fn named_or<'a>(named: &'a [i8], own: &'a [i8; 1]) -> &'a [i8] {
     if named.is_empty() { own } else { named }
 }

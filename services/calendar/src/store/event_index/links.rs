@@ -39,7 +39,7 @@ pub struct LinkFilter {
     pub ids: Vec<i64>,
 }
 
-/// Returns the link filters in `filter`, without the location filter.
+/// Returns the link filters in `filter`, excluding the location filter.
 pub fn own_link_filters(filter: &EventFilter) -> Vec<LinkFilter> {
     let links = [
         (LinkTable::Terms, &filter.categories),

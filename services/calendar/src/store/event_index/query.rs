@@ -273,8 +273,8 @@ fn is_one_word(word: &str) -> bool {
     !word.contains(char::is_whitespace)
 }
 
-/// Removes events that contain an unwanted word. Returns those of the remaining events whose text
-/// must be read to check for phrases.
+/// Removes events that contain an unwanted word. Returns the remaining events whose text must be
+/// read to check for phrases.
 fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap {
     let mut is_all = words.wanted.iter().any(|word| !is_one_word(word));
     let mut doubtful = RoaringBitmap::default();

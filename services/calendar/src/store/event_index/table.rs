@@ -23,7 +23,7 @@ pub struct Table {
     titles: Titles,
     /// Clock changes during events, by position.
     set_backs: HashMap<u32, SetBack>,
-    /// Series ids, by position. Those of cancelled events are negative.
+    /// Series ids, by position. They are negative for cancelled events.
     series: HashMap<u32, i64>,
     /// The distinct combinations of traits.
     traits: Vec<Traits>,

@@ -57,7 +57,7 @@ pub struct DayCell {
     pub spoken: String,
     pub is_today: bool,
     pub entries: Vec<DayEntry>,
-    /// Number of further events on this day, which don't fit in the cell.
+    /// Number of further events on this day that don't fit in the cell.
     pub more: i64,
     /// This number in words. Empty for 0.
     pub more_text: String,

@@ -75,7 +75,8 @@ pub fn is_too_costly(text: &str) -> bool {
     escapes(text) > MAX_ESCAPES || is_much(&scan(text, is_much))
 }
 
-/// Maximum number of bytes to scan for characters to escape, which takes a fifth of a second.
+/// Maximum number of bytes to scan for characters to escape. Scanning them takes a fifth of a
+/// second.
 const MAX_ESCAPES: usize = 1 << 30;
 
 /// Returns the number of bytes scanned when a string is serialized. Each character that is escaped,
@@ -184,7 +185,7 @@ fn raw_end(content: &str, name: &str) -> usize {
     ends.take(1).next().unwrap_or(content.len())
 }
 
-/// A tag, without the opening bracket.
+/// A tag, not including the opening bracket.
 struct Tag<'a> {
     name: &'a str,
     /// Number of attributes. May be slightly too high.
