@@ -153,8 +153,8 @@ impl RecordsCommand {
         into::fill(&mut db, earlier, &schema, &origin)
     }
 
-    /// Reads the schema. The seed and the reference date default to those of an earlier run, if
-    /// any.
+    /// Reads the schema. The seed and the reference date default to the ones from an earlier run,
+    /// if any.
     fn read(&self, today: Date, earlier: Option<&Progress>) -> anyhow::Result<Given> {
         let path = self.schema.display();
         let mut text = String::new();

@@ -98,8 +98,8 @@ fn read(path: &Path) -> std::io::Result<String> {
     }
 }
 
-/// Parses CSV. The separator is the one declared in a line `sep=;`, as used by Excel, or else the
-/// one that is most common in the header.
+/// Parses CSV. The separator is either declared in a line such as `sep=;`, as used by Excel, or
+/// else the one most common in the header.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let named = first.trim_end().strip_prefix("sep=").filter(|sign| sign.chars().count() == 1);

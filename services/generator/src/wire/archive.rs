@@ -45,9 +45,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Starts an archive of one table or of all tables. `part` is the number of rows to skip and
-    /// the maximum number of rows to write. If `has_mark` is true, CSV files start with a byte
-    /// order mark.
+    /// Starts an archive of one table or of all tables. `part` gives the number of rows to skip and
+    /// the maximum number to write. If `has_mark` is true, CSV files start with a byte order mark.
     ///
     /// # Errors
     /// Returns [`DocumentError::UnknownTable`] if there's no such table.

@@ -17,7 +17,7 @@ pub trait BodyRequest: Sized {
     /// Parses the query and the body.
     ///
     /// # Errors
-    /// Returns all violations in either, starting with those that concern the body as a whole.
+    /// Returns all violations in either, starting with any that concern the body as a whole.
     fn read(query: &str, body: &[u8]) -> Result<Self, Vec<Violation>>;
 }
 

@@ -1,6 +1,6 @@
 //! Rules for parsing parameters, and codes of violations.
 //!
-//! The constants here are additional codes to those of [`shell::params`]. The message of a
+//! The constants here are codes in addition to the ones in [`shell::params`]. The message of a
 //! violation isn't shown directly. Instead, it is an argument from which the error body builds the
 //! final message, together with the code and the value.
 

@@ -142,8 +142,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Ends the current number because a word starts at `word`. Characters right after the number
-    /// are part of it, and anything further belongs to the word.
+    /// Ends the current number because a word starts at `word`. Characters that directly follow the
+    /// number are part of it, and everything after that belongs to the word.
     fn end_number(&mut self, word: usize) {
         if let Some(number) = self.number.take() {
             let text = &self.address.line[number..word];

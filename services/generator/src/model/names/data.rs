@@ -11,7 +11,7 @@ pub struct Data {
     pub(super) female: Names,
     pub(super) male: Names,
     pub(super) surnames: Names,
-    /// Surnames of women. Empty if they are the same as those of men.
+    /// Women's surnames. Empty if they are the same as men's.
     pub(super) female_surnames: Names,
     pub(super) streets: List,
     pub(super) cities: List,

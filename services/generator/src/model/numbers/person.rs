@@ -13,8 +13,8 @@ use crate::model::random::Random;
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
 /// The earliest birth date that may be requested. Not all numbers support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
-/// The latest birth date that may be requested. For later dates, many numbers would be the same as
-/// those of people born a century earlier.
+/// The latest birth date that may be requested. For later dates, many numbers would equal the
+/// number of a person born a century earlier.
 pub const LAST_BIRTH: Date = date(2099, 12, 31);
 
 /// Number of different ages.

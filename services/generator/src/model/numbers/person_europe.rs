@@ -179,7 +179,7 @@ pub const SCHEMES: &[Scheme] = &[
 ];
 
 /// Returns whether exactly one of the first ten digits is repeated. It must occur two or three
-/// times, but not three times in a row, which is ruled out by the tax office (ELSTER).
+/// times, but not three times in a row, because the tax office (ELSTER) rules that out.
 fn one_digit_repeats(n: &Number<'_>) -> bool {
     if n.bytes()[..10].windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return false;

@@ -193,8 +193,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the hyphen-separated parts. If their number is the one that the scheme expects, they
-    /// are zero-padded first.
+    /// Joins the hyphen-separated parts. If there are as many as the scheme expects, they are
+    /// zero-padded first.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

@@ -32,7 +32,7 @@ pub const SCHEMES: &[Scheme] = &[
         r"(?<w1>[0-9A-EGHJ-NPR-TV-Z]{8}0001\d\d)"
     )),
     vat("CA", "BN", r"\d{9}(R[CMPT]\d{4})?", |n| checks(luhn_holds(n.part(0, 9).bytes()))),
-    // The numbers of companies are higher than those of people, between 76 and 78 million.
+    // Company numbers are higher than personal ones, between 76 and 78 million.
     both("CL", "RUT", r"\d{7,8}[\dK]", chilean).make(r"7[678]\d{6}[\dK]"),
     both("CO", "NIT", r"\d{8,16}", colombian).make(r"(8[0369]\d|90\d|901)\d{7}"),
     vat("CR", "CPJ", r"(2[1234]00|3(00[2-9]|01[0-4]|10[1-9]|110)|4000|5001)\d{6}", free),

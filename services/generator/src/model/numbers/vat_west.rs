@@ -135,8 +135,8 @@ fn spain(n: &Number<'_>) -> Outcome {
             let control = luhn_digit(&n.part(1, 8));
             let letter = (base_36(n.at(8)) - 9).rem_euclid(10);
             let is_digit = n.at(8).is_ascii_digit();
-            // The numbers of companies end in a digit, and those of foreign entities, churches and
-            // public bodies in a letter.
+            // Company numbers end in a digit. Numbers of foreign entities, churches and public
+            // bodies end in a letter.
             let fitting = match n.at(0) {
                 b'A' | b'B' | b'E' | b'H' => is_digit,
                 b'N' | b'P' | b'Q' | b'R' | b'S' | b'W' => !is_digit,
@@ -161,7 +161,7 @@ fn britain(n: &Number<'_>) -> Outcome {
         }
         _ => {
             let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
-            // Numbers from 100 on may follow a second scheme, which is shifted by 55.
+            // Numbers from 100 on may follow a second scheme, shifted by 55.
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }

@@ -122,7 +122,8 @@ pub fn tax_region(state: &str) -> Option<u8> {
 }
 
 /// Returns the range of area numbers in social security numbers of people born in `state`. `None`
-/// if the state is unknown, or if areas were already assigned at random by then.
+/// if the state is unknown, or if the birth date is so late that areas were already assigned at
+/// random.
 pub fn areas(state: &str, born: Date) -> Option<(u64, u64)> {
     let is_own = |(own, ..): &&(&str, u16, u16)| *own == state && born < RANDOMISED;
     let (_, first, last) = AREAS.iter().find(is_own)?;

@@ -21,7 +21,7 @@ static NAMES: LazyLock<Vec<(&str, u16)>> = LazyLock::new(|| {
 pub struct Employer {
     /// The name, including its legal form.
     pub name: String,
-    /// A domain under `.example`, which is reserved (RFC 2606).
+    /// A domain under the reserved `.example` (RFC 2606).
     pub domain: String,
 }
 

@@ -85,8 +85,8 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
-/// Returns the chain of children that leads to a table, starting with those of its earliest
-/// ancestor and ending with its own.
+/// Returns the chain of children that leads to a table, starting at its earliest ancestor and
+/// ending with its own.
 fn line(tables: &[RawTable<'_>], table: &RawTable<'_>) -> Vec<Rc<Children>> {
     let own = |table: &RawTable<'_>| table.children.clone();
     let parent = |children: &Rc<Children>| own(&tables[children.table]);

@@ -38,8 +38,8 @@ pub struct Table {
     pub rows: u64,
     /// Whether the schema leaves the number of rows to the caller.
     pub is_open: bool,
-    /// The chain of children that leads to this table: the first ones are those of a table without
-    /// parents, and the last ones are in this table. Empty if the table has no parents.
+    /// The chain of children that leads to this table. It starts at a table without parents and
+    /// ends with the children in this table. Empty if the table has no parents.
     pub(super) line: Vec<Rc<Children>>,
     /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
@@ -83,7 +83,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Generates the next row, which has a cell for each column. Returns `None` after the last row.
+    /// Generates the next row, with a cell for each column. Returns `None` after the last row.
     pub fn make_next(&mut self) -> Option<&[Cell]> {
         if self.next >= self.end {
             return None;

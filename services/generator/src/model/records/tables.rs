@@ -14,8 +14,8 @@ use crate::model::seed::Seed;
 
 /// Maximum length of a name in characters.
 const NAME: usize = 64;
-/// Maximum number of sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, which is
-/// enough for 100 pairs.
+/// Maximum number of sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, i.e. enough
+/// for 100 pairs.
 const SETS: usize = 100;
 /// Maximum number of rows per table.
 const ROWS: u64 = 1 << 40;

@@ -16,7 +16,7 @@ const ROOTS: [&str; 24] = [
     "ember", "fern", "harbor", "juniper", "linen", "lunar", "maple", "nova", "orbit", "pebble",
     "river", "solar", "timber", "velvet",
 ];
-/// Coordinates have five decimals, which is accurate to about a metre.
+/// Coordinates have five decimals, so they are accurate to about a metre.
 const UNITS: f64 = 100_000.0;
 /// Rectangles are measured in thousandths of a degree.
 const UNITS_OF_AREA: u64 = 1_000;

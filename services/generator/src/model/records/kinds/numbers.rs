@@ -107,7 +107,7 @@ impl Make for Normal {
 }
 
 /// Reads the types `normal` and `lognormal`: `mean` (0), `deviation` (1), `min`, `max` and
-/// `decimals` (2). For `lognormal`, mean and deviation are those of the logarithm.
+/// `decimals` (2). For `lognormal`, the mean and deviation refer to the logarithm.
 pub fn normal(
     members: &mut Members<'_>,
     is_log: bool,

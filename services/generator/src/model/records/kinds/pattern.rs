@@ -61,9 +61,9 @@ struct Costs {
 
 /// The costs of the character classes in an expression.
 struct Cost {
-    /// Cost without ignoring letter case, which is limited per expression.
+    /// Cost if letter case isn't ignored. Limited per expression.
     plain: u64,
-    /// Full cost, which is limited for all expressions in a schema together.
+    /// Full cost. Limited for all expressions in a schema together.
     full: u64,
 }
 
@@ -369,7 +369,7 @@ fn parsed(text: &str, classes: &mut u64) -> Result<Node, String> {
     let wrong = |error: String| format!("is wrong: {}", error.lines().last().unwrap_or_default());
     let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(text);
     let ast = ast.map_err(|error| wrong(error.to_string()))?;
-    // Classes are expanded and case-folded below, which takes long for large ones.
+    // Classes are expanded and case-folded below. This takes a long time for large ones.
     let Ok(cost) = visit(&ast, Costs::default());
     if cost.plain > CLASSES * CLASS {
         return Err(format!("must use at most {CLASSES} Unicode classes, such as \\pL and \\w"));

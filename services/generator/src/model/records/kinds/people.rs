@@ -107,7 +107,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Returns the number of the household, which is one more than the index of its first row.
+    /// Returns the household number: one more than the index of its first row.
     fn household(&self) -> u64 {
         self.head() + 1
     }

@@ -243,8 +243,7 @@ impl Column {
         field
     }
 
-    /// Returns whether values must be selected by number, because each of them may only be used
-    /// once.
+    /// Returns whether values must be selected by number because each may only be used once.
     fn is_ordered(&self) -> bool {
         self.unique || self.is_key || self.is_combined
     }

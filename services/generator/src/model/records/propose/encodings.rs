@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Maximum number of base64 groups, which have four characters each.
+/// Maximum number of base64 groups of four characters each.
 const GROUPS: u64 = 250;
 
 /// Returns whether a schema requires base64.

@@ -435,7 +435,7 @@ fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)
     all.filter_map(|value| format!("{value:.9}").parse::<f64>().ok()).map(Value::from).collect()
 }
 
-/// Returns the number of decimals, which is determined by `multipleOf` if that is a power of ten.
+/// Returns the number of decimals, determined by `multipleOf` if that is a power of ten.
 fn decimals(property: &Value) -> u32 {
     let step = property["multipleOf"].as_f64();
     let fits = |decimals: &u32| {

@@ -11,7 +11,7 @@ pub fn is_match(regex: &str, text: &str) -> bool {
 }
 
 impl Column {
-    /// Restricts the column to these values. Returns false if other checks rule out all of them.
+    /// Restricts the column to these values. Returns false if other checks rule all of them out.
     pub fn choose(&mut self, mut values: Vec<Value>) -> bool {
         values.retain(|value| {
             let text = value.as_str();
