@@ -15,7 +15,7 @@ use crate::store::Corpus;
 /// Indicates that no bucket is failing. Never a valid prefix.
 const NONE_FAILING: u32 = u32::MAX;
 
-/// A loaded corpus, which is always replaced as a whole.
+/// A loaded corpus. It is always replaced as a whole.
 pub struct Snapshot {
     corpus: Corpus,
     built_at: i64,

@@ -16,7 +16,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Box<[u8]>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A reusable response buffer, which may still contain bytes of an earlier response.
+/// A reusable response buffer. It may still contain bytes of an earlier response.
 ///
 /// Allocated only slightly longer than requested, because the whole allocation counts towards the
 /// memory limit while the response waits for a slow client.

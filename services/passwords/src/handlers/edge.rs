@@ -10,8 +10,7 @@ use shell::metrics::RouteLabel;
 use super::{range, reply};
 use crate::error::Error;
 
-/// Applies the API's checks in order. Returns `None` for the HTML page, which is left to the
-/// router.
+/// Applies the API's checks in order. Returns `None` for the HTML page, leaving it to the router.
 pub fn answer_first(request: &ServiceRequest, require_user_agent: bool) -> Option<HttpResponse> {
     let method = request.method();
     if method == Method::OPTIONS {

@@ -89,7 +89,7 @@ pub fn export_folder(corpus: &Corpus, folder: &Path, gzip: bool) -> anyhow::Resu
     Ok(Exported { changes: Some(changes), ..exported })
 }
 
-/// Creates a folder and any missing parents. All of them follow the umask, because a web server
+/// Creates a folder and any missing parents. Their modes follow the umask, because a web server
 /// must be able to access the files.
 fn create(folder: &Path) -> io::Result<()> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();

@@ -13,7 +13,7 @@ use crate::store::{KindFolder, remove_partial, tags_path};
 /// Removes the oldest corpora, except those that `CURRENT` points to, as well as leftovers of
 /// crashed commands, including those in `tmp`.
 ///
-/// Keeps `keep` corpora of each kind, counting the one in use. The data of an unfinished mirror is
+/// Keeps `keep` corpora of each kind, including the one in use. The data of an unfinished mirror is
 /// also kept unless `unfinished` is true. Calls `removed` with the path of each removed file.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// The outcome of the last check of a folder.
+/// What the last check of a folder found.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,

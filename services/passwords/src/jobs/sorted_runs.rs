@@ -28,7 +28,7 @@ pub struct Partition {
     pub limit: usize,
 }
 
-/// A file of records and its expected length, which is checked because programs that clean up
+/// A file of records and its expected length. The length is checked because programs that clean up
 /// temporary folders may delete or truncate the file while a command is running.
 pub struct RecordFile {
     /// The path.

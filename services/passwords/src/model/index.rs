@@ -35,7 +35,7 @@ pub enum IndexError {
     /// The region has the wrong length.
     #[error("the index is truncated")]
     Length,
-    /// The region's digest isn't the one in the header.
+    /// The region's digest doesn't match the one in the header.
     #[error("the index is damaged")]
     Digest,
     /// The header's corpus ID isn't the one computed from the digests.
@@ -93,8 +93,8 @@ impl Index {
         Sha1::digest(&self.0).into()
     }
 
-    /// Returns the corpus ID, which is the SHA-1 of the kind and the digest column and therefore
-    /// identifies the content.
+    /// Returns the corpus ID. As the SHA-1 of the kind and the digest column, it identifies the
+    /// content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());

@@ -81,7 +81,7 @@ impl PartialCorpus {
         })
     }
 
-    /// Returns the prefix of the first missing range, which is also the number of ranges fetched.
+    /// Returns the prefix of the first missing range. This equals the number of ranges fetched.
     pub fn next(&self) -> u32 {
         self.next
     }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 /// receive the same pause.
 const NOTABLE: Duration = Duration::from_secs(1);
 
-/// Spaces out requests, and holds all of them back during a pause that the service asks for.
+/// Spaces out requests. If the service asks for a pause, holds all of them back until it is over.
 pub struct Pace {
     times: Mutex<Times>,
     between: Duration,

@@ -109,8 +109,8 @@ impl Mirror {
         let source = fetcher.upstream().source();
         let base = Base::find(folder, source)?;
         let mut corpus = PartialCorpus::open(folder, lock, source)?;
-        // Don't continue a run that fetched more ranges than wanted, because all of them would end
-        // up in the corpus.
+        // Don't continue a run that fetched more ranges than wanted, because every fetched range
+        // would end up in the corpus.
         let (kept, wanted) = (corpus.next(), self.ranges);
         ensure!(
             kept <= wanted,

@@ -148,7 +148,7 @@ pub(super) fn write_line<const TAIL: usize>(
     }
 }
 
-/// Writes a colon, the count, CR and LF. Returns the length, which is at most 13.
+/// Writes a colon, the count, CR and LF. Returns the length, at most 13.
 #[cold]
 fn write_long_ending(count: u32, out: &mut [u8]) -> usize {
     let digits = count.checked_ilog10().unwrap_or(0) as usize + 1;
