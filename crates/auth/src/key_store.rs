@@ -108,7 +108,7 @@ impl KeyStore {
     /// can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns any database error. Times that weren't written are left to the next flush, even if
+    /// Returns any database error. The next flush writes any times that this one didn't, even if
     /// this one is aborted.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let mut taken = Taken::all_of(self);

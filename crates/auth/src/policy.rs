@@ -12,8 +12,8 @@ pub trait Policy: Send + Sync + 'static {
     /// Reads the key from the request, if it has one.
     ///
     /// [`header_key`](crate::header_key), [`bearer_key`](crate::bearer_key) and
-    /// [`authorization_key`](crate::authorization_key) read the usual headers. The format of the
-    /// key is left to the gate to check.
+    /// [`authorization_key`](crate::authorization_key) read the usual headers. The gate checks the
+    /// key's format.
     ///
     /// # Errors
     /// Returns [`AuthError::Credentials`] if the value is not a key. It is then charged in the same

@@ -8,7 +8,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///
 /// The input isn't trusted, so a file with a single endless line must not use up all memory. A line
 /// within the limit is returned without its line ending (`\n` or `\r\n`), which doesn't count
-/// towards the limit. Of a longer line, only the start is returned and the rest is skipped. A byte
+/// towards the limit. For a longer line, only the start is returned and the rest is skipped. A byte
 /// order mark at the start of the input is dropped. Line numbers start at 1.
 ///
 /// Lines that are entirely within the input's buffer aren't copied.

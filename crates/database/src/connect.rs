@@ -120,7 +120,7 @@ const fn wait_ms(role: Role) -> u64 {
     }
 }
 
-/// Creates the error for a failed PostgreSQL connection, without the password.
+/// Creates the error for a failed PostgreSQL connection, leaving out the password.
 pub(crate) fn server_error(url: &str, text: &str) -> DatabaseError {
     let text = one_line(&redact(text, url));
     DatabaseError::Setup(format!("cannot connect to PostgreSQL: {text}"))

@@ -19,7 +19,7 @@ pub struct DoctorCommand {
 }
 
 impl DoctorCommand {
-    /// Checks a database, which should be opened without changing it. The exit code is 1 if
+    /// Checks a database. Open it without migrating or otherwise changing it. The exit code is 1 if
     /// anything is wrong.
     ///
     /// # Errors

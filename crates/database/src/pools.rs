@@ -308,9 +308,9 @@ impl Pools {
         self.inner.writers.queue().transaction(Instant::now() + BLOCKING_WAIT, work)
     }
 
-    /// Like [`write_blocking`](Self::write_blocking), but for writes that take place at every
-    /// start, such as seeding tables. If the database is read-only, logs a warning and returns
-    /// `None` without doing anything.
+    /// Like [`write_blocking`](Self::write_blocking), but for writes that happen at every start,
+    /// such as seeding tables. If the database is read-only, logs a warning and returns `None`
+    /// without doing anything.
     ///
     /// # Errors
     /// Returns the same errors as [`write_blocking`](Self::write_blocking).

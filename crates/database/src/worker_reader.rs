@@ -63,7 +63,7 @@ impl<C: ReaderCache> Clone for WorkerReader<C> {
 }
 
 impl<C: ReaderCache> WorkerReader<C> {
-    /// Creates a reader with connections of its own.
+    /// Creates a reader with its own connections.
     pub fn new(pools: Pools, shared: C::Shared) -> Self {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let id = COUNTER.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Decides which receiver gets the next slot. Receivers take turns. Slow receivers and new ones
-//! each have slots of their own.
+//! Decides which receiver gets the next slot. Receivers take turns. Slow receivers and new
+//! receivers each have their own slots.
 
 use std::collections::HashMap;
 use std::hash::Hash;

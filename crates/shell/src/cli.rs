@@ -257,7 +257,7 @@ const WITHOUT_DATABASE: [&str; 5] = ["completions", "healthcheck", "licenses", "
 
 /// Ignores empty environment variables, since deployments often define variables without a value.
 /// The settings in `except` are exempt. In particular, an empty database URL must be rejected,
-/// because otherwise each replica would silently create a database of its own.
+/// because otherwise each replica would silently create its own database.
 fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> clap::Command {
     let command = command.mut_args(|arg| {
         let is_empty = arg.get_env().and_then(std::env::var_os).is_some_and(|v| v.is_empty());

@@ -46,7 +46,7 @@ pub(crate) async fn trim_after_peaks() {
     }
 }
 
-/// Gives every long buffer a mapping of its own, so its memory is returned to the system as soon as
+/// Gives every long buffer its own mapping, so that its memory is returned to the system as soon as
 /// the buffer is freed.
 ///
 /// By default, glibc raises the threshold for this to the size of the largest buffer freed so far,
@@ -101,7 +101,7 @@ mod tests {
             pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
         };
         map_long_buffers_separately();
-        // By default, the allocator would hold on to freed buffers of up to this size from now on.
+        // After this, the allocator would by default hold on to freed buffers of up to this size.
         drop(std::hint::black_box(vec![1_u8; 4 * BUFFER]));
         let together = std::sync::Barrier::new(THREADS + 1);
         let (before, after) = std::thread::scope(|scope| {

@@ -236,7 +236,7 @@ impl Running {
         }
     }
 
-    /// Waits until the server stops of its own accord, and returns the reason.
+    /// Waits until the server stops on its own, and returns the reason.
     async fn failed(&mut self) -> anyhow::Error {
         match (&mut self.main_task).await {
             Ok(Ok(())) => anyhow!("the server stopped unexpectedly"),

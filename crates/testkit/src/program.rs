@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::must::must;
 use crate::{Folder, Process, Served};
 
-/// The binary of a service, with a data folder and settings of its own.
+/// A service's binary, with its own data folder and settings.
 ///
 /// ```no_run
 /// use testkit::{Program, until_blocking};

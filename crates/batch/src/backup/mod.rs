@@ -25,7 +25,7 @@ const LOCK: &str = ".lock";
 ///
 /// The backup is written to a sibling of the target folder, which is renamed when it is complete.
 /// This way, an interrupted backup can't be mistaken for a complete one. A failed backup removes
-/// the sibling. If the process was killed, this is left to the next backup to the same folder.
+/// the sibling. If the process is killed, the next backup to the same folder removes it.
 ///
 /// ```
 /// use batch::{Backup, Restore};

@@ -98,8 +98,7 @@ impl ProgressReporter {
         }
     }
 
-    /// Sets the amount of work done by an earlier run, which counts as done but not towards the
-    /// rate.
+    /// Sets the amount of work done by an earlier run. It counts as done, but not towards the rate.
     ///
     /// ```
     /// use batch::{ProgressReporter, Unit};

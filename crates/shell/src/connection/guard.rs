@@ -219,8 +219,8 @@ impl Guard {
     /// Returns whether the client has read too little since the period began.
     ///
     /// We can't rely on writes alone, because the system only accepts more bytes once a third of
-    /// its buffer is free. This can be more than a megabyte, which takes a slow client longer than
-    /// a period.
+    /// its buffer is free. This can be more than a megabyte, and a slow client may need longer than
+    /// a period to read that much.
     ///
     /// Therefore, we go by what the client's TCP acknowledges. A client whose receive buffer is
     /// full only acknowledges more once a sixteenth of the buffer is free. Until then, nothing that

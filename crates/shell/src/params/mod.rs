@@ -3,8 +3,8 @@
 //! A service declares its [`Rules`] once, plus a struct per operation that derives `Deserialize`
 //! and `IntoParams`, so the same struct both documents and reads the parameters. If there are
 //! violations, the [`Query`], [`Path`], [`Json`] and [`Form`] extractors respond in the service's
-//! error format. Services that perform checks in an order of their own use [`read`] and
-//! [`read_validated`] instead. Structs with `validator` rules also derive `Validate`.
+//! error format. Services that need a different order of checks use [`read`] and [`read_validated`]
+//! instead. Structs with `validator` rules also derive `Validate`.
 //!
 //! # Violation codes
 //!

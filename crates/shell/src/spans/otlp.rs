@@ -25,8 +25,7 @@ const LAST_SPANS: Duration = Duration::from_secs(5);
 static EXPORTER: OnceLock<Exporter> = OnceLock::new();
 
 struct Exporter {
-    /// Queues up to 2,048 spans, which it sends from a thread of its own. Any that don't fit are
-    /// dropped.
+    /// Queues up to 2,048 spans and sends them from its own thread. Any that don't fit are dropped.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
     /// A new trace is sampled if the lower 64 bits of its ID are below this number.
