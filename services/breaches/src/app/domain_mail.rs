@@ -121,7 +121,7 @@ async fn approve_once(state: &State, token: &str) -> Result<Approval, Error> {
         let Some(subscriber) = found.and_then(|found| found.subscriber_id) else {
             return Ok(None);
         };
-        // The lock comes before the link is used up, in the same order as when a domain is revoked.
+        // Take the lock before using up the link, in the same order as when a domain is revoked.
         turns::take_subscriber(db, subscriber)?;
         if !mail_tokens::use_up(db, &digest, DOMAIN_LINK, now)? {
             return Ok(None);

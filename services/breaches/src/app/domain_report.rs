@@ -50,7 +50,7 @@ pub struct DomainReport {
     pub rows: Vec<AliasRow>,
     /// Number of addresses that pass the filter.
     pub matching: usize,
-    /// Number of addresses without the filter.
+    /// Number of addresses, ignoring the filter.
     pub all: usize,
     /// The domain's most recently added breach.
     pub latest: Option<String>,
@@ -82,7 +82,7 @@ pub async fn domain_report(
     off_worker(fill).await?.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Reads all aliases and keeps those with the most breaches.
+/// Reads all aliases and keeps the ones with the most breaches.
 fn fill(
     mut report: DomainReport,
     mut names: DomainNames,

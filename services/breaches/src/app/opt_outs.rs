@@ -194,8 +194,8 @@ pub async fn choose_opt_out(
     }
     let (link, now) = (link.to_owned(), state.clock().unix());
     let choose = move |db: &mut Db| -> Result<Option<String>, Error> {
-        // This comes before the link is locked, because another choice for the same address deletes
-        // all of its links.
+        // Do this before locking the link, because another choice for the same address deletes all
+        // of its links.
         versions::lock_accounts(db)?;
         let used = mail_links::use_up(db, &link, Purpose::OptOut, now)?;
         let Some(address) = used else { return Ok(None) };

@@ -22,7 +22,7 @@ pub fn collect(read: impl FnOnce(Each<'_>) -> io::Result<()>) -> io::Result<Foun
     Ok(found)
 }
 
-/// Returns what a reader passes on for an address that it found on a line.
+/// Returns the value that a reader passes on for an address found on a line.
 #[cfg(test)]
 pub fn address(line: u64, text: &str) -> (u64, Result<String, SkipReason>) {
     (line, Ok(text.to_owned()))

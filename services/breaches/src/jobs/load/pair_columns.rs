@@ -122,8 +122,8 @@ impl PairColumns {
             return Err(MissingColumn::ambiguous_websites(first.iter()));
         }
         let rival = urls.last().is_some_and(|(next, _)| next * 2 > most);
-        // Websites may not have a scheme. In that case, the only URLs might be in the password
-        // column, which usually comes after the addresses.
+        // If the websites have no scheme, the only URLs might be in the password column, which
+        // usually comes after the addresses.
         let hosts = |place: usize| count(place, is_host) * 2 >= rows.len();
         let bare = website > email && (0..email).chain(website + 1..cells).any(hosts);
         if rival || bare {

@@ -34,7 +34,7 @@ pub struct SanityCheck {
     /// The sorter's memory budget.
     budget: ByteSize,
     judged: bool,
-    /// Counts as of the first row being checked.
+    /// The counts at the first row being checked.
     before: Counts,
     /// Start of the checked rows, for error messages. Empty at the start of the load.
     start: String,

@@ -326,7 +326,7 @@ impl Apply for PairLinker {
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
-        // This comes first because Citus requires reference tables to be changed before any others.
+        // Do this first, because Citus requires reference tables to be changed before any others.
         let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
         self.linker.link(db, &links)?;
         if self.linker.is_staged() {

@@ -29,8 +29,8 @@ pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
 }
 
 /// Returns `true` if the last word of a text follows a label for a secret, as in `Password:
-/// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login doesn't
-/// count, as in `Email:Password: address:secret`.
+/// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login, as in
+/// `Email:Password: address:secret`, doesn't count.
 pub fn has_label(text: &[u8]) -> bool {
     let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
     let is_gap = |byte: &u8| b" \t\"'".contains(byte);
