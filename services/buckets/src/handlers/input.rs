@@ -27,7 +27,7 @@ pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
 }
 
-/// Checks the query string of an operation that doesn't have parameters of its own.
+/// Checks the query string of an operation that doesn't have its own parameters.
 pub(super) fn check_query(request: &HttpRequest) -> Result<(), Error> {
     match Input::query(request.query_string()).undecodable() {
         None => Ok(()),

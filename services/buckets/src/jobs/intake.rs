@@ -274,7 +274,7 @@ impl Intake {
 
     fn take(&mut self, item: &Item<'_>) -> Taken {
         let target = self.buckets.target(item.bucket, item.kind)?;
-        // This comes first: a bad line would be stored with its name.
+        // Check this first, because a bad line would be stored along with its file name.
         if self.is_removed(&target.key, item.path) {
             self.state.tally.skipped_removed += 1;
             return Ok(());

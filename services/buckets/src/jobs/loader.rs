@@ -143,8 +143,8 @@ impl Loader {
         if let Some(reason) = unreachable {
             self.intake.abandon(reason)?;
         }
-        // This has to come before any commit. A run never resumes within a page, because the page
-        // could be different next time.
+        // Do this before any commit. A run never resumes within a page, because the page could be
+        // different next time.
         self.intake.end_source();
         self.fail_if_failed()?;
         if self.searched.is_some() {

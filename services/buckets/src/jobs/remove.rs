@@ -217,8 +217,8 @@ pub fn complete(
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Pages and bad lines contain names of files. A bad line can be from any bucket. Crawls
-        // lock their own row before their bucket's, so this comes before the bucket.
+        // Pages and bad lines contain file names. A bad line can be from any bucket. Crawls lock
+        // their own row before their bucket's, so do this before locking the bucket.
         crawls::drop_pages(db, &removal.address)?;
         rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {

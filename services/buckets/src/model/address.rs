@@ -78,7 +78,7 @@ pub enum AddressError {
     /// The given type doesn't exist.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
-    /// The given type isn't the host's type.
+    /// The given type doesn't match the host.
     #[error("the bucket type contradicts the bucket address")]
     WrongType,
 }

@@ -22,9 +22,9 @@ pub struct Claim<'a> {
     pub until: i64,
 }
 
-/// Claims a due crawl, ignoring those in `except`. Returns `None` if none is due. Chooses the key
-/// whose crawls ran least recently, and among its crawls the one that has waited longest. The
-/// operator counts as a key. If several processes call this, each gets a different crawl.
+/// Claims a due crawl that isn't in `except`. Returns `None` if none is due. Chooses the key whose
+/// crawls ran least recently, and of its crawls the one that has been waiting longest. The operator
+/// counts as a key. If several processes call this, each gets a different crawl.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,

@@ -24,7 +24,7 @@ pub(super) struct Record {
     pub(super) dead: Vec<u64>,
     /// Highest batch number so far. Batches above it are newer than this state.
     pub(super) last_batch: u64,
-    /// Whether the journal accounts for every stored row, apart from those of an open run.
+    /// Whether the journal accounts for every stored row, except for rows of an open run.
     #[serde(default)]
     pub(super) settled: bool,
 }

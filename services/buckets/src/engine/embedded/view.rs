@@ -37,8 +37,8 @@ pub(super) struct View {
     pub(super) extensions: OnceLock<BTreeMap<String, u64>>,
     /// Locked while the directories are being collected.
     gathering: Mutex<()>,
-    /// Thread pool for searches that check names. Word searches have a pool of their own, so they
-    /// never have to wait for these.
+    /// Thread pool for searches that check names. Word searches have their own pool, so they never
+    /// have to wait for these.
     pub(super) judges: Executor,
 }
 

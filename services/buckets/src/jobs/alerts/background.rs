@@ -13,8 +13,7 @@ use crate::store::{alert_messages, generations};
 
 /// Number of snapshot refreshes between two checks.
 const REFRESHES: u64 = 10;
-/// Number of seconds after a publish during which its alerts are left to the process that
-/// published.
+/// For this many seconds after a publish, its alerts are left to the process that published.
 const GRACE_PERIOD: i64 = 120;
 /// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;

@@ -85,8 +85,8 @@ pub(super) fn judge(
     }
 }
 
-/// Compares files in steps, up to and including id `end`. Stops early if another process is already
-/// further along.
+/// Compares files in steps, up to and including id `end`. Stops early if another process has
+/// already got further.
 fn compare(
     context: &JobContext,
     index: &dyn FileIndex,

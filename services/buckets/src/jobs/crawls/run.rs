@@ -86,8 +86,8 @@ pub fn run_crawls(
     }
 }
 
-/// Runs the crawl that has been due the longest, except those in `except`. Returns `None` if none
-/// is due.
+/// Runs the crawl that has been due the longest and isn't in `except`. Returns `None` if none is
+/// due.
 ///
 /// # Errors
 /// Returns an error if the index or the database fails.

@@ -192,7 +192,7 @@ impl ClusterWriter {
     }
 
     /// Subquery that groups old and new ids by bucket and path. If a path's newest old row is newer
-    /// than the run, the path counts as unchanged. Paths that the run marks as changed don't,
+    /// than the run, the path counts as unchanged. A path that the run marks as changed doesn't,
     /// unless that row was added later. Returns `None` if the share must be split.
     fn groups(
         &self,
