@@ -28,8 +28,9 @@ use crate::wire::params::Params;
 /// Number of events to read at once.
 const AT_ONCE: usize = 50;
 
-/// Returns whether a request limits a feed by date. `ends_after` doesn't count: subscriptions only
-/// use it to leave out old events, and calendar apps work out a rule's past occurrences anyway.
+/// Returns whether a request limits a feed by date. `ends_after` doesn't count, because
+/// subscriptions only use it to leave out old events, and calendar apps compute a rule's past
+/// occurrences anyway.
 pub fn is_of_dates(params: &Params) -> bool {
     const DATES: [&str; 7] = [
         "start_date",

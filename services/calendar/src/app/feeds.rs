@@ -95,7 +95,7 @@ struct Listed {
     /// Ids of the listed events, followed by the cancelled ones. Doesn't include the events of
     /// series shown with a rule.
     ids: Vec<i64>,
-    /// How series are shown. Those with a rule come after the events.
+    /// How series are shown. Series with a rule come after the events.
     forms: SeriesForms,
     /// Number of listed events, including events of series shown with a rule.
     events: usize,

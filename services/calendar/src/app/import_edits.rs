@@ -147,7 +147,7 @@ impl SeriesEdits {
         TakenFields { from: self.template.clone(), fields }
     }
 
-    /// Returns the fields of a new occurrence that count as changed by users. `is_planned` is
+    /// Returns the fields of a new occurrence that count as changed by users. `is_planned` says
     /// whether it takes place at the time given by the rule.
     pub fn parts(&self, is_planned: bool, is_private: bool) -> Parts {
         let has_dates = |part| part == Part::Dates && is_planned && self.dates.is_some();

@@ -42,9 +42,9 @@ pub struct Written {
 /// Stores an entry's recurrence rule. Returns the stored series that the entry's events belong to,
 /// if any.
 ///
-/// Our own feeds and truncated files don't change the rule, since the former contain less than the
-/// database and the latter may lack the rule. If users ended a subscribed series, `ended_at` is the
-/// key of its last known occurrence.
+/// Our own feeds don't change the rule, since they contain less than the database, and neither do
+/// truncated files, since the rule may be missing from them. If users ended a subscribed series,
+/// `ended_at` is the key of its last known occurrence.
 pub fn of_entry(
     state: &State,
     db: &mut Db,

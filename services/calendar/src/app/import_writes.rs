@@ -60,7 +60,7 @@ pub struct Source<'a> {
     /// dates.
     pub is_cancellation: bool,
     /// Whether the series may exclude this event. One of its excluded dates couldn't be parsed, so
-    /// we can't tell.
+    /// we don't know.
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
@@ -162,8 +162,8 @@ fn update_in_trash(
     }
 }
 
-/// Returns whether this occurrence is unknown although a later one of its series is known, because
-/// then an earlier file must have excluded it.
+/// Returns whether this occurrence is unknown although a later one in its series is known. If so,
+/// an earlier file must have excluded it.
 fn is_skipped_by_known_events(
     db: &mut Db,
     source: Source<'_>,

@@ -112,7 +112,8 @@ pub fn load_line(
     }
 }
 
-/// Loads an event. An existing one is found by external id, else by slug, else by title and start.
+/// Loads an event. An existing event is looked up by external id, then by slug, then by title and
+/// start.
 fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,

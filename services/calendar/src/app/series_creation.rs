@@ -69,7 +69,7 @@ fn first_slug(
 }
 
 /// Returns the slug of an event that becomes the first of a series. The event's former path becomes
-/// that of the series. If the series has a different name or the event is unlisted, the former path
+/// the series' path. If the series has a different name or the event is unlisted, the former path
 /// redirects to the event.
 pub fn slug_as_date(
     db: &mut Db,

@@ -77,8 +77,8 @@ pub fn rename(
 }
 
 /// Gives an event of a series the slug `wanted`, or a similar one if it is taken. If
-/// `is_remembered` is set, the former address redirects. It must not be set if that is now the
-/// address of the series.
+/// `is_remembered` is set, the former address redirects. Don't set it if the series has taken over
+/// that address.
 pub fn give_slug(
     db: &mut Db,
     old: &Event,

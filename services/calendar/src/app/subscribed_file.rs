@@ -86,7 +86,7 @@ fn later_override(
 pub struct Loss {
     pub lost: usize,
     pub known: usize,
-    /// Number of other future events, which don't count because users have changed them.
+    /// Number of other future events. They don't count, because users have changed them.
     pub changed: usize,
 }
 

@@ -120,9 +120,10 @@ pub fn moving_along(
     Ok(members)
 }
 
-/// Adds the new events of a subscribed series to the subscription. `changed` are the fields that
-/// count as changed by users. An event with changed dates is kept even if it is missing from the
-/// file. `is_private` is whether the events are hidden because they are private in their file.
+/// Adds the new events of a subscribed series to the subscription. `changed` contains the fields
+/// that count as changed by users. An event with changed dates is kept even if it is missing from
+/// the file. `is_private` says whether the events are hidden because they are private in their
+/// file.
 pub fn note_new(
     db: &mut Db,
     series: &Series,

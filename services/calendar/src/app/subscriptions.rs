@@ -38,7 +38,7 @@ pub enum Step {
     /// Run it right now.
     Run,
     /// Run it right now, and trash the missing events even if they are more than half of all future
-    /// events, unless the file by now lacks even more.
+    /// events, unless even more are missing by now.
     Accept,
 }
 

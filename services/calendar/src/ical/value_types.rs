@@ -11,7 +11,8 @@ const DAY: usize = 8;
 /// Length of a local time such as `20260131T180000`.
 const LOCAL_TIME: usize = 15;
 
-/// A week in seconds. An end that precedes the start by more has the wrong month or year.
+/// A week in seconds. If an end precedes the start by more than this, its month or year is probably
+/// wrong.
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
 /// Corrects the dates and times of an event:

@@ -214,7 +214,7 @@ mod tests {
         );
     }
 
-    /// Returns a zone's lines since 1995, without the boilerplate.
+    /// Returns a zone's lines since 1995, excluding the boilerplate.
     fn written(name: &str) -> String {
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_second();
         let (first, last) = (at("1996-01-01T00:00:00Z"), at("2037-01-01T00:00:00Z"));

@@ -31,8 +31,8 @@ pub async fn extend_series(state: &State) {
 /// Number of series to read and expand at a time.
 const AT_ONCE: i64 = 50;
 
-/// Makes series due that lack events because SERIES_AHEAD was raised after they were scheduled.
-/// Returns false if the database failed, in which case some series were not checked.
+/// Marks series as due if they lack events because SERIES_AHEAD has been raised since they were
+/// scheduled. Returns false if the database failed before all series had been checked.
 pub async fn review_series(state: &State) -> bool {
     let mut last = 0;
     loop {
@@ -63,8 +63,8 @@ pub async fn review_series(state: &State) -> bool {
     }
 }
 
-/// Reads some series that are not due yet, in order of id and starting after `last`. Returns those
-/// that lack events, along with the id of the last series read.
+/// Reads some series that are not due yet, ordered by id and starting after `last`. Returns the
+/// ones that lack events, along with the id of the last series read.
 fn lacking_events(
     db: &mut Db,
     site: &Site,

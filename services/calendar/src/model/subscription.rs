@@ -147,8 +147,8 @@ impl Parts {
         Parts::of(self.0.iter().copied().filter(|part| !other.has(*part)))
     }
 
-    /// Returns the fields that differ between two states of an event. Trashing and restoring don't
-    /// count, because they are recorded elsewhere.
+    /// Returns the fields that differ between two states of an event, ignoring trashing and
+    /// restoring, which are recorded elsewhere.
     pub fn changed(
         (old, old_links, old_status): (&Event, &Links, &EventStatus),
         (new, new_links, new_status): (&Event, &Links, &EventStatus),

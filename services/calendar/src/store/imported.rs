@@ -84,9 +84,9 @@ pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
 }
 
 /// Returns whether a series is private in its file. This depends on the last event whose privacy is
-/// known, because scheduled work may have added later ones. A trashed event only counts if all are
-/// trashed, because imports don't hide trashed events. If users turned an event from a file into a
-/// series, that event doesn't count, because the other events aren't from that file.
+/// known, because scheduled work may have added later events. A trashed event only counts if all
+/// events are trashed, because imports don't hide trashed events. If users turned an event from a
+/// file into a series, that event doesn't count, because the other events aren't from that file.
 pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError> {
     let text = "select count(*) as n from (select i.is_private as is_private \
         from series_events m join imported_events i on i.event_id = m.event_id \

@@ -187,8 +187,8 @@ pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError>
     Ok(())
 }
 
-/// Forgets when a file was imported from the former address, and how many events may be missing
-/// from the next one.
+/// Clears the time at which a file was last imported from the former address, and the number of
+/// events that may be missing from the next file.
 pub fn forget_address(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     accept_loss(db, id, 0)?;
     let found = subscriptions::table.find(id);

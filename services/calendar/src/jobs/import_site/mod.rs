@@ -450,7 +450,7 @@ impl Site<'_> {
                 })?;
                 let ours = match known {
                     Some(ours) => ours,
-                    // The lists may lack unpublished items.
+                    // Unpublished items may be missing from the lists.
                     None => self.take(kind, id, object)?,
                 };
                 ids.extend(ours.map(Value::from));

@@ -37,7 +37,7 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-/// Decodes the settings of a subscription on behalf of the first user, who is returned as well.
+/// Decodes a subscription's settings on behalf of the first user. Also returns that user.
 fn decode(
     state: &State,
     db: &mut Db,

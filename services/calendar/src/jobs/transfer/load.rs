@@ -146,7 +146,7 @@ pub fn gather_statistics(state: &State) {
     }
 }
 
-/// Where a load starts.
+/// The point at which a load starts.
 enum Start {
     /// Continue after this line.
     At(i64),

@@ -42,7 +42,7 @@ pub fn page_statement(
 /// Appends a `FROM` source for the events that a list request selects, with the alias `e`.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
     if let Some(now) = filter.collapsed_at {
-        // Each event without a series is a group of its own.
+        // Each event without a series forms its own group.
         sql.push(
             "(select e.*, row_number() over (partition by coalesce((select series_id from \
              series_events where event_id = e.id), -e.id) order by case when e.end_utc < ",

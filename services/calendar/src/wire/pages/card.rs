@@ -69,7 +69,7 @@ pub enum Headings {
 }
 
 /// Groups events by the month or day on which they start. Events that are already running on
-/// `first` form a group of their own.
+/// `first` form a separate group.
 pub fn groups(
     events: &[Event],
     included: &Included,
