@@ -181,7 +181,7 @@ impl Node {
 }
 
 /// Returns the weights of the alternatives. They come from group names (`w` and a number), or else
-/// from the number of strings matched by each alternative. They are scaled so that their sum is
+/// from the number of strings that each alternative matches, and are scaled so that their sum is
 /// below 2^62.
 fn weights(choices: &[Hir]) -> Vec<u64> {
     let named = |hir: &Hir| match hir.kind() {

@@ -1,7 +1,7 @@
 //! Email addresses at the domains reserved for examples (RFC 2606), and usernames.
 //!
 //! Both are unique within a stream, because the separator, number and domain together encode the
-//! person's index, and the names themselves don't contain separators or digits.
+//! person's index, and names never contain separators or digits.
 
 use crate::model::digits::push_padded;
 use crate::model::names::{Identity, push_plain};

@@ -15,7 +15,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns the tables in an order in which each table comes after those it refers to, as far as
+    /// Returns the tables ordered so that each one comes after the tables it refers to, as far as
     /// cycles allow.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();

@@ -111,8 +111,8 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
     Ok(proposed(tables))
 }
 
-/// Adds the constraints from further definitions of a table's columns. Returns those that aren't
-/// valid in any dialect.
+/// Adds the constraints from further definitions of a table's columns. Returns the definitions that
+/// aren't valid in any dialect.
 fn merge(table: &mut CreateTable, definitions: &[String]) -> Vec<String> {
     let mut others = Vec::new();
     for text in definitions {
