@@ -137,8 +137,8 @@ impl Joint<'_> {
         if let (Some(last), Some(first)) = (&self.last, &piece.first) {
             let order = last.compare(first);
             let spans = order == Ordering::Equal && !self.part.is_empty();
-            // The input was cut within a prefix, at a skipped line that looked as if it had a
-            // different one.
+            // The input was cut within a prefix, at a skipped line that seemed to have a different
+            // prefix.
             let is_split = self.part.is_empty() && last.prefix() == first.prefix();
             if is_split || order != Ordering::Less && !spans {
                 return Err(Disorder { input, line: before + 1 }.into());

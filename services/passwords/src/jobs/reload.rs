@@ -21,7 +21,7 @@ pub struct Reloader {
     seen: Mutex<Vec<Seen>>,
 }
 
-/// What the last check of a folder found.
+/// The result of the most recent check of a folder.
 #[derive(Clone, Default)]
 struct Seen {
     signature: Option<Signature>,

@@ -83,7 +83,7 @@ impl CorpusWriter {
         })
     }
 
-    /// Appends buckets, which must come after all those appended before.
+    /// Appends buckets. They must come after all buckets appended so far.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails, or the buckets are out of order.

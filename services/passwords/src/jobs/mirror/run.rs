@@ -16,7 +16,7 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// Number of fetched ranges that may wait for an earlier one, per concurrent request.
+/// Per concurrent request, how many fetched ranges may wait for an earlier range to arrive.
 const AHEAD: usize = 16;
 /// Maximum number of such waiting ranges in total.
 const MOST_AHEAD: usize = 1024;
