@@ -22,7 +22,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 /// in a load file, and ignores that escaping makes some text longer when it is stored.
 const CROWD: usize = 14;
 
-/// The row that a reference in a write request resolves to.
+/// The row that a write request creates, changes or refers to.
 pub enum PlannedLinked<'a> {
     /// An existing row, left unchanged.
     Known(Linked),
