@@ -29,6 +29,12 @@ pub trait Generations: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns the number of paths in a generation without a checksum, which
+    /// [`damage`](Self::damage) can't check.
+    fn unchecked_paths(&self, _generation: u32) -> Result<u64, EngineError> {
+        Ok(0)
+    }
+
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
@@ -129,6 +135,10 @@ impl Generations for Folders {
 
     fn damage(&self, generation: u32) -> Result<Vec<String>, EngineError> {
         EmbeddedIndex::damage(&self.of(generation))
+    }
+
+    fn unchecked_paths(&self, generation: u32) -> Result<u64, EngineError> {
+        EmbeddedIndex::unchecked_paths(&self.of(generation))
     }
 
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError> {

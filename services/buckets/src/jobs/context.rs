@@ -8,7 +8,7 @@ use domain::SharedClock;
 
 use super::error::JobError;
 use crate::app;
-use crate::engine::{FileIndex, Generations};
+use crate::engine::{EngineError, FileIndex, Generations};
 use crate::store::buckets::{self, Bucket};
 use crate::store::generations;
 
@@ -34,6 +34,19 @@ impl JobContext {
     pub fn damage(&self) -> Result<Vec<String>, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.damage(generation)?)
+    }
+
+    /// Returns an error if the files of the current index are damaged.
+    pub fn refuse_damage(&self) -> Result<(), JobError> {
+        let Some(fault) = self.damage()?.into_iter().next() else { return Ok(()) };
+        let text = format!("{fault}: restore the index, or rebuild it: buckets rebuild PATH");
+        Err(EngineError::Broken(text).into())
+    }
+
+    /// Returns the number of paths in the current index without a checksum.
+    pub fn unchecked_paths(&self) -> Result<u64, JobError> {
+        let generation = self.pools.read_blocking(generations::read)?.generation;
+        Ok(self.generations.unchecked_paths(generation)?)
     }
 
     /// Returns all buckets by id, including unlisted ones.

@@ -9,7 +9,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use super::formats::exported;
 use crate::app;
-use crate::engine::{EngineError, Limits, each_row};
+use crate::engine::{Limits, each_row};
 use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
 use crate::store::buckets::Bucket;
@@ -54,10 +54,7 @@ pub fn export(
     address: Option<&str>,
     out: &mut dyn Write,
 ) -> Result<u64, JobError> {
-    if let Some(fault) = context.damage()?.first() {
-        let text = format!("{fault}: restore the index, or rebuild it: buckets rebuild PATH");
-        return Err(EngineError::Broken(text).into());
-    }
+    context.refuse_damage()?;
     let index = context.open_index()?;
     let buckets = context.buckets()?;
     let takedowns = context.pools.read_blocking(app::pending_takedowns)?;

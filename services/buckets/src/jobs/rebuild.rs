@@ -59,6 +59,8 @@ fn settled<T>(
 fn copy_to_new_generation(context: &JobContext, session: Session) -> Result<(u32, u64), JobError> {
     // We keep the lock until the switch. The old writer is idle.
     session.index.refresh()?;
+    // The copy gets new checksums, so damage would no longer be found.
+    context.refuse_damage()?;
     let mut fresh = session.next_generation()?;
     let copied = copy(context, &*session.index, &mut fresh)?;
     check(&*session.index, &*fresh.index, &copied)?;

@@ -103,7 +103,11 @@ fn index_without_its_files_is_refused() {
 }
 
 async fn serves_the_samples(program: testkit::Program) {
-    assert_eq!(program.done(&["verify"]), "the index is sound\n");
+    // Version 0.1.0 wrote no checksums of paths.
+    let verified = program.done(&["verify"]);
+    assert!(verified.starts_with("the index is sound"), "{verified}");
+    let unchecked = program.json(&["verify"])["paths_without_checksum"].as_u64().unwrap();
+    assert_eq!(verified.contains("checksums are absent for"), unchecked > 0, "{verified}");
     let url = "http://127.0.0.1:9/s3/";
     let bucket = "crawled.s3.amazonaws.com";
     let add =

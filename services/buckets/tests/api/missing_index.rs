@@ -42,6 +42,20 @@ async fn reading_creates_no_index() {
 }
 
 #[test]
+fn changed_byte_of_a_path_is_reported_and_not_copied() {
+    let fixture = Fixture::new();
+    fixture.load_lines(&[&line(A, "report-a.txt", 1, 1), &line(A, "report-b.txt", 1, 1)]);
+    let paths = fixture.folder.join("index/generation-1/column/paths");
+    let mut bytes = std::fs::read(&paths).unwrap();
+    bytes[7] = b'x';
+    std::fs::write(&paths, bytes).unwrap();
+    let faults = verify(&fixture.context).unwrap();
+    assert_eq!(faults, ["path column: rows 0 to 1 are damaged"]);
+    let error = rebuild(&fixture.context).unwrap_err().to_string();
+    assert!(error.ends_with("restore the index, or rebuild it: buckets rebuild PATH"), "{error}");
+}
+
+#[test]
 fn damage_is_reported_before_the_index_is_read() {
     for (part, ending) in [("column", "ends"), ("words", ".fast"), ("words", ".idx")] {
         let fixture = Fixture::new();

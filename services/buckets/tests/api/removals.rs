@@ -111,6 +111,11 @@ fn removal_of_a_prefix_deletes_files_whose_paths_are_erased() {
     let at = bytes.windows(name.len()).position(|part| part == name.as_bytes()).unwrap();
     bytes[at..at + name.len()].fill(0);
     std::fs::write(&paths, bytes).unwrap();
+    // The copied checksum is marked as changing.
+    let sums = paths.with_file_name("sums");
+    let mut bytes = std::fs::read(&sums).unwrap();
+    bytes[8..12].copy_from_slice(&1_u32.to_le_bytes());
+    std::fs::write(&sums, bytes).unwrap();
     assert_ne!(verify(&fixture.context).unwrap(), Vec::<String>::new());
     assert_eq!(remove(&fixture, "private/"), 1);
     assert_eq!(verify(&fixture.context).unwrap(), Vec::<String>::new());

@@ -5,6 +5,7 @@
 //! | `paths` | paths, each followed by a NUL |
 //! | `ends` | end of each row in `paths`, including the NUL: 8 bytes, little endian |
 //! | `owners` | bucket id of each row: 4 bytes, little endian |
+//! | `sums` | [`checksums`](super::checksums) of the rows |
 //!
 //! Row `r` is the file with id `r + 1`. The files never shrink. Anything after the last commit is
 //! overwritten by the next writer, and readers only look at the rows in their commit. Purging a row
@@ -12,11 +13,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use super::checksums::{Checksums, RowHasher};
 use crate::engine::error::EngineError;
 
 const PATHS: &str = "paths";
@@ -91,10 +94,24 @@ impl PathColumn {
 
     /// The bucket that a row belongs to.
     pub(super) fn owner(&self, row: u64) -> u64 {
+        u64::from(self.short_owner(row))
+    }
+
+    fn short_owner(&self, row: u64) -> u32 {
         let at = row as usize * 4;
         let mut word = [0; 4];
         word.copy_from_slice(&self.owners[at..at + 4]);
-        u64::from(u32::from_le_bytes(word))
+        u32::from_le_bytes(word)
+    }
+
+    /// Computes the checksum of rows. Returns `None` if one of them has an invalid end.
+    pub(super) fn checksum(&self, rows: Range<u64>) -> Option<u32> {
+        let mut hasher = RowHasher::default();
+        for row in rows {
+            let (start, end) = (self.start(row), self.end(row));
+            hasher.add(self.paths.get(start..end)?, end as u64, self.short_owner(row));
+        }
+        Some(hasher.finish())
     }
 
     /// Finds the first row at or after `from` that ends past byte `at`.
@@ -157,6 +174,7 @@ pub(super) struct ColumnWriter {
     paths: BufWriter<File>,
     ends: BufWriter<File>,
     owners: BufWriter<File>,
+    sums: Checksums,
     rows: u64,
     bytes: u64,
 }
@@ -179,15 +197,19 @@ impl ColumnWriter {
             file.seek(SeekFrom::Start(length))?;
             Ok(BufWriter::with_capacity(1 << 20, file))
         };
-        let column = Self {
+        let mut column = Self {
             folder: folder.to_owned(),
             paths: open(PATHS, bytes)?,
             ends: open(ENDS, rows * 8)?,
             owners: open(OWNERS, rows * 4)?,
+            sums: Checksums::open(folder, rows)?,
             rows,
             bytes,
         };
         column.blank_tail()?;
+        if column.sums.is_marked() {
+            column.sums.settle(&PathColumn::open(folder, rows, bytes)?)?;
+        }
         Ok(column)
     }
 
@@ -225,6 +247,7 @@ impl ColumnWriter {
         self.bytes += path.len() as u64 + 1;
         self.ends.write_all(&self.bytes.to_le_bytes())?;
         self.owners.write_all(&owner.to_le_bytes())?;
+        self.sums.add(path.as_bytes(), self.bytes, owner);
         self.rows += 1;
         Ok(self.rows)
     }
@@ -235,7 +258,7 @@ impl ColumnWriter {
             file.flush()?;
             file.get_ref().sync_data()?;
         }
-        Ok(())
+        Ok(self.sums.sync()?)
     }
 
     /// Drops rows from the end. Their data must stay intact until the next commit, after which
@@ -252,8 +275,19 @@ impl ColumnWriter {
         Ok(())
     }
 
+    /// Announces that these rows, in ascending order, will be purged, so that nothing mistakes it
+    /// for damage. This has to come before the commit of the removal: copies of the index made
+    /// after the commit may contain purged rows.
+    pub(super) fn announce_purge(
+        &mut self,
+        column: &PathColumn,
+        rows: &[u64],
+    ) -> Result<(), EngineError> {
+        Ok(self.sums.mark(column, rows)?)
+    }
+
     /// Overwrites the paths in these rows with NULs and syncs the file. The rows must have been
-    /// synced before.
+    /// synced before, and the purge announced.
     pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
         let zeros = [0u8; 8_192];
         let file = self.paths.get_ref();
@@ -262,7 +296,7 @@ impl ColumnWriter {
             file.write_all_at(&zeros[..(end - start).min(zeros.len())], start as u64)?;
         }
         file.sync_data()?;
-        Ok(())
+        Ok(self.sums.settle(column)?)
     }
 }
 

@@ -1,11 +1,13 @@
 //! Copies an index while it is in use.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 use tantivy::directory::{Directory, META_LOCK};
 
+use super::checksums::SUMS;
 use super::index_directory::IndexDirectory;
 use super::lock::FolderLock;
 use super::schema::{COLUMN, WORDS};
@@ -26,9 +28,19 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     let copied = copy_words(from, to)?;
     // The column has at least the rows of the commit. Any later ones are ignored.
     fs::create_dir_all(to.join(COLUMN))?;
+    let copy = |name: &OsStr| {
+        batch::copy_atomically(&from.join(COLUMN).join(name), &to.join(COLUMN).join(name))
+    };
+    // Checksums come first. If a removal erases rows meanwhile, the copied checksums are either
+    // marked as changing, or they are those of the erased rows.
+    if from.join(COLUMN).join(SUMS).try_exists()? {
+        copy(SUMS.as_ref())?;
+    }
     for entry in fs::read_dir(from.join(COLUMN))? {
-        let entry = entry?;
-        batch::copy_atomically(&entry.path(), &to.join(COLUMN).join(entry.file_name()))?;
+        let name = entry?.file_name();
+        if name != SUMS {
+            copy(&name)?;
+        }
     }
     match keeps_rows(&copied, &journal_of(from)?) {
         true => Ok(()),

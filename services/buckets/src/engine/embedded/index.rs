@@ -78,16 +78,13 @@ impl EmbeddedIndex {
 
     /// Describes damage to the files of the index in a folder, if there is one.
     pub fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
-        if !is_in(folder)? {
-            return Ok(Vec::new());
-        }
-        let _in_use = match FolderLock::shared(folder) {
-            Err(EngineError::Io(error)) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Vec::new());
-            }
-            taken => taken?,
-        };
-        verify::damage(folder)
+        checked(folder, verify::damage)
+    }
+
+    /// Returns the number of paths in a folder's index whose damage can't be found, because an
+    /// earlier version has written them without checksums.
+    pub fn unchecked_paths(folder: &Path) -> Result<u64, EngineError> {
+        checked(folder, verify::unchecked_paths)
     }
 
     fn view(&self) -> Arc<View> {
@@ -95,8 +92,25 @@ impl EmbeddedIndex {
     }
 }
 
-/// Returns `true` if the folder contains an index, as it does after the first commit. Returns an
-/// error if the folder can't be read, since it might contain an index.
+/// Runs a check of the index in a folder. Returns the default if there isn't one.
+fn checked<T: Default>(
+    folder: &Path,
+    check: impl FnOnce(&Path) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    if !is_in(folder)? {
+        return Ok(T::default());
+    }
+    let _in_use = match FolderLock::shared(folder) {
+        Err(EngineError::Io(error)) if error.kind() == ErrorKind::NotFound => {
+            return Ok(T::default());
+        }
+        taken => taken?,
+    };
+    check(folder)
+}
+
+/// Returns `true` if the folder contains an index, which is the case after the first commit.
+/// Returns an error if the folder can't be read, since it might contain an index.
 fn is_in(folder: &Path) -> Result<bool, EngineError> {
     Ok(folder.join(WORDS).join("meta.json").try_exists()?)
 }
@@ -133,7 +147,7 @@ impl FileIndex for EmbeddedIndex {
     }
 
     fn verify(&self) -> Result<Vec<String>, EngineError> {
-        verify::faults(&self.index, &self.view())
+        verify::faults(&self.folder, &self.index, &self.view())
     }
 
     fn writer(&self, memory_mb: usize) -> Result<Box<dyn FileWriter>, EngineError> {

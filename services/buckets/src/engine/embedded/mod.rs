@@ -2,6 +2,7 @@
 //! for the paths.
 
 mod blocks;
+mod checksums;
 mod chooser;
 mod collect;
 mod column;

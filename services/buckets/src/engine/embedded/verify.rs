@@ -1,9 +1,11 @@
 //! Checks the consistency of an index.
 
+use std::ops::Range;
 use std::path::Path;
 
 use tantivy::Index;
 
+use super::checksums;
 use super::column::PathColumn;
 use super::index_directory::IndexDirectory;
 use super::schema::{COLUMN, WORDS};
@@ -18,8 +20,29 @@ pub(super) fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
     let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
     let mut faults = damaged_files(&index)?;
     let (rows, bytes) = view::journal(&index.load_metas()?)?.published_rows();
-    faults.extend(PathColumn::open(&folder.join(COLUMN), rows, bytes)?.faults());
+    let folder = folder.join(COLUMN);
+    faults.extend(column_faults(&folder, &PathColumn::open(&folder, rows, bytes)?)?);
     Ok(faults)
+}
+
+/// Returns the number of paths without a checksum, which an earlier version has written.
+pub(super) fn unchecked_paths(folder: &Path) -> Result<u64, EngineError> {
+    let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
+    let (rows, _) = view::journal(&index.load_metas()?)?.published_rows();
+    Ok(checksums::unchecked_rows(&folder.join(COLUMN), rows)?)
+}
+
+/// Checks the structure of the path column and then its checksums.
+fn column_faults(folder: &Path, column: &PathColumn) -> Result<Vec<String>, EngineError> {
+    let faults = column.faults();
+    if !faults.is_empty() {
+        return Ok(faults);
+    }
+    let damaged = checksums::damaged(folder, column)?.into_iter().take(MOST_NAMED);
+    let named = |rows: Range<u64>| {
+        format!("path column: rows {} to {} are damaged", rows.start, rows.end.saturating_sub(1))
+    };
+    Ok(damaged.map(named).collect())
 }
 
 /// Verifies the checksums of the inverted index.
@@ -28,11 +51,15 @@ fn damaged_files(index: &Index) -> Result<Vec<String>, EngineError> {
     Ok(damaged.iter().map(|file| format!("{} is damaged", file.display())).collect())
 }
 
-/// Looks for problems and describes each of them. Verifies checksums and the structure of the
-/// column, and compares every file with its row.
-pub(super) fn faults(index: &Index, view: &View) -> Result<Vec<String>, EngineError> {
+/// Looks for problems in the index in `folder` and describes each of them. Verifies checksums and
+/// the structure of the column, and compares every file with its row.
+pub(super) fn faults(
+    folder: &Path,
+    index: &Index,
+    view: &View,
+) -> Result<Vec<String>, EngineError> {
     let mut faults = damaged_files(index)?;
-    faults.extend(view.column.faults());
+    faults.extend(column_faults(&folder.join(COLUMN), &view.column)?);
     if !faults.is_empty() {
         return Ok(faults);
     }

@@ -280,6 +280,7 @@ impl FileWriter for EmbeddedWriter {
         let mut doomed = Bitmap::new(view.column.rows());
         deletions.iter().for_each(|&row| doomed.insert(row));
         self.doom(doomed)?;
+        self.column.announce_purge(&view.column, &deletions)?;
         self.commit(self.journal.with_removal(removal, hidden))?;
         self.column.purge(&view.column, &deletions)?;
         drop(view);
