@@ -98,6 +98,16 @@ fn azure_listing() {
 }
 
 #[test]
+fn azure_directories_are_skipped() {
+    let list = r#"<EnumerationResults ServiceEndpoint="https://acc.blob.core.windows.net/" ContainerName="box">
+<Blobs><Blob><Name>dir</Name><Properties><ResourceType>directory</ResourceType><Content-Length>0</Content-Length></Properties></Blob>
+<Blob><Name>dir/x.txt</Name><Properties><Last-Modified>Tue, 25 Oct 2022 02:57:46 GMT</Last-Modified><ResourceType>file</ResourceType><Content-Length>7</Content-Length></Properties></Blob></Blobs><NextMarker/></EnumerationResults>"#;
+    let (report, lines) = load("listing", list);
+    assert_eq!(lines, [expected("acc.blob.core.windows.net/box", "azure", "dir/x.txt", 7)]);
+    assert_eq!(report.tally.skipped_directory_markers, 1);
+}
+
+#[test]
 fn gcs_listings_and_item_arrays_are_loaded() {
     let items = r#"[{"kind":"storage#object","name":"x/y.txt","bucket":"box","size":"7","updated":"2022-10-25T02:57:46.000Z"},
  {"name":"gone","bucket":"box","size":"1","timeDeleted":"2022-10-25T02:57:46.000Z"}]"#;

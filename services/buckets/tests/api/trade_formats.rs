@@ -74,8 +74,21 @@ const RCLONE: &str = r#"[
 ]
 "#;
 
+const CONTENTS: &str =
+    r#"[{"Key":"a b,c/1.txt","LastModified":"2022-10-25T02:57:46+00:00","ETag":"x","Size":1234}]"#;
+const ITEMS: &str = r#"[{"kind":"storage#object","bucket":"box","name":"a b,c/1.txt","size":"1234","updated":"2022-10-25T02:57:46Z"}]"#;
+const GCLOUD_LS: &str = r#"[
+  {"url":"gs://box/a b,c/1.txt#1","type":"cloud_object","metadata":{"bucket":"box","name":"a b,c/1.txt","size":"1234","updated":"2022-10-25T02:57:46.000Z"}},
+  {"url":"gs://box/more/","type":"prefix"}
+]"#;
+const GCLOUD_LIST: &str = r#"[{"bucket":"box","creation_time":"2021-10-25T02:57:46+0000","name":"a b,c/1.txt","size":1234,"type":"text/plain","update_time":"2022-10-25T02:57:46+0000"}]"#;
+
 #[rstest]
 #[case::aws_s3_ls("list.txt", AWS)]
+#[case::array_of_aws_s3api("list.json", CONTENTS)]
+#[case::array_of_gcs_items("list.json", ITEMS)]
+#[case::gcloud_storage_ls("list.json", GCLOUD_LS)]
+#[case::gcloud_storage_objects_list("list.json", GCLOUD_LIST)]
 #[case::s5cmd_ls("list.txt", S5CMD)]
 #[case::s5cmd_json("list.json", S5CMD_JSON)]
 #[case::rclone_lsjson("list.json", RCLONE)]
@@ -85,10 +98,71 @@ fn listings_without_end_add_files(#[case] name: &str, #[case] content: &str) {
             continue;
         }
         let (report, lines) = loaded(name, format!("{mark}{content}"), Some(bucket));
-        assert_eq!(report.tally.bad, 0);
+        assert_eq!((report.tally.bad, report.tally.partial.len()), (0, 1));
         let kept = line_of_kept();
         assert_eq!(lines, [expected(BOX, "aws", "a b,c/1.txt", 1234), kept]);
     }
+}
+
+#[test]
+fn array_of_several_buckets_adds_files_to_each() {
+    let fixture = Fixture::new();
+    let buckets = ["a.storage.googleapis.com", "b.storage.googleapis.com"];
+    fixture
+        .load_lines(&buckets.map(|bucket| line(bucket, "kept", 1, 1)).each_ref().map(|it| &**it));
+    let text = r#"[{"bucket":"a","name":"1","size":1},{"bucket":"b","name":"2","size":1},
+                   {"bucket":"a","name":"3","size":1}]"#;
+    let path = fixture.folder.write("list.json", text);
+    let report = fixture.load(&[path]).unwrap();
+    assert_eq!((report.counts.added, report.counts.removed), (3, 0));
+    assert_eq!(report.tally.partial.len(), 2, "{report}");
+}
+
+#[test]
+fn custom_metadata_of_gcs_items_is_ignored() {
+    let text = r#"[{"bucket":"box","name":"a","size":"1","metadata":{"name":"b","IsDir":"x"}}]"#;
+    let (report, lines) = loaded("list.json", text, None);
+    assert_eq!((report.tally.bad, report.tally.incomplete.len()), (0, 0));
+    assert!(lines.iter().any(|line| line.contains(r#""fullPath":"a""#)), "{lines:?}");
+}
+
+#[rstest]
+#[case::blank(";;;\n;;;\n")]
+#[case::spaces(" ; ;;\r\n\r\n")]
+#[case::quoted("\"\";;;")]
+fn empty_rows_below_a_table_are_skipped(#[case] end: &str) {
+    let text = format!("bucket;fullPath;size;lastModified\n{BOX};a;1;1666666666\n{end}");
+    let (report, lines) = loaded("table.csv", text, None);
+    assert_eq!((report.tally.bad, report.tally.incomplete.len()), (0, 0));
+    assert_eq!(lines, [expected(BOX, "aws", "a", 1)]);
+}
+
+#[rstest]
+#[case::capitals("Bucket,Key,Size,LastModified")]
+#[case::upper_case("BUCKET,KEY,SIZE,LASTMODIFIED")]
+#[case::lower_case("bucket,fullpath,size,lastmodified")]
+fn column_names_ignore_case(#[case] header: &str) {
+    let (report, lines) = loaded("table.csv", format!("{header}\n{BOX},a,1,1666666666\n"), None);
+    assert_eq!((report.tally.bad, lines), (0, vec![expected(BOX, "aws", "a", 1)]));
+}
+
+#[rstest]
+#[case::column("list.csv", "key,path,bucket,size,lastModified\nk,p,s3://box,1,1666666666\n")]
+#[case::path_before_key(
+    "list.ndjson",
+    r#"{"key":"k","path":"p","bucket":"s3://box","size":1,"lastModified":1666666666}"#
+)]
+#[case::null_is_absent(
+    "list.ndjson",
+    r#"{"fullPath":null,"path":"p","bucket":"s3://box","size":null,"Size":1,"LastModified":1666666666}"#
+)]
+#[case::all(
+    "list.ndjson",
+    r#"{"Key":"K","key":"k","path":"x","fullPath":"p","bucket":"s3://box","size":1,"Size":2,"lastModified":1666666666,"LastModified":5}"#
+)]
+fn first_documented_name_of_a_field_counts(#[case] name: &str, #[case] text: &str) {
+    let (report, lines) = loaded(name, text, None);
+    assert_eq!((report.tally.bad, lines), (0, vec![expected(BOX, "aws", "p", 1)]));
 }
 
 #[rstest]
@@ -264,7 +338,7 @@ fn rounded_sizes_are_bad() {
         ..Fixture::options(&[path])
     };
     match dry_run(&fixture.context, &options) {
-        Err(JobError::TooManyBad { bad: 2, lines: 2 }) => {}
+        Err(JobError::TooManyBad { bad: 2, lines: 2, .. }) => {}
         other => panic!("{other:?}"),
     }
 }

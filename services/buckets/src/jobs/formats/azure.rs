@@ -19,6 +19,8 @@ struct Blob {
     texts: Attributes<Option<String>>,
     etag: Option<String>,
     old: bool,
+    /// Whether it is a directory of an account with a hierarchical namespace.
+    directory: bool,
 }
 
 /// Reads all pages.
@@ -94,6 +96,7 @@ pub(super) fn read<R: BufRead>(
                     (3, "Snapshot") => blob.old = true,
                     (3, "Deleted") => blob.old |= text.trim() == "true",
                     (3, "IsCurrentVersion") => blob.old |= text.trim() == "false",
+                    (4, "ResourceType") => blob.directory = text.trim() == "directory",
                     (4, element) if fields::is_etag(element) => blob.etag = Some(text),
                     (4, element) => {
                         if let Some(attribute) = fields::named(element, fields::azure_element) {
@@ -115,6 +118,9 @@ fn finish(
 ) -> Result<(), JobError> {
     if blob.old {
         return sink.skipped(Skipped::Version);
+    }
+    if blob.directory {
+        return sink.skipped(Skipped::DirectoryMarker);
     }
     let name = match &blob.name {
         Some(name) if blob.encoded => Some(percent_decoded(name)),

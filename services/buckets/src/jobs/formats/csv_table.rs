@@ -62,12 +62,13 @@ impl Columns {
     }
 
     fn of(header: &ByteRecord) -> Result<Self, String> {
-        let find = |names: &[&str]| {
+        let place = |name: &str| {
             header.iter().position(|column| {
                 let column = column.strip_prefix("\u{feff}".as_bytes()).unwrap_or(column);
-                names.iter().any(|name| name.as_bytes() == column.trim_ascii())
+                column.trim_ascii().eq_ignore_ascii_case(name.as_bytes())
             })
         };
+        let find = |names: &[&str]| names.iter().find_map(|name| place(name));
         let need = |names: &[&str]| {
             find(names).ok_or_else(|| format!("the header has no column {}", names[0]))
         };
@@ -75,7 +76,7 @@ impl Columns {
             names: header.clone(),
             bucket: find(&["bucket"]),
             kind: find(&["type"]),
-            path: need(&["fullPath", "path", "key", "Key"])?,
+            path: need(&["fullPath", "path", "key"])?,
             url: find(&["url"]),
             attributes: Attributes::try_from_fn(|attribute| {
                 let headers = fields::headers(attribute);
@@ -185,6 +186,10 @@ pub(super) fn read<R: BufRead>(
         let position = record.position().map_or(0, csv::Position::line);
         if reader.get_ref().ends_in_quotes() {
             return sink.broken(format!("the record at line {position} has no closing quote"));
+        }
+        // Spreadsheets write such rows below a table.
+        if record.iter().all(|field| field.trim_ascii().is_empty()) {
+            continue;
         }
         if let Some(versions) = &columns.versions {
             if versions.is_old(&record) {

@@ -57,7 +57,7 @@ pub enum Skipped {
     Prefix,
     /// An old version, a snapshot, or a delete marker.
     Version,
-    /// An empty object whose key ends in `/`.
+    /// An empty object whose key ends in `/`, or an Azure directory.
     DirectoryMarker,
 }
 

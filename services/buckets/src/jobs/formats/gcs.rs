@@ -1,8 +1,9 @@
 //! Parses JSON listings. These are `storage#objects` pages from GCS, arrays of their items, and the
-//! output of `aws s3api list-objects-v2` and `rclone lsjson`.
+//! output of `aws s3api list-objects-v2`, `rclone lsjson` and `gcloud storage`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{BufRead, Read};
 use std::rc::Rc;
@@ -37,13 +38,33 @@ struct Object {
     bucket: Option<String>,
     #[serde(alias = "Size")]
     size: Option<Box<RawValue>>,
-    #[serde(alias = "LastModified", alias = "ModTime")]
+    #[serde(alias = "LastModified", alias = "ModTime", alias = "update_time")]
     updated: Option<String>,
     /// This can be of any type, because other programs write listings too.
     #[serde(alias = "ETag")]
     etag: Option<Box<RawValue>>,
-    #[serde(rename = "timeDeleted")]
+    #[serde(rename = "timeDeleted", alias = "noncurrent_time")]
     deleted: Option<String>,
+    /// In the output of `gcloud storage ls --json`, `cloud_object` or `prefix`.
+    #[serde(rename = "type")]
+    kind: Option<Box<RawValue>>,
+    /// In the output of `gcloud storage ls --json`, the object. Elsewhere, what its owner stored.
+    metadata: Option<Box<RawValue>>,
+}
+
+impl Object {
+    /// Returns `true` if this is a line of `gcloud storage ls --json` with that type.
+    fn is_gcloud(&self, kind: &str) -> bool {
+        let named = self.kind.as_ref().map(|found| found.get().trim_matches('"'));
+        self.name.is_none() && self.path.is_none() && named == Some(kind)
+    }
+
+    /// Returns the object that `gcloud storage ls --json` describes, if this is its output.
+    fn unwrapped(self) -> Self {
+        let metadata = self.metadata.as_ref().filter(|_| self.is_gcloud("cloud_object"));
+        let object = metadata.and_then(|object| serde_json::from_str(object.get()).ok());
+        object.unwrap_or(self)
+    }
 }
 
 /// Reads all pages. `named` is the bucket for items that don't specify one.
@@ -61,6 +82,7 @@ pub(super) fn read<R: BufRead>(
     let page = Page::default();
     let mut state =
         State { sink, defaults, named, position: 0, failure, last_bucket, part, page, meter };
+    let kind = defaults.kind.as_deref();
     let (mut pages, mut previous) = (0, defaults.bucket.clone().or_else(|| state.named.clone()));
     loop {
         match skip_blanks(&mut reader) {
@@ -79,7 +101,7 @@ pub(super) fn read<R: BufRead>(
             Ok(truncated) => {
                 let bucket = Some(std::mem::take(&mut state.last_bucket));
                 let bucket = bucket.filter(|bucket| !bucket.is_empty());
-                let (part, page) = (state.part.take(), std::mem::take(&mut state.page));
+                let (part, mut page) = (state.part.take(), std::mem::take(&mut state.page));
                 if bucket.is_none() && page.has_bad {
                     continue;
                 }
@@ -92,7 +114,12 @@ pub(super) fn read<R: BufRead>(
                 };
                 part.into_iter().for_each(|part| state.sink.part(part));
                 state.sink.link(page.link);
-                state.sink.page(bucket, defaults.kind.as_deref(), truncated)?;
+                state.sink.page(bucket, kind, truncated)?;
+                page.in_array.remove(bucket);
+                for bucket in &page.in_array {
+                    state.sink.part(Part::Unended);
+                    state.sink.page(bucket, kind, false)?;
+                }
             }
         }
     }
@@ -146,6 +173,10 @@ struct Page {
     /// Whether the page has entries, or a member that only occurs in listings.
     is_listing: bool,
     has_bad: bool,
+    /// Whether this is an array of items, which doesn't say whether it's complete.
+    is_array: bool,
+    /// Buckets of items in an array.
+    in_array: BTreeSet<String>,
     link: Link,
 }
 
@@ -167,11 +198,12 @@ impl<R: BufRead> State<'_, R> {
     fn try_take(&mut self, object: Object) -> Result<(), JobError> {
         let position = self.position;
         self.page.is_listing = true;
+        if object.is_gcloud("prefix") {
+            return self.sink.skipped(Skipped::Prefix);
+        }
+        let object = object.unwrapped();
         let name = object.name.as_deref().or(object.path.as_deref());
         name.into_iter().for_each(|name| self.page.link.add_key(name));
-        if object.path.is_some() {
-            self.part = Some(Part::Unended);
-        }
         if object.is_folder {
             return self.sink.skipped(Skipped::DirectoryMarker);
         }
@@ -200,6 +232,9 @@ impl<R: BufRead> State<'_, R> {
             Ok(item) => {
                 let taken = self.sink.file(&item)?;
                 item.bucket.clone_into(&mut self.last_bucket);
+                if self.page.is_array && !self.page.in_array.contains(item.bucket) {
+                    self.page.in_array.insert(item.bucket.to_owned());
+                }
                 taken
             }
             Err(reason) => Err(reason),
@@ -281,6 +316,8 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<bool, A::Error> {
+        self.0.page.is_array = true;
+        self.0.part = Some(Part::Unended);
         ItemsSeed(self.0).visit_seq(seq)?;
         Ok(false)
     }

@@ -21,17 +21,40 @@ struct Line<'a> {
     bucket: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "type")]
     kind: Option<Cow<'a, str>>,
-    #[serde(borrow, rename = "fullPath", alias = "path", alias = "key", alias = "Key")]
+    #[serde(borrow, rename = "fullPath")]
+    full_path: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     path: Option<Cow<'a, str>>,
-    #[serde(borrow, alias = "Size")]
+    #[serde(borrow)]
+    key: Option<Cow<'a, str>>,
+    /// `Key`, as in S3 listings. Likewise below.
+    #[serde(borrow, rename = "Key")]
+    s3_key: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     size: Option<&'a RawValue>,
-    #[serde(borrow, rename = "lastModified", alias = "LastModified", alias = "last_modified")]
+    #[serde(borrow, rename = "Size")]
+    s3_size: Option<&'a RawValue>,
+    #[serde(borrow, rename = "lastModified")]
     modified: Option<&'a RawValue>,
+    #[serde(borrow, rename = "LastModified")]
+    s3_modified: Option<&'a RawValue>,
+    /// The name in the output of `s5cmd --json ls`.
+    #[serde(borrow)]
+    last_modified: Option<&'a RawValue>,
     /// Marks a reject file.
     rejected: Option<bool>,
 }
 
 impl Line<'_> {
+    /// Merges fields that have several names. If a line has more than one of them, the first in the
+    /// documentation that isn't `null` counts.
+    fn merge_names(&mut self) {
+        let path = self.full_path.take().or_else(|| self.path.take());
+        self.path = path.or_else(|| self.key.take()).or_else(|| self.s3_key.take());
+        self.size = self.size.or(self.s3_size);
+        self.modified = self.modified.or(self.s3_modified).or(self.last_modified);
+    }
+
     /// Splits a key that is a URL and returns its bucket. `s5cmd --json ls` writes such keys, and
     /// its output doesn't say whether the listing is complete.
     fn split_url(&mut self) -> Option<String> {
@@ -138,7 +161,10 @@ fn parsed(content: &[u8]) -> Result<Line<'_>, String> {
         return Err("the line is longer than 1 MiB; only its start is kept".to_owned());
     }
     let text = std::str::from_utf8(content).map_err(|_| "the line is not UTF-8".to_owned())?;
-    serde_json::from_str(text).map_err(|error| format!("broken JSON: {error}"))
+    let mut line: Line<'_> =
+        serde_json::from_str(text).map_err(|error| format!("broken JSON: {error}"))?;
+    line.merge_names();
+    Ok(line)
 }
 
 fn missing(field: &str) -> String {
