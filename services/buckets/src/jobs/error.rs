@@ -9,12 +9,14 @@ use crate::engine::{BucketLoss, EngineError};
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// There were too many bad lines.
-    #[error("{bad} of {lines} lines are bad: nothing was published")]
+    #[error("{bad} of {lines} lines are bad: nothing was published. The first is {first}")]
     TooManyBad {
         /// Number of bad lines.
         bad: u64,
         /// Number of lines, good and bad.
         lines: u64,
+        /// Source, position and problem of the first bad line.
+        first: String,
     },
     /// Too many files would be removed. The run stays open.
     #[error("{}", removals_text(*.run, .buckets))]

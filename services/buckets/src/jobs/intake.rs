@@ -354,6 +354,10 @@ impl Sink for Intake {
             return Ok(());
         }
         self.state.tally.bad += 1;
+        if self.state.first_bad.is_empty() {
+            let Bad { position, reason, .. } = &bad;
+            self.state.first_bad = format!("{}:{position}: {}", self.source, shortened(reason));
+        }
         self.reject(&bad)?;
         self.judge_from(JUDGED_EARLY_FROM)
     }

@@ -40,6 +40,9 @@ pub struct IntakeState {
     /// resumed.
     #[serde(default)]
     pub abandoned: Vec<AbandonedListing>,
+    /// Source, position and problem of the first bad line. Empty if there isn't one.
+    #[serde(default)]
+    pub first_bad: String,
     /// Number of bad lines kept in SQL.
     pub kept: usize,
     /// Lengths of the reject file and the reasons file.

@@ -42,7 +42,7 @@ impl Intake {
         let is_limited =
             matches!(self.max_errors, MaxErrors::Percent(share) if share < MaxErrors::ALL);
         if is_limited && bad > 0 && bad == lines {
-            return Err(JobError::TooManyBad { bad, lines });
+            return Err(self.too_many_bad());
         }
         Ok(())
     }
@@ -73,6 +73,11 @@ impl Intake {
                 lines >= least && bad as f64 * 100.0 > share * lines as f64
             }
         };
-        if too_many { Err(JobError::TooManyBad { bad, lines }) } else { Ok(()) }
+        if too_many { Err(self.too_many_bad()) } else { Ok(()) }
+    }
+
+    fn too_many_bad(&self) -> JobError {
+        let IntakeState { tally, first_bad, .. } = &self.state;
+        JobError::TooManyBad { bad: tally.bad, lines: tally.lines(), first: first_bad.clone() }
     }
 }

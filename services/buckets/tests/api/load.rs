@@ -246,7 +246,7 @@ fn too_many_bad_lines_publish_nothing() {
     lines.extend((0..21).map(|_| "{".to_owned()));
     let path = fixture.folder.write("many.ndjson", lines.join("\n"));
     match fixture.load(std::slice::from_ref(&path)) {
-        Err(JobError::TooManyBad { bad: 21, lines: 2_021 }) => {}
+        Err(JobError::TooManyBad { bad: 21, lines: 2_021, .. }) => {}
         other => panic!("{other:?}"),
     }
     assert_eq!(exported(&fixture, None).len(), 1);
@@ -267,7 +267,7 @@ fn mostly_bad_lines_publish_nothing() {
     fixture.load_lines(&[&line(A, "kept", 1, 1)]);
     let short = fixture.folder.write("x.ndjson", "{\n".repeat(899) + &line(A, "new", 1, 1));
     match fixture.load(std::slice::from_ref(&short)) {
-        Err(JobError::TooManyBad { bad: 899, lines: 900 }) => {}
+        Err(JobError::TooManyBad { bad: 899, lines: 900, .. }) => {}
         other => panic!("{other:?}"),
     }
     let dry = dry_run(&fixture.context, &Fixture::options(&[short]));
@@ -310,7 +310,7 @@ fn million_bad_lines_stop_early() {
     let fixture = Fixture::new();
     let path = fixture.folder.write("hostile.ndjson", "{}\n".repeat(1_000_000));
     match fixture.load(&[path]) {
-        Err(JobError::TooManyBad { bad: 1_000, lines: 1_000 }) => {}
+        Err(JobError::TooManyBad { bad: 1_000, lines: 1_000, .. }) => {}
         other => panic!("{other:?}"),
     }
 }
@@ -408,7 +408,7 @@ fn second_load_reports_running_load() {
 #[case::no_line("", 1, "contains no data, so nothing was loaded; check how the list was created")]
 #[case::blank_line("\n", 1, "contains no data")]
 #[case::header_only("bucket,path,size\n", 1, "contains no data")]
-#[case::bad_lines("{\"a\":1}\nnope\n", 3, "2 of 2 lines are bad: nothing was published")]
+#[case::bad_lines("{\"a\":1}\nnope\n", 3, "list.ndjson:1: the field bucket is missing")]
 #[case::answer(r#"{"query":{},"files":[{"bucket":"b"}]}"#, 3, "1 of 1 lines are bad")]
 fn source_without_any_file_fails(#[case] content: &str, #[case] code: i32, #[case] why: &str) {
     let program = Program::new();
