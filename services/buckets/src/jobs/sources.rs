@@ -1,5 +1,6 @@
 //! Load sources: files, standard input and bucket listings.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -113,7 +114,7 @@ impl Source {
 }
 
 /// Finds the sources for the paths given to a command. Folders are read recursively and in order of
-/// file name. Dotfiles are silently skipped; pipes, sockets, devices, broken links and circular
+/// file name, with numbers in order of value. Dotfiles are silently skipped; pipes, sockets, devices, broken links and circular
 /// links are skipped with a notice. If a folder has several inventories with the same
 /// configuration, only the newest complete one is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
@@ -135,33 +136,79 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// Sorts the pages `ADDRESS.xml.N` of each listing by number, since `.xml.10` comes before `.xml.2`
-/// when sorted by name. Other sources keep their positions.
+/// Sorts files whose names only differ in numbers by these numbers, since `page-10.xml` comes before
+/// `page-2.xml` when sorted by name, as by the shell. Files in any other order keep it, except for
+/// the pages `ADDRESS.xml.N` of a listing. Other sources keep their positions.
 fn sort_pages(sources: &mut [Source]) {
-    let mut listings: HashMap<String, Vec<(u64, usize)>> = HashMap::new();
+    let mut series: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (place, source) in sources.iter().enumerate() {
-        if let Some((listing, page)) = page_of(&source.path) {
-            listings.entry(listing).or_default().push((page, place));
+        if source.url().is_none() && source.inventory.is_none() {
+            series.entry(without_numbers(&source.path)).or_default().push(place);
         }
     }
-    for pages in listings.into_values() {
-        let mut sorted = pages.clone();
-        sorted.sort_unstable();
-        let moved: Vec<Source> =
-            sorted.into_iter().map(|(_, place)| sources[place].clone()).collect();
-        for ((_, place), source) in pages.into_iter().zip(moved) {
+    for (name, places) in series {
+        let is_by_name =
+            places.is_sorted_by(|&one, &other| sources[one].path <= sources[other].path);
+        if places.len() < 2 || !(is_by_name || name.ends_with(b".xml.#")) {
+            continue;
+        }
+        let mut sorted: Vec<Source> = places.iter().map(|&place| sources[place].clone()).collect();
+        sorted.sort_by(|one, other| natural_order(unpacked(&one.path), unpacked(&other.path)));
+        for (place, source) in places.into_iter().zip(sorted) {
             sources[place] = source;
         }
     }
 }
 
-/// Splits a path `ADDRESS.xml.N` into the listing and the page number.
-fn page_of(path: &Path) -> Option<(String, u64)> {
-    let path = path.to_str()?;
-    let packed = path.strip_suffix(".gz").or_else(|| path.strip_suffix(".zst"));
-    let (listing, page) = packed.unwrap_or(path).rsplit_once('.')?;
-    let is_page = listing.ends_with(".xml") && page.bytes().all(|byte| byte.is_ascii_digit());
-    Some((listing.to_owned(), page.parse().ok().filter(|_| is_page)?))
+/// The path without the extension of a compressed file.
+fn unpacked(path: &Path) -> &[u8] {
+    let path = path.as_os_str().as_encoded_bytes();
+    path.strip_suffix(b".gz").or_else(|| path.strip_suffix(b".zst")).unwrap_or(path)
+}
+
+/// The path with a `#` instead of each number in the file name.
+fn without_numbers(path: &Path) -> Vec<u8> {
+    let path = unpacked(path);
+    let name = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+    let mut shape = path[..name].to_vec();
+    for &byte in &path[name..] {
+        match (byte.is_ascii_digit(), shape.last()) {
+            (true, Some(b'#')) => {}
+            (true, _) => shape.push(b'#'),
+            (false, _) => shape.push(byte),
+        }
+    }
+    shape
+}
+
+/// Compares names byte by byte, but numbers in them by value.
+fn natural_order(one: &[u8], other: &[u8]) -> Ordering {
+    let number = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (mut left, mut right) = (one, other);
+    loop {
+        let (digits, others) = (number(left), number(right));
+        let order = if digits > 0 && others > 0 {
+            let (value, compared) = (significant(&left[..digits]), significant(&right[..others]));
+            (left, right) = (&left[digits..], &right[others..]);
+            value.len().cmp(&compared.len()).then_with(|| value.cmp(compared))
+        } else {
+            let order = left.first().cmp(&right.first());
+            if order.is_eq() && left.is_empty() {
+                return one.cmp(other);
+            }
+            (left, right) = (left.get(1..).unwrap_or_default(), right.get(1..).unwrap_or_default());
+            order
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
+/// A number without leading zeros.
+fn significant(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    &digits[zeros..]
 }
 
 /// Sources found so far.
@@ -245,7 +292,10 @@ fn walk(folder: &Path, above: &mut Vec<PathBuf>, files: &mut Vec<PathBuf>) -> Re
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()
         .map_err(failed)?;
-    paths.sort();
+    paths.sort_by(|one, other| {
+        let (one, other) = (one.as_os_str(), other.as_os_str());
+        natural_order(one.as_encoded_bytes(), other.as_encoded_bytes())
+    });
     for path in paths {
         let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if hidden || path.file_name().is_some_and(|name| name == CHECKSUM) {
@@ -332,6 +382,42 @@ mod tests {
             named(&paths),
             ["a.xml.1", "a.xml.2.gz", "a.xml.10", "a.xml", "b.xml.3", "b.xml.11", "c.xml.x"]
         );
+    }
+
+    #[test]
+    fn numbers_in_names_are_in_order_of_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["page.xml", "page-1.xml", "page-2.xml.gz", "page-010.xml", "page-12.xml"];
+        let paths = names.map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "1").unwrap());
+        let named = |paths: &[PathBuf]| {
+            let sources = sources_of(paths).unwrap();
+            let name =
+                |source: Source| source.path.file_name().unwrap().to_str().unwrap().to_owned();
+            sources.into_iter().map(name).collect::<Vec<String>>()
+        };
+        let by_value = ["page-1.xml", "page-2.xml.gz", "page-010.xml", "page-12.xml", "page.xml"];
+        assert_eq!(named(&[folder.path().to_owned()]), by_value);
+        let mut sorted = paths.clone();
+        sorted.sort();
+        assert_eq!(named(&sorted), by_value, "as from the shell");
+        let [_, first, second, tenth, _] = paths;
+        assert_eq!(
+            named(&[second, first, tenth]),
+            ["page-2.xml.gz", "page-1.xml", "page-010.xml"],
+            "the operator chose another order"
+        );
+    }
+
+    #[test]
+    fn numbers_are_compared_by_value_and_the_rest_by_byte() {
+        let sorted = ["", "a", "a.1", "a.2", "a.10", "a.10.b", "a1", "a01b", "a2", "aa", "b"];
+        for (place, one) in sorted.iter().enumerate() {
+            for (at, other) in sorted.iter().enumerate() {
+                let order = natural_order(one.as_bytes(), other.as_bytes());
+                assert_eq!(order, place.cmp(&at), "{one} and {other}");
+            }
+        }
     }
 
     #[test]
