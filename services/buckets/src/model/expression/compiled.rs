@@ -6,7 +6,7 @@ use regex_automata::meta::Regex;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::{Hir, Look};
 
-use super::correction::corrected;
+use super::correction::{Corrected, corrected};
 use super::error::{ExpressionError, LARGEST};
 use super::source::Source;
 use super::steps;
@@ -35,13 +35,17 @@ impl Expression {
     /// ```
     pub fn parse(text: &str, correct: bool) -> Result<Self, ExpressionError> {
         let mut reasons = Vec::new();
-        let corrected = if correct { corrected(text, &mut reasons) } else { text.to_owned() };
-        let hir = Source::of(&corrected).parse()?;
+        let corrected = match correct {
+            true => corrected(text, &mut reasons),
+            false => Corrected::unchanged(text),
+        };
+        let hir = corrected.parse(text)?;
+        let source = corrected.text;
         let whole = compile(&anchored(&hir))?;
         let notice = (!reasons.is_empty()).then(|| {
-            format!("The expression was changed to \"{corrected}\": {}.", reasons.join("; "))
+            format!("The expression was changed to \"{source}\": {}.", reasons.join("; "))
         });
-        Ok(Self { source: corrected, notice, hir, whole, steps: OnceLock::new() })
+        Ok(Self { source, notice, hir, whole, steps: OnceLock::new() })
     }
 
     /// The corrected expression. It may still have literal quotes.

@@ -1,6 +1,9 @@
 //! Corrects common mistakes in expressions.
 
+use regex_syntax::hir::Hir;
+
 use super::ends::Ends;
+use super::error::ExpressionError;
 use super::source::{self, Source};
 
 const LEADING_STAR: &str = "a leading * was read as .*";
@@ -8,8 +11,41 @@ const UNBALANCED: &str = "an unbalanced bracket was escaped";
 const ANCHORS: &str = "^ and $ are implied and were dropped";
 const BOTH_ENDS: &str = ".* was added on both ends to find the text anywhere";
 
+/// An expression in two states of correction.
+pub(super) struct Corrected {
+    /// With stars and brackets repaired. Only differs from the original by inserted characters.
+    repaired: String,
+    pub(super) text: String,
+}
+
+impl Corrected {
+    /// Wraps an expression that needs no correction.
+    pub(super) fn unchanged(text: &str) -> Self {
+        Self { repaired: text.to_owned(), text: text.to_owned() }
+    }
+
+    /// Parses the corrected expression. Errors have positions in `original`.
+    pub(super) fn parse(&self, original: &str) -> Result<Hir, ExpressionError> {
+        Source::of(&self.text).parse().map_err(|error| match Source::of(&self.repaired).parse() {
+            Err(ExpressionError::Syntax { reason, position }) => {
+                let position = self.original_position(original, position);
+                ExpressionError::Syntax { reason, position }
+            }
+            _ => error,
+        })
+    }
+
+    /// Converts a position in the repaired expression. Inserted characters always differ from the
+    /// character that follows.
+    fn original_position(&self, original: &str, position: usize) -> usize {
+        let mut left = original.chars().peekable();
+        let before = self.repaired.chars().take(position - 1);
+        1 + before.filter(|symbol| left.next_if_eq(symbol).is_some()).count()
+    }
+}
+
 /// Corrects an expression. Adds an entry to `reasons` for every change.
-pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
+pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> Corrected {
     let mut text = text.to_owned();
     for (repair, reason) in [
         (source::with_leading_stars as fn(&str) -> String, LEADING_STAR),
@@ -24,8 +60,9 @@ pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
             reasons.push(reason);
         }
     }
+    let repaired = text.clone();
     let Some(ends) = Ends::of(&text) else {
-        return text;
+        return Corrected { repaired, text };
     };
     let without = ends.without_anchors(&text);
     if without != text {
@@ -33,12 +70,12 @@ pub(super) fn corrected(text: &str, reasons: &mut Vec<&'static str>) -> String {
         text = without.to_owned();
     } else if !ends.reach_anywhere {
         let text_closed = Source::closed(&text);
-        text = if ends.alternation {
+        text = if ends.needs_group {
             format!(".*(?:{text_closed}).*")
         } else {
             format!(".*{text_closed}.*")
         };
         reasons.push(BOTH_ENDS);
     }
-    text
+    Corrected { repaired, text }
 }

@@ -6,8 +6,9 @@ use super::source::Source;
 
 /// Properties of both ends of an expression.
 pub(super) struct Ends {
-    /// Whether this is a top-level alternation. In that case, any anchors belong to its branches.
-    pub(super) alternation: bool,
+    /// Whether this is a top-level alternation, or has flags that would also apply to anything
+    /// appended.
+    pub(super) needs_group: bool,
     /// Whether the expression starts or ends with `.*`, or at least one branch of an alternation
     /// does.
     pub(super) reach_anywhere: bool,
@@ -21,13 +22,14 @@ impl Ends {
         let ast = Source::of(text).ast()?;
         Some(match &ast {
             Ast::Alternation(alternation) => Self {
-                alternation: true,
+                needs_group: true,
                 reach_anywhere: alternation.asts.iter().any(reaches_anywhere),
+                // Any anchors belong to its branches.
                 begins_fixed: false,
                 ends_fixed: false,
             },
             single => Self {
-                alternation: false,
+                needs_group: parts(single).iter().any(is_flags),
                 reach_anywhere: reaches_anywhere(single),
                 begins_fixed: is_assertion(first(single), &AssertionKind::StartLine),
                 ends_fixed: is_assertion(last(single), &AssertionKind::EndLine),
@@ -58,8 +60,13 @@ fn last(ast: &Ast) -> Option<&Ast> {
     parts(ast).last()
 }
 
+fn is_flags(part: &Ast) -> bool {
+    matches!(part, Ast::Flags(_))
+}
+
 fn reaches_anywhere(ast: &Ast) -> bool {
-    is_anything(first(ast)) || is_anything(last(ast))
+    let begins_with = parts(ast).iter().find(|part| !is_flags(part));
+    is_anything(begins_with) || is_anything(last(ast))
 }
 
 fn is_anything(part: Option<&Ast>) -> bool {

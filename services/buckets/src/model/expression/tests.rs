@@ -33,9 +33,13 @@ fn reason(text: &str) -> Option<String> {
 #[case(r#"["]"#, r#".*["].*"#, &["x\"y"], &["xy"])]
 #[case("[]a]", ".*[]a].*", &["x]y", "a"], &["b"])]
 #[case("", ".*.*", &["", "a"], &[])]
-#[case("(?x)abc # comment", ".*(?x)abc # comment\n.*", &["1abc2"], &["comment", "ab"])]
-#[case("(?x)abc # one\n# two\n", ".*(?x)abc # one\n# two\n.*", &["1abc2"], &["ab"])]
+#[case("(?x)abc # comment", ".*(?:(?x)abc # comment\n).*", &["1abc2"], &["comment", "ab"])]
+#[case("(?x)abc # one\n# two\n", ".*(?:(?x)abc # one\n# two\n).*", &["1abc2"], &["ab"])]
 #[case("(?x:a # b\n)c # d", ".*(?x:a # b\n)c # d.*", &["1ac # d2"], &["ac"])]
+#[case("(?-u)abc", ".*(?:(?-u)abc).*", &["éabcé"], &["ab"])]
+#[case("(?-s)a.c", ".*(?:(?-s)a.c).*", &["\nabc\n"], &["a\nc"])]
+#[case("a(?-i)B", ".*(?:a(?-i)B).*", &["xABx"], &["ab"])]
+#[case("(?-i).*B", "(?-i).*B", &["aB"], &["ab", "aBc"])]
 #[case("(?x)a|b # \"c", ".*(?:(?x)a|b # \"c\"\n).*", &["1b2", "a"], &["c"])]
 #[case("a \"b.c", ".*a \"b.c\".*", &["1a b.c2"], &["a bxc", "b.c"])]
 #[case(r#"a "b\""#, ".*a \"b\\\"\".*", &["1a b\"2"], &["a b"])]
@@ -87,7 +91,11 @@ fn noautocorrect_changes_nothing() {
 #[case(r"(a)\1", 4)]
 #[case("a{2,1}", 2)]
 #[case(r#""quoted"a{2,1}"#, 10)]
-#[case(r"\p{Nothing}", 3)]
+#[case(r"\p{Nothing}", 1)]
+#[case(r"a|\p{Nothing}", 3)]
+#[case(r"*a\p{Nothing}", 3)]
+#[case(r"(a\p{Nothing}", 3)]
+#[case("(?-u)a.", 7)]
 fn syntax_errors_have_positions(#[case] given: &str, #[case] place: usize) {
     match Expression::parse(given, true) {
         Err(ExpressionError::Syntax { position, reason }) => {
