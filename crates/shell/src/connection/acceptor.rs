@@ -11,11 +11,11 @@ use super::entrance::Entrance;
 use super::expectation::Expectation;
 use super::guard::Guard;
 use super::http2;
-use super::limits::{KEEP_ALIVE, LINGER};
+use super::limits::LINGER;
 use super::opening::{self, Opened};
 use super::socket::{Protocol, Stream};
 use super::tracked::Tracked;
-use actix_http::{HttpService, Request};
+use actix_http::{HttpService, KeepAlive, Request};
 use actix_service::{IntoServiceFactory, Service, ServiceFactory, fn_factory};
 use actix_web::Error;
 use actix_web::dev::{AppConfig, ServiceResponse};
@@ -71,8 +71,9 @@ where
     let stopping = entrance.stopping.clone();
     let expectation = Expectation(app.clone());
     let service = HttpService::build()
-        .keep_alive(KEEP_ALIVE)
-        // The guard enforces deadlines for all request heads, including the first.
+        // The guard enforces deadlines for all request heads, including the first, and closes idle
+        // connections.
+        .keep_alive(KeepAlive::Os)
         .client_request_timeout(std::time::Duration::ZERO)
         .client_disconnect_timeout(LINGER)
         .h1_allow_half_closed(entrance.half_closed)

@@ -44,6 +44,8 @@ pub(super) struct Guard {
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
     head_state: Head,
+    /// When the last response was sent, until the deadline for the next request is set.
+    answered: Option<Instant>,
     /// Memory used by a long head that is still incomplete.
     head: Option<Held>,
     pipeline: Pipeline,
@@ -99,6 +101,7 @@ impl Guard {
             alarm: Box::pin(sleep_until(deadline.min(Instant::now() + limits.head))),
             alarm_is_set: false,
             head_state: begun.map_or(Head::Awaited, |_| Head::Begun { line: Some(0), length: 0 }),
+            answered: None,
             head: None,
             pipeline: Pipeline::new(),
             linger: None,
@@ -175,7 +178,9 @@ impl Guard {
         }
         if self.head_state == Head::Served {
             self.head_state = Head::Awaited;
-            self.deadline = Instant::now() + KEEP_ALIVE + self.limits.head;
+            // The dispatcher may not have read since then.
+            let answered = self.answered.take().unwrap_or_else(Instant::now);
+            self.deadline = answered + KEEP_ALIVE + self.limits.head;
         }
         if self.alarm_is_set && !self.alarm.is_elapsed() {
             return false;
@@ -430,6 +435,9 @@ impl AsyncWrite for Guard {
                 this.rate.reset();
                 this.resume(context);
                 let idle = this.connection.is_idle();
+                if idle && this.connection.unflushed.get() {
+                    this.answered = Some(Instant::now());
+                }
                 this.connection.unflushed.set(!idle);
                 if idle && !this.pipeline.is_empty() {
                     context.waker().wake_by_ref();

@@ -7,6 +7,7 @@
 //! | Limit | Setting | When it is reached |
 //! |---|---|---|
 //! | time to receive a request head | `HEAD_TIMEOUT` | 408 in the service's format |
+//! | time without a request | 5 s, plus `HEAD_TIMEOUT` for HTTP/1.1 | the connection is closed |
 //! | time to receive 1 KiB of a request body | `BODY_TIMEOUT` | reading the body fails |
 //! | time to receive the rest of a body after responding | 5 s | the connection is closed |
 //! | time for a client to acknowledge 1 KiB of a response | `WRITE_TIMEOUT` | the connection or stream is cut |

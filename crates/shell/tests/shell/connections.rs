@@ -92,6 +92,19 @@ async fn busy_connection_outlives_the_head_timeout() {
 }
 
 #[actix_web::test]
+async fn a_connection_between_requests_is_closed_5_seconds_after_the_head_timeout() {
+    let started = Started::with(|settings| settings.head_timeout = 30).await;
+    let mut stream = connect(&started).await;
+    stream.write_all(b"GET /count?count=1 HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    assert!(some(&mut stream).await.starts_with("HTTP/1.1 200"));
+    started.advance(32_000).await;
+    let read = stream.try_read(&mut [0]);
+    assert_eq!(read.unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "it is still open");
+    started.advance(3_500).await;
+    assert_eq!(rest(&mut stream).await, "");
+}
+
+#[actix_web::test]
 async fn an_offer_of_http2_is_ignored_and_the_connection_kept() {
     let started = Started::new().await;
     let mut stream = connect(&started).await;
