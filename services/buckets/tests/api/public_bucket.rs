@@ -147,6 +147,7 @@ fn answer(behaviour: &Behaviour, target: &str) -> (&'static str, String) {
         }
         Some("nul") => ("200 OK", "<Bad\0Root><a/></Bad\0Root>".to_owned()),
         Some("no-kind") => ("200 OK", "{}".to_owned()),
+        Some("moved") if parameter("moved").is_some() => ("200 OK", s3(behaviour, &parameter)),
         Some("moved") => ("302 Found", String::new()),
         Some("lost") => ("200 OK", endless("")),
         Some("circle") => {

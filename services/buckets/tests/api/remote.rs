@@ -135,7 +135,7 @@ fn object_without_kind_is_not_a_listing() {
 }
 
 #[test]
-fn redirects_to_other_hosts_are_not_followed() {
+fn redirects_to_other_buckets_are_not_followed() {
     let inner = PublicBucket::start(Behaviour { keys: keys(3).into(), ..Behaviour::default() });
     let outer = PublicBucket::start(Behaviour::default());
     let listing = LoadOptions { format: Some("s3".to_owned()), ..options(&outer, "moved") };
@@ -146,6 +146,9 @@ fn redirects_to_other_hosts_are_not_followed() {
     assert_eq!(inner.requests(), 0);
     *outer.behaviour.keys.lock() = keys(2);
     *outer.behaviour.location.lock() = Some("/s3/?encoding-type=url".to_owned());
+    let error = fixture.run(&listing).unwrap_err().to_string();
+    assert!(error.contains("302: the bucket has moved"), "it is another bucket: {error}");
+    *outer.behaviour.location.lock() = Some("/moved/?moved&encoding-type=url".to_owned());
     assert_eq!(fixture.run(&listing).unwrap().counts.added, 2);
 }
 

@@ -7,29 +7,49 @@ use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::{Action, Attempt};
 
-use crate::model::address::provider_of;
+use crate::model::address::{Address, BucketType, provider_of};
 
 /// Maximum number of redirects per request.
 const MOST_REDIRECTS: usize = 3;
 
-/// Follows redirects within the same provider. If the provider is unknown, they must stay on the
-/// same host. Any other redirect is returned as the response.
+/// Follows redirects to other addresses of the same bucket at the same provider. If the provider is
+/// unknown, they must stay at the same host and path. Any other redirect is returned as the
+/// response, since its target's files would be stored as those of the requested bucket.
 pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     let first = attempt.previous().first();
     let allowed = attempt.previous().len() <= MOST_REDIRECTS
-        && first.is_some_and(|first| is_same_provider(first, attempt.url()));
+        && first.is_some_and(|first| is_same_bucket(first, attempt.url()));
     if allowed { attempt.follow() } else { attempt.stop() }
 }
 
-fn is_same_provider(from: &Url, to: &Url) -> bool {
+fn is_same_bucket(from: &Url, to: &Url) -> bool {
     let place = |url: &Url| (url.host_str().map(str::to_owned), url.port_or_known_default());
     let provider = |url: &Url| provider_of(url.host_str()?);
     let is_downgrade = from.scheme() == "https" && to.scheme() != "https";
+    let is_same_path = path(from) == path(to);
     !is_downgrade
         && match provider(from) {
-            None => place(from) == place(to),
-            Some(known) => provider(to) == Some(known) && to.port() == from.port(),
+            None => place(from) == place(to) && is_same_path,
+            Some(known) => {
+                provider(to) == Some(known)
+                    && to.port() == from.port()
+                    && match from.host_str() == to.host_str() {
+                        true => is_same_path,
+                        false => name(from).is_some_and(|from| name(to) == Some(from)),
+                    }
+            }
         }
+}
+
+fn path(url: &Url) -> &str {
+    url.path().trim_end_matches('/')
+}
+
+/// Returns the name of the bucket at a URL, or the account and container for Azure.
+fn name(url: &Url) -> Option<String> {
+    let address = Address::parse(&format!("{}{}", url.host_str()?, path(url))).ok()?;
+    let is_azure = address.kind() == Some(BucketType::Azure);
+    Some(if is_azure { address.to_string() } else { address.name().to_owned() })
 }
 
 /// Resolves hostnames. Providers must have public addresses. Otherwise, a forged DNS response could
@@ -77,12 +97,18 @@ mod tests {
     #[case("https://b.s3.amazonaws.com/", "https://b.storage.googleapis.com/", false)]
     #[case("https://b.s3.amazonaws.com/", "https://127.0.0.1/", false)]
     #[case("https://b.s3.amazonaws.com/", "https://s3.amazonaws.com.example.org/", false)]
-    #[case("http://127.0.0.1:9000/a", "http://127.0.0.1:9000/b", true)]
+    #[case("https://b.s3.amazonaws.com/?a", "https://c.s3.amazonaws.com/?a", false)]
+    #[case("https://s3.amazonaws.com/b.c/", "https://s3.eu-west-1.amazonaws.com/b.c/?a", true)]
+    #[case("https://s3.amazonaws.com/b.c/", "https://b.c.s3.eu-west-1.amazonaws.com/", true)]
+    #[case("https://s3.amazonaws.com/b.c/", "https://s3.amazonaws.com/good/", false)]
+    #[case("http://s3.amazonaws.com/b.c/", "https://s3.amazonaws.com/b.c", true)]
+    #[case("http://127.0.0.1:9000/a", "http://127.0.0.1:9000/b", false)]
+    #[case("http://127.0.0.1:9000/a?x", "http://127.0.0.1:9000/a/?y", true)]
     #[case("http://127.0.0.1:9000/a", "http://127.0.0.1:9001/a", false)]
     #[case("http://files.example.org/", "http://10.0.0.1/", false)]
-    fn redirects_stay_within_provider(#[case] from: &str, #[case] to: &str, #[case] may: bool) {
+    fn redirects_stay_within_the_bucket(#[case] from: &str, #[case] to: &str, #[case] may: bool) {
         let url = |text: &str| Url::parse(text).unwrap();
-        assert_eq!(is_same_provider(&url(from), &url(to)), may);
+        assert_eq!(is_same_bucket(&url(from), &url(to)), may);
     }
 
     #[test]
