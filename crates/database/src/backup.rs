@@ -66,21 +66,30 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let checked = copy().map_err(failed).and_then(|()| check_file(&partial));
     if let Err(error) = checked {
         let _ = std::fs::remove_file(&partial);
+        let _ = remove_journals(&partial);
         return Err(error);
     }
     let place = || -> io::Result<()> {
         // SQLite would replay journals left over from an earlier database into this one.
-        for journal in ["-wal", "-shm", "-journal"] {
-            let mut name = to.as_os_str().to_owned();
-            name.push(journal);
-            if let Err(error) = std::fs::remove_file(&name)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                return Err(error);
-            }
-        }
+        remove_journals(to)?;
+        // The check left some behind.
+        remove_journals(&partial)?;
         std::fs::rename(&partial, to)?;
         File::open(folder)?.sync_all()
     };
     place().map_err(failed)
+}
+
+/// Removes the journals of a database file.
+fn remove_journals(file: &Path) -> io::Result<()> {
+    for journal in ["-wal", "-shm", "-journal"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(journal);
+        if let Err(error) = std::fs::remove_file(&name)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
+    }
+    Ok(())
 }

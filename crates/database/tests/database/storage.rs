@@ -145,6 +145,9 @@ fn restored_database_is_private_and_writable_whatever_the_mode_of_the_backup() {
     settings.restore(&other, "notes", &copy).unwrap();
     let mode = fs::metadata(other.join("notes.db")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+    let files: Vec<_> =
+        fs::read_dir(&other).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["notes.db"], "the check leaves no files");
     let pools = settings.open(&other, "notes", &[&NOTES]).unwrap();
     pools.write_blocking(|db| add(db, "milk", None)).unwrap();
 }
