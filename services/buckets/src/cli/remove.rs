@@ -47,7 +47,10 @@ pub struct UnremoveArguments {
 pub fn remove(context: &JobContext, arguments: &RemoveArguments) -> anyhow::Result<ExitCode> {
     let RemoveArguments { address, prefix, reason, operator, json } = arguments;
     let done = jobs::remove(context, address, prefix, reason, operator)?;
-    let text = format!("{} removed: {} files hidden and purged", done.address, done.files);
+    let text = match done.files {
+        0 => format!("{} is on the removal list: the index has no such files", done.address),
+        files => format!("{} removed: {files} files hidden and purged", done.address),
+    };
     Output::from_json_flag(*json).print(&done, text)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -82,10 +85,11 @@ fn line(removal: &Removal) -> String {
         (None, None) => "waits".to_owned(),
     };
     let prefix = if removal.prefix.is_empty() { "" } else { " below " };
-    let act = format!("{} {}", removal.operator, removal.reason);
-    let act = match act.trim() {
-        "" => String::new(),
-        act => format!(" ({act})"),
+    let act = match (removal.operator.trim(), removal.reason.trim()) {
+        ("", "") => String::new(),
+        (operator, "") => format!(", by {operator}"),
+        ("", reason) => format!(", reason: {reason}"),
+        (operator, reason) => format!(", by {operator}, reason: {reason}"),
     };
     format!("{}{prefix}{}: {state}{act}", removal.address, removal.prefix)
 }
@@ -95,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn removal_without_reason_shows_operator() {
+    fn line_names_the_operator_and_the_reason() {
         let removal = |operator: &str, reason: &str| Removal {
             id: 1,
             address: "a.s3.amazonaws.com".to_owned(),
@@ -109,8 +113,9 @@ mod tests {
             lifted_reason: None,
             lifted_by: None,
         };
-        assert_eq!(line(&removal("anna", "")), "a.s3.amazonaws.com: waits (anna)");
-        assert_eq!(line(&removal("anna", "asked")), "a.s3.amazonaws.com: waits (anna asked)");
+        assert_eq!(line(&removal("anna", "")), "a.s3.amazonaws.com: waits, by anna");
+        let both = "a.s3.amazonaws.com: waits, by anna, reason: asked twice";
+        assert_eq!(line(&removal("anna", "asked twice")), both);
         assert_eq!(line(&removal("", "")), "a.s3.amazonaws.com: waits");
     }
 }

@@ -18,6 +18,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
 /// data is erased. Returns the removal of `address`, with the number of files under all addresses.
+/// Files that an earlier removal has erased don't count.
 pub fn remove(
     context: &JobContext,
     address: &str,
@@ -32,7 +33,7 @@ pub fn remove(
     let first = request(context, vec![address.as_str().to_owned()], prefix, &act)?;
     let mut known = vec![address.as_str().to_owned()];
     let mut waiting = first.clone();
-    let mut done = Vec::new();
+    let (mut done, mut files) = (Vec::new(), 0);
     loop {
         // While we wait, a load may add files that it has already read under another address.
         let others = other_addresses(context, &address, &known)?;
@@ -41,26 +42,28 @@ pub fn remove(
         if waiting.is_empty() {
             break;
         }
-        for id in waiting.drain(..) {
-            done.push(carried_out(context, &address, id)?);
+        for (id, was_done) in waiting.drain(..) {
+            let removal = carried_out(context, &address, id)?;
+            files += if was_done { 0 } else { removal.files };
+            done.push(removal);
         }
     }
     forget_older(context)?;
     clear_log(context)?;
-    let files: i64 = done.iter().map(|removal| removal.files).sum();
-    let given = done.into_iter().find(|removal| first.contains(&removal.id));
+    let is_given = |removal: &Removal| first.iter().any(|(id, _)| *id == removal.id);
+    let given = done.into_iter().find(is_given);
     let given =
         given.ok_or_else(|| JobError::Invalid("the removal was not recorded".to_owned()))?;
     Ok(Removal { files, ..given })
 }
 
-/// Requests a removal for each address and returns their ids.
+/// Requests a removal for each address. Returns their ids, and whether they were completed before.
 fn request(
     context: &JobContext,
     addresses: Vec<String>,
     prefix: &str,
     act: &AuditEntry<'_>,
-) -> Result<Vec<i64>, JobError> {
+) -> Result<Vec<(i64, bool)>, JobError> {
     if addresses.is_empty() {
         return Ok(Vec::new());
     }

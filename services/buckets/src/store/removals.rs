@@ -44,25 +44,28 @@ pub struct AuditEntry<'a> {
 }
 
 /// Requests a takedown. If there is already an identical request, e.g. because the command was
-/// killed, returns that one.
+/// killed, returns that one. Also returns whether the takedown has been completed before.
 pub fn request(
     db: &mut Db,
     address: &str,
     prefix: &str,
     act: &AuditEntry<'_>,
-) -> Result<i64, DatabaseError> {
+) -> Result<(i64, bool), DatabaseError> {
     let same = removal::table
         .filter(removal::address.eq(address))
         .filter(removal::prefix.eq(prefix))
         .filter(removal::reason.eq(act.reason))
         .filter(removal::operator.eq(act.operator))
         .filter(removal::lifted_at.is_null());
-    let listed: Option<i64> =
-        same.select(removal::id).order(removal::id.desc()).first(db).optional()?;
-    if let Some(id) = listed {
-        return Ok(id);
+    let listed: Option<(i64, Option<i64>)> = same
+        .select((removal::id, removal::applied_at))
+        .order(removal::id.desc())
+        .first(db)
+        .optional()?;
+    if let Some((id, applied_at)) = listed {
+        return Ok((id, applied_at.is_some()));
     }
-    Ok(diesel::insert_into(removal::table)
+    let id = diesel::insert_into(removal::table)
         .values((
             removal::address.eq(address),
             removal::prefix.eq(prefix),
@@ -71,7 +74,8 @@ pub fn request(
             removal::requested_at.eq(act.at),
         ))
         .returning(removal::id)
-        .get_result(db)?)
+        .get_result(db)?;
+    Ok((id, false))
 }
 
 /// Returns all takedowns, oldest first.
