@@ -50,6 +50,26 @@ fn broken(error: &PayloadError) -> Fault {
         PayloadError::Io(error) if error.kind() == ErrorKind::OutOfMemory => {
             Fault::Unavailable { retry_after: 1 }
         }
-        other => Fault::MalformedBody { message: other.to_string(), line: 1, column: 1 },
+        PayloadError::Incomplete(_) => interrupted("the request body is incomplete".to_owned()),
+        other => interrupted(format!("the request body cannot be received: {other}")),
+    }
+}
+
+fn interrupted(message: String) -> Fault {
+    Fault::MalformedBody { message, line: 0, column: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_transfer_is_named_without_a_position() {
+        match broken(&PayloadError::Incomplete(None)) {
+            Fault::MalformedBody { message, line: 0, column: 0 } => {
+                assert_eq!(message, "the request body is incomplete");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

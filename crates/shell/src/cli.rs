@@ -15,8 +15,8 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::private_files::keep_private;
 use crate::{
-    LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, memory, openapi, preview,
-    reference, settings, signals,
+    ListenAddress, LogFormat, Preview, Service, ServiceInfo, ShellSettings, logs, memory, openapi,
+    preview, reference, settings, signals,
 };
 
 /// The subcommands of every binary.
@@ -24,8 +24,8 @@ use crate::{
 pub enum CommonCommand {
     /// Serve requests (the default)
     Serve {
-        /// Check the settings, certificate, database and files, print the settings and exit without
-        /// changing anything. The exit code is 2 if `serve` would fail
+        /// Check the settings, addresses, certificate, database and files, print the settings and exit
+        /// without changing anything. The exit code is 2 if `serve` would fail
         #[arg(long)]
         check: bool,
     },
@@ -326,6 +326,13 @@ fn healthcheck(settings: &ShellSettings) -> anyhow::Result<ExitCode> {
     // The exit code is what matters, even if the text can't be printed.
     let _ = writeln!(std::io::stdout(), "{body}");
     Ok(if status == "200" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns whether a server responds on the admin port.
+pub(crate) fn is_running(settings: &ShellSettings) -> bool {
+    let resolved = |bind: &ListenAddress| bind.resolve().unwrap_or_default();
+    let mut addresses = settings.admin_bind.iter().flat_map(resolved);
+    addresses.any(|address| ask(reachable(address)).is_ok_and(|reply| reply.starts_with("HTTP/")))
 }
 
 /// Replaces an unspecified address (`0.0.0.0` or `::`), to which clients can't connect, with the

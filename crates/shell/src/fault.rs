@@ -93,9 +93,10 @@ pub enum Fault {
     InvalidQuery(Vec<Violation>),
     /// Members of the body break a rule.
     InvalidBody(Vec<Violation>),
-    /// The body is not well-formed. Lines and columns are counted from 1.
+    /// The body is not well-formed. Lines and columns are counted from 1, and are 0 if its transfer
+    /// was interrupted.
     MalformedBody {
-        /// The parser's message.
+        /// The parser's message, or why the transfer was interrupted.
         message: String,
         /// The line of the error.
         line: usize,

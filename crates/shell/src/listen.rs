@@ -140,9 +140,46 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
+/// Checks the addresses in a setting by binding them for a moment, without listening. Returns those
+/// that are in use. Unix sockets aren't checked.
+///
+/// # Errors
+/// Returns an error if an address cannot be bound for another reason.
+pub(crate) fn in_use(addresses: &[ListenAddress]) -> anyhow::Result<Vec<SocketAddr>> {
+    let mut taken = Vec::new();
+    for address in addresses {
+        let context = || format!("cannot listen on {address}");
+        let (mut is_usable, mut missing) = (false, None);
+        for ip in address.resolve().with_context(context)? {
+            match bound(ip, addresses) {
+                Ok(_) => is_usable = true,
+                Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                    is_usable = true;
+                    taken.push(ip);
+                }
+                Err(error) if error.kind() == ErrorKind::AddrNotAvailable => missing = Some(error),
+                Err(error) => return Err(error).with_context(context),
+            }
+        }
+        if let Some(error) = missing.filter(|_| !is_usable) {
+            return Err(error).with_context(context);
+        }
+    }
+    Ok(taken)
+}
+
+/// Binds a TCP address and listens on it.
+fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
+    let socket = bound(address, all)?;
+    // Accepted connections inherit this option.
+    socket.set_tcp_notsent_lowat(UNSENT)?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
+
 /// Binds a TCP address. `[::]` also accepts IPv4 connections, unless the setting contains an IPv4
 /// address with the same port.
-fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
+fn bound(address: SocketAddr, all: &[ListenAddress]) -> Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     if address.is_ipv6() && address.port() != 0 {
@@ -150,10 +187,7 @@ fn bind_tcp(address: SocketAddr, all: &[ListenAddress]) -> Result<TcpListener> {
         socket.set_only_v6(all.iter().any(same_port))?;
     }
     socket.bind(&address.into())?;
-    // Accepted connections inherit this option.
-    socket.set_tcp_notsent_lowat(UNSENT)?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// Binds a Unix socket. Replaces a socket that a killed process left behind, but never one that is
@@ -221,6 +255,20 @@ mod tests {
         let both = [format!("0.0.0.0:{port}"), format!("[::]:{port}")];
         let both: Vec<ListenAddress> = both.iter().map(|text| text.parse().unwrap()).collect();
         assert_eq!(bind(&both, "BIND").unwrap().len(), 2);
+    }
+
+    #[test]
+    fn addresses_in_use_and_of_other_machines_are_found() {
+        let addresses = |text: String| [text.parse::<ListenAddress>().unwrap()];
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        assert_eq!(in_use(&addresses(address.to_string())).unwrap(), [address]);
+        drop(listener);
+        assert!(in_use(&addresses(address.to_string())).unwrap().is_empty());
+        // This block is reserved for documentation (RFC 5737).
+        let error = format!("{:#}", in_use(&addresses("192.0.2.1:8080".to_owned())).unwrap_err());
+        assert!(error.starts_with("cannot listen on 192.0.2.1:8080: "), "{error}");
+        assert!(in_use(&addresses("unix:/no/such/folder".to_owned())).unwrap().is_empty());
     }
 
     #[test]

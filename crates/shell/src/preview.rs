@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, tls};
+use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, cli, listen, tls};
 
 /// The parts that a server would use, in report order, each with a description or an error.
 ///
@@ -62,7 +62,7 @@ pub(crate) fn report(
     settings: &[(String, String)],
     own: impl FnOnce(&mut Preview),
 ) -> anyhow::Result<ExitCode> {
-    let mut preview = examine(info, shell);
+    let (mut preview, replaces) = examine(info, shell);
     own(&mut preview);
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{} {}", info.name, info.version)?;
@@ -76,27 +76,43 @@ pub(crate) fn report(
         }
     }
     let faulty = preview.has_faults();
-    writeln!(stdout, "{}", if faulty { "`serve` would fail" } else { "`serve` can start" })?;
+    let verdict = match (faulty, replaces) {
+        (true, _) => "`serve` would fail",
+        (false, true) => "`serve` can start once the running server has stopped",
+        (false, false) => "`serve` can start",
+    };
+    writeln!(stdout, "{verdict}")?;
     stdout.flush()?;
     Ok(ExitCode::from(if faulty { 2 } else { 0 }))
 }
 
-/// Checks the parts that every service uses.
-fn examine(info: &ServiceInfo, settings: &ShellSettings) -> Preview {
+/// Checks the parts that every service uses. Also returns whether a running server uses some of the
+/// addresses, which is fine before an upgrade.
+fn examine(info: &ServiceInfo, settings: &ShellSettings) -> (Preview, bool) {
     let mut preview = Preview::default();
-    preview.add("requests", resolved(&settings.bind));
+    let mut replaces = false;
+    let mut usable = |addresses: &[ListenAddress]| -> anyhow::Result<String> {
+        let text = resolved(addresses)?;
+        let Some(address) = listen::in_use(addresses)?.into_iter().next() else { return Ok(text) };
+        if !cli::is_running(settings) {
+            anyhow::bail!("{address} is in use by another program");
+        }
+        replaces = true;
+        Ok(format!("{text} (in use by the running server)"))
+    };
+    preview.add("requests", usable(&settings.bind));
     if settings.tls_mode == TlsMode::Native {
-        preview.add("HTTPS", resolved(&settings.tls_bind));
+        preview.add("HTTPS", usable(&settings.tls_bind));
         preview.add("certificate", tls::preview(settings));
     }
-    let admin = resolved(&settings.admin_bind);
-    preview.add("health and metrics", admin.and_then(|text| distinct(settings).map(|()| text)));
+    let admin = distinct(settings).and_then(|()| usable(&settings.admin_bind));
+    preview.add("health and metrics", admin);
     preview.add("open files", open_files(settings));
     preview.add("data folder", data_folder(settings, info));
-    preview
+    (preview, replaces)
 }
 
-/// Resolves listen addresses without binding them, because a running server may be using them.
+/// Resolves listen addresses.
 fn resolved(addresses: &[ListenAddress]) -> anyhow::Result<String> {
     let mut all = Vec::new();
     for address in addresses {

@@ -212,6 +212,7 @@ fn fault_text(fault: &Fault) -> String {
             return methods_text(allow);
         }
         Fault::UnsupportedMediaType => "the body must be JSON: Content-Type: application/json",
+        Fault::MalformedBody { message, line: 0, .. } => return message.clone(),
         Fault::MalformedBody { message, line, column } => {
             return format!("{message}: line {line}, column {column}");
         }
@@ -265,7 +266,10 @@ fn violation_text(violation: &Violation) -> String {
         ("choice", "types") => format!("{name} must be of {}", choices(violation).join(", ")),
         ("choice", _) => format!("{name} must be {}", choices(violation).join(" or ")),
         (_, "") => violation.message.clone(),
-        _ => format!("{name} {}", violation.message),
+        _ => {
+            let text = &violation.message;
+            format!("{name} {}", text.strip_prefix("the value ").unwrap_or(text))
+        }
     }
 }
 

@@ -214,6 +214,9 @@ fn messages(fault: &Fault) -> Option<Vec<(String, String)>> {
         Fault::InvalidPath(found) | Fault::InvalidQuery(found) | Fault::InvalidBody(found) => {
             Some(found.iter().map(|found| (found.field.clone(), message(found))).collect())
         }
+        Fault::MalformedBody { line: 0, .. } => {
+            Some(vec![("$".to_owned(), "The body could not be received.".to_owned())])
+        }
         Fault::MalformedBody { line, column, .. } => {
             let message = format!("The body could not be parsed: line {line}, column {column}.");
             Some(vec![("$".to_owned(), message)])

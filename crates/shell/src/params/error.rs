@@ -59,7 +59,16 @@ impl de::Error for Failure {
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new("type", format!("{unexpected} is not {expected}"))
+        let sent = match unexpected {
+            Unexpected::Bool(_) => "a boolean",
+            Unexpected::Unsigned(_) | Unexpected::Signed(_) | Unexpected::Float(_) => "a number",
+            Unexpected::Char(_) | Unexpected::Str(_) => "a string",
+            Unexpected::Unit | Unexpected::Option => "null",
+            Unexpected::Seq => "an array",
+            Unexpected::Map => "an object",
+            other => return Self::new("type", format!("{other} is not {expected}")),
+        };
+        Self::new("type", format!("the value is {sent}, not {expected}"))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {

@@ -119,6 +119,9 @@ async fn bad_alerts_are_refused() {
     assert_eq!((status, &answer["code"]), (400, &json!("invalid_regexp")));
     let (status, answer) = app.save(json!({"name": "", "query": "keywords=a"})).await;
     assert_eq!((status, &answer["parameter"]), (400, &json!("name")));
+    let (status, answer) = app.save(json!({"name": 1, "query": "keywords=a"})).await;
+    let error = json!("name is a number, not a string");
+    assert_eq!((status, &answer["error"]), (400, &error));
     for webhook in [
         "ftp://example.org",
         "http://127.0.0.1/",

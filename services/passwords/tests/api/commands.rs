@@ -1,5 +1,7 @@
 //! The remaining commands.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 
 use passwords::model::{Entry, Kind};
@@ -214,7 +216,10 @@ fn serve_check_describes_the_start_and_exits_2_if_it_would_fail() {
     let data = Data::new();
     let file = data.activate(Kind::Sha1, &Numbers::new(1).entries(Kind::Sha1, &[(5, 9)]));
     let before = names(data.path());
-    let usable = data.run(&["serve", "--check", "--tls-mode", "native"]);
+    let free = "127.0.0.1:0";
+    let addresses = ["--bind", free, "--tls-bind", free, "--admin-bind", free];
+    let usable =
+        data.run(&[&["serve", "--check", "--tls-mode", "native"][..], &addresses].concat());
     assert_eq!(usable.code, Some(0), "{}", usable.out);
     assert!(usable.out.contains(&format!("sha1: 9 digests in {}\n", file.display())));
     assert!(usable.out.contains("  TLS_MODE=native\n"), "{}", usable.out);
@@ -229,6 +234,31 @@ fn serve_check_describes_the_start_and_exits_2_if_it_would_fail() {
     let twice = data.run(&["serve", "--check", "--bind", one, "--admin-bind", one]);
     assert_eq!(twice.code, Some(2), "{}", twice.out);
     assert!(twice.out.contains("127.0.0.1:1 is used twice in BIND,"), "{}", twice.out);
+    let listener = TcpListener::bind(free).unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
+    let check = |bind: &str, admin: &str| {
+        data.run(&["serve", "--check", "--bind", bind, "--tls-bind", free, "--admin-bind", admin])
+    };
+    let unusable = check(&taken, free);
+    assert_eq!(unusable.code, Some(2), "{}", unusable.out);
+    assert!(unusable.out.contains("is in use by another program"), "{}", unusable.out);
+    assert_eq!(check("192.0.2.1:8080", free).code, Some(2), "an address of another machine");
+    let admin = TcpListener::bind(free).unwrap();
+    let answering = admin.local_addr().unwrap().to_string();
+    let server = std::thread::spawn(move || {
+        // Both addresses are in use, and each is asked about.
+        for stream in admin.incoming().take(2) {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).unwrap() > 0);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nok").unwrap();
+        }
+    });
+    let upgrade = check(&taken, &answering);
+    assert_eq!(upgrade.code, Some(0), "{}", upgrade.out);
+    let end = "`serve` can start once the running server has stopped\n";
+    assert!(upgrade.out.ends_with(end), "{}", upgrade.out);
+    server.join().unwrap();
     assert_eq!(names(data.path()), before, "a check changes nothing");
     std::fs::write(&file, b"not a corpus").unwrap();
     assert_eq!(data.run(&["serve", "--check"]).code, Some(2));
