@@ -34,6 +34,18 @@ const ROOM: usize = 1 << 20;
 /// How long an exiting process waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
+/// Modules of libraries whose lines below a level are of no use. `RUST_LOG` can enable them.
+const QUIET: [(&str, LevelFilter); 3] = [
+    // Lines about threads and sockets that duplicate ours.
+    ("actix_server", LevelFilter::Warn),
+    // Logs malformed requests as errors, but the shell already answers them, counts them, and puts
+    // them in the access log.
+    ("actix_http::h1::dispatcher", LevelFilter::Off),
+    // Warns if segments are gone when their merge ends, which is normal: a publish drops segments
+    // whose files it has all replaced. The merge's result is then discarded.
+    ("tantivy::indexer::segment_manager", LevelFilter::Error),
+];
+
 static LINES: Lines = Lines::new(ROOM);
 /// The line format, which is set when logging starts.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
@@ -66,11 +78,9 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
         return Err(format!("RUST_LOG: {error}"));
     }
     let mut builder = Builder::new();
-    // Its lines about threads and sockets duplicate ours, but `RUST_LOG` can enable them.
-    builder.filter_module("actix_server", LevelFilter::Warn);
-    // Logs malformed requests as errors, but the shell already answers them, counts them, and puts
-    // them in the access log.
-    builder.filter_module("actix_http::h1::dispatcher", LevelFilter::Off);
+    for (module, level) in QUIET {
+        builder.filter_module(module, level);
+    }
     if has_colours() {
         builder.write_style(WriteStyle::Always);
     }
@@ -276,6 +286,8 @@ fn members(record: &Record<'_>) -> Map<String, Json> {
 
 #[cfg(test)]
 mod tests {
+    use log::Log as _;
+
     use super::*;
 
     #[test]
@@ -289,6 +301,24 @@ mod tests {
         assert_eq!(format(&["x", "--log-format", "json", "--bad"], None), LogFormat::Json);
         assert_eq!(format(&["x", "--log-format=text"], Some("json")), LogFormat::Text);
         assert_eq!(format(&["x", "--log-formatter=json"], None), LogFormat::Text);
+    }
+
+    #[test]
+    fn useless_lines_of_libraries_are_shown_on_request() {
+        let shows = |filter: &str, target: &str, level: Level| {
+            let mut builder = Builder::new();
+            for (module, level) in QUIET {
+                builder.filter_module(module, level);
+            }
+            let logger = builder.parse_filters(filter).build();
+            logger.enabled(&log::Metadata::builder().target(target).level(level).build())
+        };
+        let merges = "tantivy::indexer::segment_manager";
+        for filter in ["info", "warn"] {
+            assert!(!shows(filter, merges, Level::Warn) && shows(filter, merges, Level::Error));
+            assert!(shows(filter, "tantivy::indexer::segment_updater", Level::Warn));
+        }
+        assert!(shows(&format!("info,{merges}=warn"), merges, Level::Warn));
     }
 
     #[test]
