@@ -92,8 +92,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses an address. Ignores the scheme, letter case and trailing slashes, and accepts
-    /// path-style addresses.
+    /// Parses an address. Ignores the scheme, its default port, letter case and trailing slashes,
+    /// and accepts path-style addresses.
     ///
     /// ```
     /// use buckets::model::{Address, BucketType};
@@ -112,11 +112,13 @@ impl Address {
         if !text.chars().all(allowed) {
             return Err(AddressError::BadCharacter);
         }
+        let default_port = if text.starts_with("http://") { ":80" } else { ":443" };
         let (text, name_only) = without_scheme(&text);
         if let Some(suffix) = name_only {
             return Self::named(text, suffix, suffix_type(suffix));
         }
         let (host, container) = text.split_once('/').unwrap_or((text, ""));
+        let host = host.strip_suffix(default_port).unwrap_or(host);
         if host.is_empty() {
             return Err(AddressError::Empty);
         }
@@ -294,6 +296,8 @@ mod tests {
         "n",
         BucketType::Aws
     )]
+    #[case("https://n.s3.amazonaws.com:443/", "n.s3.amazonaws.com", "n", BucketType::Aws)]
+    #[case("http://s3.amazonaws.com:80/n", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case("s3://N", "n.s3.amazonaws.com", "n", BucketType::Aws)]
     #[case(
         "HTTP://acc.blob.core.windows.net/Box/",
