@@ -16,6 +16,7 @@ mod docs;
 mod edge;
 mod fault;
 mod health;
+mod healthcheck;
 mod host;
 mod info;
 mod listen;

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use crate::{ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, cli, listen, tls};
+use crate::{
+    ListenAddress, ServiceInfo, ShellSettings, TlsMode, capacity, healthcheck, listen, tls,
+};
 
 /// The parts that a server would use, in report order, each with a description or an error.
 ///
@@ -94,7 +96,7 @@ fn examine(info: &ServiceInfo, settings: &ShellSettings) -> (Preview, bool) {
     let mut usable = |addresses: &[ListenAddress]| -> anyhow::Result<String> {
         let text = resolved(addresses)?;
         let Some(address) = listen::in_use(addresses)?.into_iter().next() else { return Ok(text) };
-        if !cli::is_running(settings) {
+        if !healthcheck::is_running(settings) {
             anyhow::bail!("{address} is in use by another program");
         }
         replaces = true;

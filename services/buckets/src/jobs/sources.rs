@@ -114,9 +114,9 @@ impl Source {
 }
 
 /// Finds the sources for the paths given to a command. Folders are read recursively and in order of
-/// file name, with numbers in order of value. Dotfiles are silently skipped; pipes, sockets, devices, broken links and circular
-/// links are skipped with a notice. If a folder has several inventories with the same
-/// configuration, only the newest complete one is read.
+/// file name, with numbers in order of value. Dotfiles are silently skipped; pipes, sockets,
+/// devices, broken links and circular links are skipped with a notice. If a folder has several
+/// inventories with the same configuration, only the newest complete one is read.
 pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     let mut found = Found::default();
     for path in paths {
@@ -136,9 +136,9 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// Sorts files whose names only differ in numbers by these numbers, since `page-10.xml` comes before
-/// `page-2.xml` when sorted by name, as by the shell. Files in any other order keep it, except for
-/// the pages `ADDRESS.xml.N` of a listing. Other sources keep their positions.
+/// Sorts files whose names only differ in numbers by these numbers, since `page-10.xml` comes
+/// before `page-2.xml` when sorted by name, as by the shell. Files in any other order keep it,
+/// except for the pages `ADDRESS.xml.N` of a listing. Other sources keep their positions.
 fn sort_pages(sources: &mut [Source]) {
     let mut series: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (place, source) in sources.iter().enumerate() {

@@ -15,8 +15,6 @@ use std::path::Path;
 
 use crc32fast::Hasher;
 
-use super::column::PathColumn;
-
 /// Name of the file.
 pub(super) const SUMS: &str = "sums";
 /// Maximum number of rows in a block. Erasing one of them reads the block.
@@ -128,19 +126,24 @@ pub(super) fn unchecked_rows(folder: &Path, rows: u64) -> io::Result<u64> {
     Ok(absent.map(|place| rows_in(&blocks, place)).map(|rows| rows.end - rows.start).sum())
 }
 
-/// Returns the blocks of a column that don't match their checksums. Their structure must be valid.
-pub(super) fn damaged(folder: &Path, column: &PathColumn) -> io::Result<Vec<Range<u64>>> {
-    let blocks = stored(folder, column.rows())?;
+/// Returns the blocks among the first `rows` rows that don't match their checksums. `compute`
+/// returns the current checksum of rows in the column, or `None` if their ends are invalid.
+pub(super) fn damaged(
+    folder: &Path,
+    rows: u64,
+    compute: impl Fn(Range<u64>) -> Option<u32>,
+) -> io::Result<Vec<Range<u64>>> {
+    let blocks = stored(folder, rows)?;
     let differs = |place: &usize| {
         let block = blocks[*place];
-        block.has_sum() && column.checksum(rows_in(&blocks, *place)) != Some(block.sum)
+        block.has_sum() && compute(rows_in(&blocks, *place)) != Some(block.sum)
     };
     let found: Vec<usize> = (0..blocks.len()).filter(differs).collect();
     if found.is_empty() {
         return Ok(Vec::new());
     }
     // A removal may have erased rows since the checksums were read. It has changed these entries.
-    let now = stored(folder, column.rows())?;
+    let now = stored(folder, rows)?;
     let is_unchanged = |place: &usize| now.get(*place) == Some(&blocks[*place]);
     Ok(found.into_iter().filter(is_unchanged).map(|place| rows_in(&blocks, place)).collect())
 }
@@ -200,7 +203,11 @@ impl Checksums {
 
     /// Marks the blocks of these rows, which are in ascending order and about to be erased. Damaged
     /// blocks aren't marked, so that they keep their checksum and `verify` still reports them.
-    pub(super) fn mark(&mut self, column: &PathColumn, rows: &[u64]) -> io::Result<()> {
+    pub(super) fn mark(
+        &mut self,
+        rows: &[u64],
+        compute: impl Fn(Range<u64>) -> Option<u32>,
+    ) -> io::Result<()> {
         let mut marked: Vec<usize> = Vec::new();
         let mut last = None;
         for &row in rows {
@@ -210,7 +217,7 @@ impl Checksums {
             }
             let block = self.blocks[place];
             let rows = rows_in(&self.blocks, place);
-            if block.has_sum() && column.checksum(rows) == Some(block.sum) {
+            if block.has_sum() && compute(rows) == Some(block.sum) {
                 self.blocks[place].sum = ERASING;
                 marked.push(place);
             }
@@ -224,11 +231,11 @@ impl Checksums {
     }
 
     /// Computes the checksums of marked blocks once their rows have been erased.
-    pub(super) fn settle(&mut self, column: &PathColumn) -> io::Result<()> {
+    pub(super) fn settle(&mut self, compute: impl Fn(Range<u64>) -> Option<u32>) -> io::Result<()> {
         let is_marked = |place: &usize| self.blocks[*place].sum == ERASING;
         let marked: Vec<usize> = (0..self.blocks.len()).filter(is_marked).collect();
         for &place in &marked {
-            if let Some(sum) = column.checksum(rows_in(&self.blocks, place)) {
+            if let Some(sum) = compute(rows_in(&self.blocks, place)) {
                 self.blocks[place].sum = sum;
             }
         }
@@ -245,7 +252,7 @@ impl Checksums {
 
 #[cfg(test)]
 mod tests {
-    use super::super::column::ColumnWriter;
+    use super::super::column::{ColumnWriter, PathColumn};
     use super::*;
 
     const ROWS: u64 = 10_000;
@@ -269,7 +276,7 @@ mod tests {
 
     /// Returns the damaged blocks.
     fn found(folder: &Path, column: &PathColumn) -> Vec<(u64, u64)> {
-        let damaged = damaged(folder, column).unwrap();
+        let damaged = damaged(folder, column.rows(), |rows| column.checksum(rows)).unwrap();
         damaged.into_iter().map(|rows| (rows.start, rows.end)).collect()
     }
 

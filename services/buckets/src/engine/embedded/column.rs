@@ -208,7 +208,8 @@ impl ColumnWriter {
         };
         column.blank_tail()?;
         if column.sums.is_marked() {
-            column.sums.settle(&PathColumn::open(folder, rows, bytes)?)?;
+            let erased = PathColumn::open(folder, rows, bytes)?;
+            column.sums.settle(|rows| erased.checksum(rows))?;
         }
         Ok(column)
     }
@@ -283,7 +284,7 @@ impl ColumnWriter {
         column: &PathColumn,
         rows: &[u64],
     ) -> Result<(), EngineError> {
-        Ok(self.sums.mark(column, rows)?)
+        Ok(self.sums.mark(rows, |rows| column.checksum(rows))?)
     }
 
     /// Overwrites the paths in these rows with NULs and syncs the file. The rows must have been
@@ -296,7 +297,7 @@ impl ColumnWriter {
             file.write_all_at(&zeros[..(end - start).min(zeros.len())], start as u64)?;
         }
         file.sync_data()?;
-        Ok(self.sums.settle(column)?)
+        Ok(self.sums.settle(|rows| column.checksum(rows))?)
     }
 }
 

@@ -38,11 +38,11 @@ fn column_faults(folder: &Path, column: &PathColumn) -> Result<Vec<String>, Engi
     if !faults.is_empty() {
         return Ok(faults);
     }
-    let damaged = checksums::damaged(folder, column)?.into_iter().take(MOST_NAMED);
+    let damaged = checksums::damaged(folder, column.rows(), |rows| column.checksum(rows))?;
     let named = |rows: Range<u64>| {
         format!("path column: rows {} to {} are damaged", rows.start, rows.end.saturating_sub(1))
     };
-    Ok(damaged.map(named).collect())
+    Ok(damaged.into_iter().take(MOST_NAMED).map(named).collect())
 }
 
 /// Verifies the checksums of the inverted index.
