@@ -1,6 +1,6 @@
 //! Output of commands: JSON for programs, text for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::process::ExitCode;
 
@@ -45,12 +45,14 @@ impl Output {
 
     /// Prints the outcome of a load. The exit code is 3 if rows were skipped.
     pub fn print_outcome(self, outcome: &Outcome) -> anyhow::Result<ExitCode> {
-        let Outcome { job, read, accepted, skipped, added, notices, reasons, skips } = outcome;
-        let silent = if *notices { "" } else { ", without notices" };
+        let Outcome { job, read, accepted, skipped, added, reasons, skips, .. } = outcome;
+        let silent = if outcome.notices { "" } else { ", without notices" };
+        let (empty, columns) = (shown_empty(outcome.empty), shown_columns(&outcome.columns));
         self.print(
             outcome,
             format!(
-                "job {job}: {read} read, {accepted} accepted, {skipped} skipped, {added} added{silent}"
+                "job {job}: {read} read{columns}, {accepted} accepted, {skipped} skipped{empty}, \
+                 {added} added{silent}"
             ),
         )?;
         print_skips(reasons, skips);
@@ -62,13 +64,15 @@ impl Output {
 
     /// Prints the outcome of a dry run. The exit code is 3 if rows would be skipped.
     pub fn print_forecast(self, forecast: &Forecast) -> anyhow::Result<ExitCode> {
-        let Forecast { read, accepted, skipped, new, known, linked, opted_out, reasons, skips } =
-            forecast;
+        let Forecast { read, accepted, skipped, new, known, linked, opted_out, .. } = forecast;
+        let Forecast { reasons, skips, .. } = forecast;
+        let (empty, columns) = (shown_empty(forecast.empty), shown_columns(&forecast.columns));
         self.print(
             forecast,
             format!(
-                "nothing was changed; {read} read, {accepted} accepted, {skipped} skipped; {new} new, \
-                 {known} of known addresses, {linked} already linked, {opted_out} opted out"
+                "nothing was changed; {read} read{columns}, {accepted} accepted, \
+                 {skipped} skipped{empty}; {new} new, {known} of known addresses, {linked} already \
+                 linked, {opted_out} opted out"
             ),
         )?;
         print_skips(reasons, skips);
@@ -76,7 +80,18 @@ impl Output {
     }
 }
 
-/// Maximum number of skipped rows to print.
+/// Returns the part of a report about rows without an address.
+fn shown_empty(rows: i64) -> String {
+    if rows == 0 { String::new() } else { format!(", {rows} without an address") }
+}
+
+/// Returns the part of a report about the columns that addresses were read from.
+fn shown_columns(columns: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = columns.iter().take(PRINTED).map(String::as_str).collect();
+    if names.is_empty() { String::new() } else { format!(" from {}", names.join(", ")) }
+}
+
+/// Maximum number of skipped rows or columns to print.
 const PRINTED: usize = 20;
 
 fn print_skips(reasons: &BTreeMap<SkipReason, i64>, skips: &[(u64, SkipReason)]) {

@@ -81,6 +81,7 @@ async fn dry_run_reports_the_result_of_a_load_and_changes_nothing() {
         opted_out: 1,
         reasons: [(SkipReason::Address, 1)].into(),
         skips: vec![(6, SkipReason::Address)],
+        ..Forecast::default()
     };
     assert_eq!(forecast, expected);
     assert_eq!((addresses(&app).await, app.change(jobs::all).await.len()), before);

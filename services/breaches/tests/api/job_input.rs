@@ -200,8 +200,19 @@ fn input_without_lines_is_refused() {
     }
     assert!(all_jobs(&operator).iter().all(|job| job.state == "failed"));
     assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]), "");
-    // A header, or a text without an address, counts as a line.
-    let header = operator.folder.write("header.csv", "email,name\n");
-    let csv = ["accounts", "load", "--breach", "Alpha", "--format", "csv"];
-    operator.run(&[&csv[..], &[header.to_str().unwrap()]].concat());
+    // Neither does a header or a text contain an address.
+    for (format, content) in [
+        ("csv", "email,name\n"),
+        ("csv", "email,name\n,x\nNULL,y\n"),
+        ("text", "no address\n"),
+        ("sql", "INSERT INTO users (id, email) VALUES (1, NULL);\n"),
+        ("jsonl", "{\"email\":null}\n"),
+    ] {
+        let file = operator.folder.write("nothing", content);
+        let load = [&accounts[..], &["--format", format, file.to_str().unwrap()]].concat();
+        let refused = run_in(&operator, operator.folder.path(), &load);
+        let text = errors(&refused);
+        assert_eq!(refused.status.code(), Some(1), "{content}: {text}");
+        assert!(text.contains("no addresses were found; nothing was loaded"), "{text}");
+    }
 }

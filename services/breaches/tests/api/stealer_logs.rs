@@ -80,6 +80,7 @@ async fn dry_run_counts_pairs_and_changes_nothing() {
         opted_out: 0,
         reasons: [(SkipReason::Address, 1)].into(),
         skips: vec![(9, SkipReason::Address)],
+        ..Forecast::default()
     };
     assert_eq!(forecast, expected);
     let stored = app.json_with(&key, "/api/v3/stealerlogsbyemaildomain/example.com").await;

@@ -1,5 +1,7 @@
 //! Reads addresses from files: lines, combo lists, CSV, JSON, SQL dumps or free text.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read};
 
 use batch::{BoundedLines, Line};
@@ -8,8 +10,8 @@ use super::csv_columns::{self, Column, Width};
 use super::csv_records::Record;
 use super::each::Each;
 use super::input::MAX_LINE;
-use super::skip_reason::SkipReason;
-use super::{json_reader, sql_reader, text_reader};
+use super::skip_reason::{self, SkipReason};
+use super::{json_reader, secret_names, sql_reader, text_reader};
 use crate::model::loaded_address;
 
 /// File format.
@@ -37,6 +39,8 @@ pub enum Format {
 /// the address; by default, that's any of `: ; , |`, whitespace, or any character that can't be in
 /// a host name.
 ///
+/// Returns the names of the columns or fields that the addresses were in.
+///
 /// # Errors
 /// Returns I/O errors. Also fails if the column contains secrets.
 pub fn read(
@@ -44,21 +48,22 @@ pub fn read(
     format: &Format,
     delimiter: Option<&str>,
     each: Each<'_>,
-) -> io::Result<()> {
+) -> io::Result<BTreeSet<String>> {
     if let Format::Jsonl(Some(path)) | Format::Json(Some(path)) = format
-        && path.split('.').any(csv_columns::is_secret)
+        && path.split('.').any(secret_names::is_secret)
     {
         return Err(io::Error::other("the field contains secrets and is not read"));
     }
     let input = BufReader::with_capacity(1 << 20, input);
+    let none = |()| BTreeSet::new();
     match format {
-        Format::Lines => read_lines(input, each),
-        Format::Combo => read_combo(input, delimiter, each),
+        Format::Lines => read_lines(input, each).map(none),
+        Format::Combo => read_combo(input, delimiter, each).map(none),
         Format::Csv(column) => read_csv(input, delimiter, column.as_deref(), each),
         Format::Jsonl(column) => json_reader::read_lines(input, column.as_deref(), each),
         Format::Json(column) => json_reader::read_documents(input, column.as_deref(), each),
         Format::Sql(column) => sql_reader::read(input, column.as_deref(), each),
-        Format::Text => text_reader::read(input, each),
+        Format::Text => text_reader::read(input, each).map(none),
     }
 }
 
@@ -88,9 +93,12 @@ fn read_csv(
     delimiter: Option<&str>,
     wanted: Option<&str>,
     each: Each<'_>,
-) -> io::Result<()> {
+) -> io::Result<BTreeSet<String>> {
+    let names = RefCell::new(BTreeSet::new());
     let find = |first: &Record| {
-        let Column { place, header } = csv_columns::find_addresses(first, wanted)?;
+        let column = csv_columns::find_addresses(first, wanted)?;
+        names.borrow_mut().insert(csv_columns::shown_name(first, &column, wanted));
+        let Column { place, header } = column;
         let width = match header {
             true => Width::of(first, place),
             false => Width::without_header(first, &[place]),
@@ -99,11 +107,12 @@ fn read_csv(
     };
     csv_columns::each_row(input, delimiter, find, &mut |line, row| {
         let cell = row.and_then(|(record, (place, width))| match width.fits(record) {
-            true => csv_columns::text_cell(record, *place),
+            true => csv_columns::text_cell(record, *place).and_then(skip_reason::present),
             false => Err(SkipReason::Column),
         });
         each(line, cell)
-    })
+    })?;
+    Ok(names.into_inner())
 }
 
 /// Reads the address at the start of each line. The rest of the line is usually a secret, so it's
@@ -190,7 +199,7 @@ mod tests {
     }
 
     fn separated(bytes: &[u8], format: &Format, delimiter: Option<&str>) -> Found {
-        collect(|each| read(bytes, format, delimiter, each)).unwrap()
+        collect(|each| read(bytes, format, delimiter, each).map(drop)).unwrap()
     }
 
     #[test]
@@ -215,6 +224,56 @@ mod tests {
         }
         let bare = b"1,\"a\n@b.example\"\n2,c@d.example\n";
         assert_eq!(all(bare, &Format::Csv(None)).len(), 2);
+    }
+
+    #[test]
+    fn column_of_addresses_takes_precedence_over_logins_in_every_format() {
+        let sql = "INSERT INTO u (id, username, user_email) VALUES (1, 'joe', 'a@b.example');";
+        for (text, format, name) in [
+            ("id,username,user_email\n1,joe,a@b.example\n", Format::Csv(None), "user_email"),
+            (sql, Format::Sql(None), "u.user_email"),
+            (r#"{"username":"joe","user_email":"a@b.example"}"#, Format::Jsonl(None), "user_email"),
+            (r#"{"username":"joe","user_email":"a@b.example"}"#, Format::Json(None), "user_email"),
+        ] {
+            let found: Vec<_> =
+                all(text.as_bytes(), &format).into_iter().map(|row| row.1).collect();
+            assert_eq!(found, [Ok("a@b.example".to_owned())], "{format:?}");
+            let names = read(text.as_bytes(), &format, None, &mut |_, _| Ok(())).unwrap();
+            assert_eq!(Vec::from_iter(names), [name], "{format:?}");
+        }
+        let sql =
+            "INSERT INTO u (billing_email, work_email) VALUES ('x@y.example', 'a@b.example');";
+        for (text, format) in [
+            ("billing_email,work_email\nx@y.example,a@b.example\n", Format::Csv(None)),
+            (sql, Format::Sql(None)),
+            (r#"{"billing_email":"x@y.example","work_email":"a@b.example"}"#, Format::Jsonl(None)),
+            (r#"{"billing_email":"x@y.example","work_email":"a@b.example"}"#, Format::Json(None)),
+        ] {
+            let refused = read(text.as_bytes(), &format, None, &mut |_, _| Ok(())).unwrap_err();
+            assert!(refused.to_string().contains("may contain the addresses"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn rows_without_an_address_are_empty_in_every_format() {
+        let copy = "COPY u (id, email) FROM stdin;\n1\t\\N\n2\t\n3\ta@b.example\n\\.\n";
+        let sql = "INSERT INTO u (id, email) VALUES (1, NULL), (2, ''), (3, 'a@b.example');";
+        for (text, format) in [
+            ("id,email\n1,\n2,NULL\n3,\\N\n4,a@b.example\n", Format::Csv(None)),
+            (copy, Format::Sql(None)),
+            (sql, Format::Sql(None)),
+            (
+                "{\"email\":null}\n{\"email\":\"\"}\n{}\n{\"email\":\"a@b.example\"}",
+                Format::Jsonl(None),
+            ),
+            ("[{\"email\":null},{\"email\":\"\"},{\"email\":\"a@b.example\"}]", Format::Json(None)),
+        ] {
+            let mut found: Vec<_> =
+                all(text.as_bytes(), &format).into_iter().map(|row| row.1).collect();
+            assert_eq!(found.pop(), Some(Ok("a@b.example".to_owned())), "{format:?}");
+            assert!(found.len() > 1, "{format:?}");
+            assert!(found.iter().all(|row| *row == Err(SkipReason::Empty)), "{found:?}");
+        }
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::io::{self, BufRead};
 
+use super::address_titles::{self, Choice};
 use super::csv_records::{Record, Records};
 use super::missing_column::MissingColumn;
+use super::secret_names::is_secret;
 use super::skip_reason::SkipReason;
 use crate::model::{loaded_address, website};
 
@@ -50,48 +52,6 @@ pub fn looks_like_address(cell: &[u8]) -> bool {
 /// Returns `true` if a cell contains a URL with a scheme.
 pub fn looks_like_url(cell: &[u8]) -> bool {
     memchr::memmem::find(cell, b"://").is_some()
-}
-
-/// Returns `true` if the title suggests that the column contains secrets. Such columns are never
-/// read, even if the operator asks for one.
-pub fn is_secret(title: &str) -> bool {
-    const WHOLE: [&str; 9] = ["pass", "pw", "pin", "otp", "totp", "psw", "pswd", "pwrd", "clave"];
-    const PARTS: [&str; 28] = [
-        "password",
-        "passwd",
-        "passwrd",
-        "passphrase",
-        "passcode",
-        "passwort",
-        "kennwort",
-        "pwd",
-        "secret",
-        "motdepasse",
-        "contraseña",
-        "contrasena",
-        "senha",
-        "wachtwoord",
-        "пароль",
-        "parola",
-        "hasło",
-        "haslo",
-        "heslo",
-        "jelszó",
-        "jelszo",
-        "salasana",
-        "lösenord",
-        "adgangskode",
-        "şifre",
-        "密码",
-        "パスワード",
-        "비밀번호",
-    ];
-    let title = title.to_lowercase();
-    let mut words = title.split(|c: char| !c.is_alphanumeric());
-    let joined: String = title.chars().filter(|c| c.is_alphanumeric()).collect();
-    // Columns such as "secretary" do not contain secrets.
-    let joined = joined.replace("secretar", "");
-    words.any(|word| WHOLE.contains(&word)) || PARTS.iter().any(|part| joined.contains(part))
 }
 
 /// Rejects a column if its title suggests secrets.
@@ -152,28 +112,28 @@ impl Width {
     }
 }
 
-/// Lowercase titles of address columns.
-pub const ADDRESS_TITLES: [&str; 14] = [
-    "email",
-    "e-mail",
-    "mail",
-    "email address",
-    "email_address",
-    "emailaddress",
-    "e-mail address",
-    "username",
-    "user",
-    "login",
-    "user name",
-    "login name",
-    "login_name",
-    "username_value",
-];
-
-/// Finds the address column. In a list of logins, its title may be `username`.
+/// Finds the address column. If no title mentions addresses, it may be titled `username`.
+///
+/// # Errors
+/// Fails if the column is missing, is one of several, or contains secrets.
 pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, MissingColumn> {
-    let mut column = find_column(first, wanted, &ADDRESS_TITLES, looks_like_address)
-        .ok_or_else(|| MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses")))?;
+    let missing = || MissingColumn::of(first.iter(), wanted.unwrap_or("of addresses"));
+    let mut column = match wanted {
+        Some(_) => find_column(first, wanted, &[], looks_like_address).ok_or_else(missing)?,
+        None => {
+            let titles: Vec<_> = first.iter().map(String::from_utf8_lossy).collect();
+            match address_titles::choose(titles.iter().map(|title| &**title)) {
+                Choice::Column(place) => Column { place, header: true },
+                Choice::Ambiguous(places) => {
+                    return Err(MissingColumn::ambiguous_addresses(first.iter(), &places));
+                }
+                Choice::Missing => {
+                    let place = first.iter().position(looks_like_address).ok_or_else(missing)?;
+                    Column { place, header: false }
+                }
+            }
+        }
+    };
     if column.header {
         refuse_secrets(first, column.place)?;
     } else if wanted.is_none()
@@ -183,6 +143,16 @@ pub fn find_addresses(first: &Record, wanted: Option<&str>) -> Result<Column, Mi
         column.place = place;
     }
     Ok(column)
+}
+
+/// Returns the name of the address column, for reports. Only titles that the operator or this
+/// program knows are shown, since the first row may contain secrets.
+pub fn shown_name(first: &Record, column: &Column, wanted: Option<&str>) -> String {
+    let is_known = column.header && wanted.is_none_or(|wanted| wanted.parse::<usize>().is_err());
+    match first.get(column.place).filter(|_| is_known) {
+        Some(title) => String::from_utf8_lossy(title).trim().to_owned(),
+        None => format!("column {}", column.place + 1),
+    }
 }
 
 /// Returns `true` if a cell is an address whose domain ends in a top-level domain.
@@ -219,53 +189,11 @@ pub fn each_row<C>(
     Ok(())
 }
 
+/// Returns a cell as text.
+///
+/// # Errors
+/// Fails if the row doesn't have the cell or if the cell isn't UTF-8.
 pub fn text_cell(record: &Record, place: usize) -> Result<&str, SkipReason> {
     let cell = record.get(place).ok_or(SkipReason::Column)?;
     std::str::from_utf8(cell).map_err(|_| SkipReason::Encoding)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_of_secrets_are_recognised_by_title() {
-        for title in [
-            "password",
-            "Pass",
-            "PWD",
-            "secret",
-            "User Password",
-            "password_value",
-            "login_password",
-            "Passwort",
-            "Contraseña",
-            "pass word",
-            "user-pass",
-            "PIN",
-            "client_secret",
-            "Login TOTP",
-            "Clave",
-            "Hasło",
-            "Kullanıcı Şifresi",
-            "用户密码",
-            "パスワード",
-            "비밀번호",
-        ] {
-            assert!(is_secret(title), "{title}");
-        }
-        for title in [
-            "Web Site",
-            "url",
-            "passenger email",
-            "compass",
-            "enclave",
-            "email",
-            "spin rate",
-            "secretary",
-            "",
-        ] {
-            assert!(!is_secret(title), "{title}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! `--dry-run`: predicts the outcome of a load.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::BufReader;
 
 use batch::{BoundedLines, Sorted};
@@ -31,8 +31,10 @@ pub struct Forecast {
     pub read: i64,
     /// Rows that would be accepted.
     pub accepted: i64,
-    /// Rows that would be skipped.
+    /// Rows that would be rejected.
     pub skipped: i64,
+    /// Rows without an address.
+    pub empty: i64,
     /// New links for addresses that aren't stored yet.
     pub new: i64,
     /// New links for addresses that are already stored.
@@ -41,7 +43,9 @@ pub struct Forecast {
     pub linked: i64,
     /// Links left out because the owner had all their data removed.
     pub opted_out: i64,
-    /// Number of skipped rows per reason.
+    /// Columns or fields that addresses are read from.
+    pub columns: BTreeSet<String>,
+    /// Number of rejected rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line numbers and reasons of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
@@ -54,6 +58,8 @@ impl Forecast {
             read: tally.counts.read,
             accepted: tally.counts.accepted,
             skipped: tally.counts.skipped,
+            empty: tally.empty(),
+            columns: tally.columns.clone(),
             reasons: tally.reasons().clone(),
             skips: tally.first_skips().to_vec(),
             ..Self::default()

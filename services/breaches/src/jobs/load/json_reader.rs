@@ -1,25 +1,23 @@
 //! Reads addresses from JSON, either one document per line or whole documents of any size.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
 use batch::{BoundedLines, Line};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::csv_columns;
+use super::address_titles::Title;
 use super::each::Each;
 use super::input::MAX_LINE;
-use super::skip_reason::SkipReason;
+use super::secret_names;
+use super::skip_reason::{self, SkipReason};
 
 /// Maximum size of a string, which the parser keeps in memory, in bytes.
 const MAX_TEXT: u64 = 16 << 20;
 /// Maximum size of a skipped field in bytes. The parser only tracks the nesting depth of these.
 const MAX_SKIPPED: u64 = 1 << 30;
-
-/// Lowercase names of address fields.
-const NAMES: [&str; 7] =
-    ["email", "e-mail", "mail", "emailaddress", "email_address", "e_mail", "mailaddress"];
 
 /// The field to read: either a path such as `user.email`, or any field with a well-known name.
 #[derive(Clone, Copy)]
@@ -29,12 +27,17 @@ enum Wanted<'p> {
     Path(&'p str),
 }
 
-/// Reads one JSON document per line. Lines without the field are skipped.
+/// Reads one JSON document per line. Returns the names of the fields that were read.
 ///
 /// # Errors
-/// Returns I/O errors.
-pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+/// Returns I/O errors. Also fails if several fields of an object may contain its address.
+pub fn read_lines(
+    input: impl BufRead,
+    column: Option<&str>,
+    each: Each<'_>,
+) -> io::Result<BTreeSet<String>> {
     let wanted = column.map_or(Wanted::Named, Wanted::Path);
+    let (room, fields) = (Room::new(MAX_TEXT, MAX_SKIPPED), Fields::default());
     let mut lines = BoundedLines::new(input, MAX_LINE);
     while let Some((number, line)) = lines.next_line()? {
         let bytes = match line {
@@ -45,35 +48,41 @@ pub fn read_lines(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> 
             Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
             Line::Bytes(bytes) => bytes,
         };
-        let mut found: Vec<Option<String>> = Vec::new();
-        let mut keep = |text: Option<&str>| {
+        let mut found: Vec<Result<String, SkipReason>> = Vec::new();
+        let mut keep = |text: Result<&str, SkipReason>| {
             found.push(text.map(str::to_owned));
             Ok(())
         };
         let mut parser = serde_json::Deserializer::from_slice(bytes);
-        let room = Room::new(MAX_TEXT, MAX_SKIPPED);
-        let walk = Walk { wanted, is_value: false, room: &room, keep: &mut keep };
+        let walk = Walk { wanted, is_value: false, room: &room, fields: &fields, keep: &mut keep };
         // If any part of a line is invalid, none of it is used.
-        if walk.deserialize(&mut parser).and_then(|()| parser.end()).is_err() {
+        let is_valid = walk.deserialize(&mut parser).and_then(|()| parser.end()).is_ok();
+        fields.expect_clear()?;
+        if !is_valid {
             each(number, Err(SkipReason::Json))?;
             continue;
         }
         if found.is_empty() {
-            each(number, Err(SkipReason::Column))?;
+            each(number, Err(SkipReason::Empty))?;
         }
         for text in &found {
-            each(number, text.as_deref().ok_or(SkipReason::Address))?;
+            each(number, text.as_deref().map_err(|reason| *reason))?;
         }
     }
-    Ok(())
+    Ok(fields.names.into_inner())
 }
 
 /// Reads whole JSON documents. There are no meaningful line numbers, so addresses are numbered
-/// instead.
+/// instead. Returns the names of the fields that were read.
 ///
 /// # Errors
-/// Returns I/O errors. If the input isn't JSON, the error includes the position.
-pub fn read_documents(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+/// Returns I/O errors. If the input isn't JSON, the error includes the position. Also fails if
+/// several fields of an object may contain its address.
+pub fn read_documents(
+    input: impl BufRead,
+    column: Option<&str>,
+    each: Each<'_>,
+) -> io::Result<BTreeSet<String>> {
     read_within(input, column, &Room::new(MAX_TEXT, MAX_SKIPPED), each)
 }
 
@@ -83,18 +92,19 @@ fn read_within(
     column: Option<&str>,
     room: &Room,
     each: Each<'_>,
-) -> io::Result<()> {
+) -> io::Result<BTreeSet<String>> {
     let wanted = column.map_or(Wanted::Named, Wanted::Path);
-    let (mut number, mut failed) = (0, None);
-    let mut keep = |text: Option<&str>| {
+    let (mut number, mut failed, fields) = (0, None, Fields::default());
+    let mut keep = |text: Result<&str, SkipReason>| {
         number += 1;
-        each(number, text.ok_or(SkipReason::Address)).map_err(|error| failed = Some(error))
+        each(number, text).map_err(|error| failed = Some(error))
     };
     let mut parser = serde_json::Deserializer::from_reader(Bounded { input, room });
     // `end` keeps failing as long as there's another document.
     while parser.end().is_err() {
-        let walk = Walk { wanted, is_value: false, room, keep: &mut keep };
+        let walk = Walk { wanted, is_value: false, room, fields: &fields, keep: &mut keep };
         if let Err(error) = walk.deserialize(&mut parser) {
+            fields.expect_clear()?;
             let (line, column) = (error.line(), error.column());
             let is_syntax = failed.is_none() && !error.is_io();
             let other = failed.unwrap_or_else(|| error.into());
@@ -110,7 +120,87 @@ fn read_within(
             "the JSON does not contain a field {what}; --column names it as in --column user.email"
         )));
     }
-    Ok(())
+    Ok(fields.names.into_inner())
+}
+
+/// What a name says about its field.
+#[derive(Clone, Copy)]
+enum Kind {
+    Secret,
+    Other(Option<Title>),
+}
+
+/// The field names in a file.
+#[derive(Default)]
+struct Fields {
+    /// Fields that were read.
+    names: RefCell<BTreeSet<String>>,
+    /// Names that have been classified, since the same ones recur in every record.
+    kinds: RefCell<HashMap<String, Kind>>,
+    /// Fields of the same object that may all contain its address.
+    rivals: RefCell<Option<String>>,
+}
+
+impl Fields {
+    /// Maximum number of names to remember.
+    const MAX: usize = 1_000;
+
+    fn kind(&self, name: &str) -> Kind {
+        if let Some(kind) = self.kinds.borrow().get(name) {
+            return *kind;
+        }
+        let kind = match secret_names::is_secret(name) {
+            true => Kind::Secret,
+            false => Kind::Other(Title::of(name)),
+        };
+        let mut kinds = self.kinds.borrow_mut();
+        if kinds.len() < Self::MAX {
+            kinds.insert(name.to_owned(), kind);
+        }
+        kind
+    }
+
+    fn note(&self, name: &str) {
+        let mut names = self.names.borrow_mut();
+        if names.len() < Self::MAX && !names.contains(name) {
+            names.insert(name.to_owned());
+        }
+    }
+
+    /// Fails if it's unclear which field of an object contains its address.
+    fn expect_clear(&self) -> io::Result<()> {
+        match &*self.rivals.borrow() {
+            None => Ok(()),
+            Some(names) => Err(io::Error::other(format!(
+                "several fields of an object may contain the addresses: {names}. --column names \
+                 the field to read"
+            ))),
+        }
+    }
+}
+
+/// Values of an object's fields such as `user_email`. They count only if the object doesn't have a
+/// field that is simply called `email`.
+#[derive(Default)]
+struct Particular {
+    names: BTreeSet<String>,
+    values: Vec<Result<String, SkipReason>>,
+    /// Memory used, in bytes.
+    size: usize,
+}
+
+impl Particular {
+    /// Maximum memory in bytes. Real objects need far less.
+    const MAX: usize = 1 << 20;
+
+    fn push(&mut self, text: Result<&str, SkipReason>) -> Result<(), ()> {
+        self.size += size_of::<Result<String, SkipReason>>() + text.map_or(0, str::len);
+        if self.size > Self::MAX {
+            return Err(());
+        }
+        self.values.push(text.map(str::to_owned));
+        Ok(())
+    }
 }
 
 /// Number of bytes that may still be read before the next value starts.
@@ -150,18 +240,18 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
-/// Visits the wanted fields and passes on their values, or `None` for any value that isn't a
-/// string.
+/// Visits the wanted fields and passes on their values, or why a value isn't an address.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
     /// Whether the current value is a wanted field.
     is_value: bool,
     room: &'k Room,
-    keep: &'k mut dyn FnMut(Option<&str>) -> Result<(), ()>,
+    fields: &'k Fields,
+    keep: &'k mut dyn FnMut(Result<&str, SkipReason>) -> Result<(), ()>,
 }
 
 impl Walk<'_, '_> {
-    fn scalar<E: Error>(self, text: Option<&str>) -> Result<(), E> {
+    fn scalar<E: Error>(self, text: Result<&str, SkipReason>) -> Result<(), E> {
         if self.is_value { (self.keep)(text).map_err(|()| E::custom("stopped")) } else { Ok(()) }
     }
 }
@@ -183,64 +273,105 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.scalar(Some(text))
+        self.scalar(skip_reason::present(text))
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
+        self.scalar(Err(SkipReason::Empty))
     }
 
     fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
-        self.scalar(None)
+        self.scalar(Err(SkipReason::Address))
     }
 
     fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
-        self.scalar(None)
+        self.scalar(Err(SkipReason::Address))
     }
 
     fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
-        self.scalar(None)
+        self.scalar(Err(SkipReason::Address))
     }
 
     fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
-        self.scalar(None)
+        self.scalar(Err(SkipReason::Address))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Self { wanted, is_value, room, keep } = self;
-        while items.next_element_seed(Walk { wanted, is_value, room, keep: &mut *keep })?.is_some()
-        {
+        let Self { wanted, is_value, room, fields, keep } = self;
+        loop {
+            let walk = Walk { wanted, is_value, room, fields, keep: &mut *keep };
+            if items.next_element_seed(walk)?.is_none() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let Self { wanted, room, keep, .. } = self;
-        while let Some(name) = fields.next_key::<String>()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Self { wanted, room, fields, keep, .. } = self;
+        let (mut has_email, mut particular) = (false, Particular::default());
+        while let Some(name) = members.next_key::<String>()? {
             room.begin_skipped();
             let (wanted, is_value) = match wanted {
-                // In a field of secrets, a value that looks like an address may still be a secret.
-                Wanted::Named if csv_columns::is_secret(&name) => {
-                    fields.next_value::<IgnoredAny>()?;
-                    room.begin_value();
-                    continue;
-                }
-                Wanted::Named => (Wanted::Named, NAMES.contains(&name.to_lowercase().as_str())),
+                Wanted::Named => match fields.kind(&name) {
+                    // A value that looks like an address may still be a secret.
+                    Kind::Secret => {
+                        members.next_value::<IgnoredAny>()?;
+                        room.begin_value();
+                        continue;
+                    }
+                    Kind::Other(Some(Title::ParticularEmail)) => {
+                        let mut hold = |text: Result<&str, SkipReason>| particular.push(text);
+                        let keep = &mut hold;
+                        members.next_value_seed(Walk {
+                            wanted,
+                            is_value: true,
+                            room,
+                            fields,
+                            keep,
+                        })?;
+                        particular.names.insert(name);
+                        continue;
+                    }
+                    Kind::Other(Some(Title::Email)) => {
+                        has_email = true;
+                        fields.note(&name);
+                        (Wanted::Named, true)
+                    }
+                    Kind::Other(_) => (Wanted::Named, false),
+                },
                 Wanted::Path(path) => {
                     // Field names can contain dots.
                     let rest = path.strip_prefix(name.as_str());
                     match rest.map(|rest| (rest, rest.strip_prefix('.'))) {
-                        Some(("", _)) => (Wanted::Path(""), true),
+                        Some(("", _)) => {
+                            fields.note(&name);
+                            (Wanted::Path(""), true)
+                        }
                         Some((_, Some(rest))) => (Wanted::Path(rest), false),
                         _ => {
-                            fields.next_value::<IgnoredAny>()?;
+                            members.next_value::<IgnoredAny>()?;
                             room.begin_value();
                             continue;
                         }
                     }
                 }
             };
-            fields.next_value_seed(Walk { wanted, is_value, room, keep: &mut *keep })?;
+            members.next_value_seed(Walk { wanted, is_value, room, fields, keep: &mut *keep })?;
+        }
+        if has_email {
+            return Ok(());
+        }
+        if particular.names.len() > 1 {
+            let names = Vec::from_iter(particular.names).join(", ");
+            *fields.rivals.borrow_mut() = Some(names);
+            return Err(A::Error::custom("ambiguous"));
+        }
+        for name in &particular.names {
+            fields.note(name);
+        }
+        for text in &particular.values {
+            keep(text.as_deref().map_err(|reason| *reason))
+                .map_err(|()| A::Error::custom("stopped"))?;
         }
         Ok(())
     }
@@ -252,11 +383,11 @@ mod tests {
     use crate::jobs::load::each::{Found, address, collect};
 
     fn lines(text: &str, column: Option<&str>) -> Found {
-        collect(|each| read_lines(text.as_bytes(), column, each)).unwrap()
+        collect(|each| read_lines(text.as_bytes(), column, each).map(drop)).unwrap()
     }
 
     fn documents(text: &str, column: Option<&str>) -> Result<Found, String> {
-        collect(|each| read_documents(text.as_bytes(), column, each))
+        collect(|each| read_documents(text.as_bytes(), column, each).map(drop))
             .map_err(|error| error.to_string())
     }
 
@@ -267,7 +398,7 @@ mod tests {
                     {\"user\":[{\"email\":\"c@d.example\"},{\"email\":[\"e@f.example\"]}]}\n";
         let expected = [
             address(1, "a@b.example"),
-            (3, Err(SkipReason::Column)),
+            (3, Err(SkipReason::Empty)),
             (4, Err(SkipReason::Json)),
             (5, Err(SkipReason::Address)),
             address(6, "c@d.example"),
@@ -294,7 +425,7 @@ mod tests {
                 Ok(())
             };
             let done = read_within(text.as_bytes(), column, &Room::new(100, 1_000), &mut keep);
-            done.map(|()| found).map_err(|error| error.to_string())
+            done.map(|_| found).map_err(|error| error.to_string())
         };
         let (long, part) = ("x".repeat(100), format!("{{\"x\":\"{}\"}},", "x".repeat(50)));
         let parts = part.repeat(9);
@@ -314,11 +445,28 @@ mod tests {
     }
 
     #[test]
+    fn particular_field_is_read_only_if_the_object_has_no_email() {
+        let text = "{\"recovery_email\":\"x@y.example\",\"email\":\"a@b.example\"}\n\
+                    {\"user\":{\"user_email\":[\"c@d.example\"]}}\n";
+        let expected = [address(1, "a@b.example"), address(2, "c@d.example")];
+        assert_eq!(lines(text, None), expected);
+        assert_eq!(documents(text, None).unwrap(), expected);
+        let text = "{\"recovery_email\":\"x@y.example\",\"user_email\":\"a@b.example\"}";
+        let refused = documents(text, None).unwrap_err();
+        assert!(refused.contains("addresses: recovery_email, user_email."), "{refused}");
+        assert!(!refused.contains("b.example"), "{refused}");
+    }
+
+    #[test]
     fn documents_are_read_without_lines() {
         let text = "{\"users\": [{\"email\": \"a@b.example\", \"n\": 1.5},\n {\"email\": null},\n\
                     {\"email\": \"c@d.example\"}]} [{\"users\": {\"email\": true}}]";
-        let expected =
-            [address(1, "a@b.example"), address(2, "c@d.example"), (3, Err(SkipReason::Address))];
+        let expected = [
+            address(1, "a@b.example"),
+            (2, Err(SkipReason::Empty)),
+            address(3, "c@d.example"),
+            (4, Err(SkipReason::Address)),
+        ];
         for column in [Some("users.email"), None] {
             assert_eq!(documents(text, column).unwrap(), expected);
         }

@@ -33,6 +33,29 @@ impl MissingColumn {
         Self::of_csv(first, what, hint)
     }
 
+    /// The columns at these indexes (from 0) may all contain the addresses.
+    pub fn ambiguous_addresses<'c>(
+        first: impl Iterator<Item = &'c [u8]>,
+        places: &[usize],
+    ) -> Self {
+        let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+        let numbers = numbers.join(" and ");
+        let what = format!("columns {numbers} of the CSV file may contain the addresses");
+        Self::of_csv(first, what, ". --column names the column to read")
+    }
+
+    /// Several columns of a dump's table may contain the addresses.
+    pub fn ambiguous_in_table(table: &str, columns: &[&str]) -> Self {
+        let first = columns.first().copied().unwrap_or_default();
+        Self {
+            what: "several columns of a table may contain the addresses".to_owned(),
+            more: format!(
+                ": {} of {table}. Name one with --column, as in --column {table}.{first}",
+                columns.join(" and ")
+            ),
+        }
+    }
+
     /// The column at this index (from 0) contains secrets.
     pub fn secret<'c>(first: impl Iterator<Item = &'c [u8]>, place: usize) -> Self {
         let what = format!("column {} of the CSV file contains secrets and is not read", place + 1);
@@ -43,8 +66,10 @@ impl MissingColumn {
     pub fn of_tables(tables: &[String], wanted: &str) -> Self {
         let what = format!("no INSERT or COPY statement has a column {wanted}");
         let tables = tables.join(", ");
-        let more =
-            format!("; the tables are {tables}. Name it with --column, as in --column users.email");
+        let more = format!(
+            "; the tables are {tables}. Name it with --column, as in --column users.email, or give \
+             its number, as in --column users.2"
+        );
         Self { what, more }
     }
 

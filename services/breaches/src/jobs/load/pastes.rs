@@ -11,6 +11,7 @@ use database::{DatabaseError, Db};
 use domain::EmailAddress;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
@@ -58,9 +59,9 @@ pub struct PastesOptions {
 struct Row {
     source: String,
     id: String,
-    title: Option<String>,
-    date: Option<String>,
-    email_count: Option<i64>,
+    title: Option<Value>,
+    date: Option<Value>,
+    email_count: Option<Value>,
     #[serde(default)]
     emails: Emails,
 }
@@ -218,25 +219,31 @@ pub fn read(number: u64, line: &Line<'_>) -> Result<Option<Entry>, SkipReason> {
         Line::Bytes(bytes) => bytes,
     };
     let row: Row = serde_json::from_slice(bytes).map_err(|_| SkipReason::Json)?;
-    let date = match row.date.as_deref() {
+    let date = match row.date {
         None => None,
-        Some(text) => Some(instant::parse(text).ok_or(SkipReason::Json)?),
+        Some(Value::String(text)) => Some(instant::parse(&text).ok_or(SkipReason::Date)?),
+        Some(_) => return Err(SkipReason::Date),
     };
     // PostgreSQL can't store NUL or index long ids. A line break in an id would add lines to
     // emails.
-    let has_nul = row.title.as_deref().is_some_and(|title| title.contains('\0'));
-    let is_id = (1..=MAX_ID).contains(&row.id.len()) && !row.id.contains(entry::is_unprintable);
-    if !rules::is_source(&row.source) || !is_id || has_nul {
-        return Err(SkipReason::Json);
+    let title = match row.title {
+        None => None,
+        Some(Value::String(title)) if !title.contains('\0') => Some(title),
+        Some(_) => return Err(SkipReason::Title),
+    };
+    if !rules::is_source(&row.source) {
+        return Err(SkipReason::Source);
     }
-    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::Json)?;
-    let email_count = row.email_count.unwrap_or(counted);
-    if email_count < 0 {
-        return Err(SkipReason::Json);
+    if !(1..=MAX_ID).contains(&row.id.len()) || row.id.contains(entry::is_unprintable) {
+        return Err(SkipReason::Id);
     }
+    let counted = i64::try_from(row.emails.addresses.len()).map_err(|_| SkipReason::EmailCount)?;
+    let email_count = match row.email_count {
+        None => counted,
+        Some(count) => count.as_i64().filter(|count| *count >= 0).ok_or(SkipReason::EmailCount)?,
+    };
     let line = i64::try_from(number).map_err(|_| SkipReason::Json)?;
-    let paste =
-        rules::Paste { source: row.source, id: row.id, title: row.title, date, email_count };
+    let paste = rules::Paste { source: row.source, id: row.id, title, date, email_count };
     Ok(Some(Entry { line, size: bytes.len(), paste, emails: row.emails }))
 }
 
@@ -418,8 +425,23 @@ mod tests {
         assert_eq!((stated.emails.invalid, stated.paste.email_count), (0, 5));
         let wrong = br#"{"Source":"Pastebin","Id":"a","Emails":"b@c.example"}"#;
         assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
-        let wrong = br#"{"Source":"Pastebin","Id":"a","EmailCount":-1}"#;
-        assert_eq!(read(1, &Line::Bytes(wrong)).err(), Some(SkipReason::Json));
+        for (member, reason) in [
+            (r#""EmailCount":-1"#, SkipReason::EmailCount),
+            (r#""EmailCount":"5""#, SkipReason::EmailCount),
+            (r#""Date":"yesterday""#, SkipReason::Date),
+            (r#""Date":1420070400"#, SkipReason::Date),
+            (r#""Title":"a\u0000b""#, SkipReason::Title),
+            (r#""Id":"""#, SkipReason::Id),
+            (r#""Source":"a b""#, SkipReason::Source),
+        ] {
+            let start = match reason {
+                SkipReason::Id => r#""Source":"Pastebin""#,
+                SkipReason::Source => r#""Id":"a""#,
+                _ => r#""Source":"Pastebin","Id":"a""#,
+            };
+            let line = format!("{{{start},{member}}}");
+            assert_eq!(read(1, &Line::Bytes(line.as_bytes())).err(), Some(reason), "{line}");
+        }
     }
 
     #[test]

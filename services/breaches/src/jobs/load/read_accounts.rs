@@ -60,6 +60,7 @@ pub fn sort(
             }
             sorting.end_row(&mut job_input)
         });
+        let read = read.map(|columns| sorting.note_columns(columns));
         sorting.end_file(read, path, job_input)?;
     }
     sorting.finish()

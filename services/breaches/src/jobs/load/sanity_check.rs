@@ -64,7 +64,9 @@ const OF_ACCOUNTS: &str = "Lists with a secret after each address need --format 
 const OF_PAIRS: &str = "--email-column and --website-column name the columns, --delimiter and \
     --encoding describe the file; lines such as https://shop/login:address:secret need --format ulp. \
     --unchecked skips this check";
-const OF_PASTES: &str = "Each line must be a JSON object with the fields Source and Id";
+const OF_PASTES: &str = "Each line must be a JSON object with the fields Source (letters) and Id; \
+                         Title, Date (such as 2015-01-31T12:00:00Z), EmailCount (a number) and \
+                         Emails (a list) are optional";
 
 impl SanityCheck {
     /// Creates a check. It does nothing if the operator passed `--unchecked`. `budget` is the
@@ -157,19 +159,19 @@ impl SanityCheck {
     /// Checks a file after all of it has been read. `before` are the counts at its start.
     ///
     /// # Errors
-    /// Fails with advice for the operator if every row of the file was rejected.
+    /// Fails with advice for the operator if nothing was found in the file, or if every row was
+    /// rejected.
     pub fn judge_file(&self, path: &Path, before: Counts, tally: &Tally) -> Result<(), JobError> {
-        let refused = tally.counts.skipped - before.skipped;
-        if self.unchecked || refused == 0 || tally.counts.accepted > before.accepted {
+        if self.unchecked || tally.counts.accepted > before.accepted {
             return Ok(());
         }
-        let rows = if refused == 1 {
-            "its only row is".to_owned()
-        } else {
-            format!("all {refused} rows are")
-        };
         let (path, reasons) = (path.display(), reasons(tally));
-        Err(self.refusal(&format!("{path}: {rows} rejected ({reasons})")))
+        let found = match tally.counts.skipped - before.skipped {
+            0 => "no addresses were found".to_owned(),
+            1 => format!("its only row is rejected ({reasons})"),
+            refused => format!("all {refused} rows are rejected ({reasons})"),
+        };
+        Err(self.refusal(&format!("{path}: {found}")))
     }
 
     /// Checks the last rows if there were too few for [`Self::judge`]. If earlier rows were fine, a
@@ -195,11 +197,13 @@ impl SanityCheck {
     fn decide(&mut self, tally: &Tally) -> Result<(), JobError> {
         self.judged = true;
         self.domains = HashMap::new();
-        let Counts { read, accepted, skipped: refused } = self.counts(tally);
+        let Counts { accepted, skipped: refused, .. } = self.counts(tally);
+        // Rows without an address say nothing about the others.
+        let rows = accepted + refused;
         let start = &self.start;
-        let found = if read >= MIN_ROWS && refused * 2 > read {
+        let found = if rows >= MIN_ROWS && refused * 2 > rows {
             let reasons = reasons(tally);
-            format!("{refused} of the first {read} rows{start} are rejected ({reasons})")
+            format!("{refused} of the first {rows} rows{start} are rejected ({reasons})")
         } else if is_share(self.odd, accepted) {
             let odd = self.odd;
             format!(

@@ -27,6 +27,30 @@ pub enum SkipReason {
     Fragment,
     /// JSON that isn't in the expected format.
     Json,
+    /// Not a source of pastes.
+    Source,
+    /// Not an id of a paste.
+    Id,
+    /// The title isn't a string, or contains NUL.
+    Title,
+    /// Not a date.
+    Date,
+    /// Not a count of addresses.
+    EmailCount,
+    /// The row doesn't have an address. Unlike the other reasons, this one doesn't mean that the row
+    /// was rejected.
+    Empty,
+}
+
+/// Returns the text of a field, provided that it isn't empty. Exports write `NULL` or `\N` for an
+/// empty field.
+///
+/// # Errors
+/// Fails with [`SkipReason::Empty`].
+pub fn present(text: &str) -> Result<&str, SkipReason> {
+    let name = text.trim();
+    let is_null = name.eq_ignore_ascii_case("null") || name == "\\N" || name == "(null)";
+    if name.is_empty() || is_null { Err(SkipReason::Empty) } else { Ok(text) }
 }
 
 impl std::fmt::Display for SkipReason {

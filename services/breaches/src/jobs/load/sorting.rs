@@ -1,5 +1,6 @@
 //! Sorts the addresses of a load while they are read.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -46,6 +47,11 @@ impl<'a> Sorting<'a> {
         self.check.see(address);
         self.tally.accept();
         Ok(())
+    }
+
+    /// Records the columns that a file's addresses were in.
+    pub fn note_columns(&mut self, columns: BTreeSet<String>) {
+        self.tally.columns.extend(columns);
     }
 
     pub fn skip(&mut self, line: u64, reason: SkipReason) {

@@ -3,9 +3,10 @@
 use std::io::{self, BufRead};
 
 use super::each::Each;
-use super::skip_reason::SkipReason;
+use super::skip_reason::{self, SkipReason};
+use super::sql_choice::RowWidth;
 use super::sql_columns::Columns;
-use super::sql_reader::{Dump, fits, incomplete};
+use super::sql_reader::{Dump, incomplete};
 use super::sql_tokens::{MAX_VALUE, Token};
 
 impl<R: BufRead> Dump<R> {
@@ -20,8 +21,8 @@ impl<R: BufRead> Dump<R> {
         if !is_listed && next.as_ref().is_some_and(|token| token.is_word("set")) {
             return self.assignments(&table, each);
         }
-        let place = self.place(&table, &columns)?;
-        let fits = |values: usize| fits(values, &columns, is_listed);
+        let place = self.choice.place(&table, &columns)?;
+        let width = self.choice.row_width(&table, &columns, is_listed);
         // The rows come after VALUES and end at the next word.
         let (mut is_values, mut is_cut) = (false, false);
         while let Some(place) = place {
@@ -29,7 +30,7 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Word(word)) if word == "values" || word == "value" => is_values = true,
                 // OVERRIDING SYSTEM VALUE
                 Some(Token::Word(word)) if word == "overriding" || word == "system" => {}
-                Some(Token::Symbol(b'(')) if is_values => self.row(place, fits, each)?,
+                Some(Token::Symbol(b'(')) if is_values => self.row(place, &width, each)?,
                 Some(Token::Symbol(b',')) if is_values => {}
                 None if is_cut => return Err(incomplete("the last INSERT ends after a comma")),
                 Some(Token::Word(word)) if !is_values && word != "default" => {
@@ -41,6 +42,7 @@ impl<R: BufRead> Dump<R> {
             is_cut = next == Some(Token::Symbol(b','));
             next = self.tokens.next()?;
         }
+        self.choice.keep_width(table, &width);
         let is_another = next.as_ref().is_some_and(|token| token.is_word("insert"));
         self.tokens.put_back(next);
         if is_another { Ok(()) } else { self.tokens.skip_statement() }
@@ -78,7 +80,7 @@ impl<R: BufRead> Dump<R> {
         self.tokens.put_back(end);
         columns.push(name.unwrap_or_default())?;
         values.push(value);
-        if let Some(place) = self.place(table, &columns.into_list())? {
+        if let Some(place) = self.choice.place(table, &columns.into_list())? {
             pass(values.into_iter().nth(place).flatten(), line, each)?;
         }
         self.tokens.skip_statement()
@@ -86,12 +88,7 @@ impl<R: BufRead> Dump<R> {
 
     /// Reads a row's values up to the closing parenthesis. A missing quote or an extra comma may
     /// shift the values, so the row is skipped unless it has exactly one value per column.
-    fn row(
-        &mut self,
-        place: usize,
-        fits: impl Fn(usize) -> bool,
-        each: Each<'_>,
-    ) -> io::Result<()> {
+    fn row(&mut self, place: usize, width: &RowWidth, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
         // The last token of the wanted value. A value can have several, as in `_utf8 'x'`.
@@ -107,13 +104,19 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Symbol(b')')) => depth -= 1,
                 Some(Token::Symbol(b',')) if depth == 1 => current += 1,
                 Some(token) if current == place && depth == 1 => value = Some(token),
+                // The argument of a function that only changes the type, as in `CAST('x' AS CHAR)`.
+                Some(token @ Token::Text(_))
+                    if current == place && depth == 2 && value.as_ref().is_some_and(is_cast) =>
+                {
+                    value = Some(token);
+                }
                 Some(_) => {}
             }
             if depth == 0 {
                 break;
             }
         }
-        if !fits(current + 1) {
+        if !width.fits(current + 1) {
             return each(line, Err(SkipReason::Column));
         }
         pass(value, line, each)
@@ -125,12 +128,20 @@ fn is_end(word: &str) -> bool {
     ["on", "as", "returning", "go"].contains(&word)
 }
 
+/// Returns `true` for functions that only change the type of a value.
+fn is_cast(token: &Token) -> bool {
+    token.is_word("cast") || token.is_word("convert")
+}
+
 /// Passes on a row's value, given its last token.
 fn pass(value: Option<Token>, line: u64, each: Each<'_>) -> io::Result<()> {
     match value {
-        Some(Token::Text(text)) if text.len() >= MAX_VALUE => each(line, Err(SkipReason::TooLong)),
-        Some(Token::Text(text)) => each(line, Ok(&text)),
-        Some(Token::Word(word)) if word == "null" => Ok(()),
+        Some(Token::Text(text) | Token::Name(text)) if text.len() >= MAX_VALUE => {
+            each(line, Err(SkipReason::TooLong))
+        }
+        // MySQL also accepts strings in double quotes.
+        Some(Token::Text(text) | Token::Name(text)) => each(line, skip_reason::present(&text)),
+        Some(Token::Word(word)) if word == "null" => each(line, Err(SkipReason::Empty)),
         Some(_) => each(line, Err(SkipReason::Address)),
         None => each(line, Err(SkipReason::Column)),
     }

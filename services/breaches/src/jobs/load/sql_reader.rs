@@ -1,54 +1,43 @@
 //! Reads a column from SQL dumps. The rows are in INSERT statements, or in COPY statements as
 //! written by pg_dump.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
-use super::csv_columns;
 use super::each::Each;
 use super::input::MAX_LINE;
-use super::missing_column::MissingColumn;
-use super::skip_reason::SkipReason;
+use super::skip_reason::{self, SkipReason};
+use super::sql_choice::ColumnChoice;
 use super::sql_columns::{Columns, Tables};
 use super::sql_tokens::{Token, Tokens};
 
-/// Maximum number of tables to list in an error.
-const LISTED: usize = 20;
-
-/// Reads the values of a column, specified as `column` or `table.column`. The default is the first
-/// column with a well-known name in each table.
+/// Reads the values of a column, specified as `column` or `table.column`. The column may be a number
+/// (from 1). The default is a column with a well-known name in each table. Returns the columns that
+/// were read.
 ///
 /// # Errors
 /// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is
 /// truncated, the error includes the position.
-pub fn read(input: impl BufRead, column: Option<&str>, each: Each<'_>) -> io::Result<()> {
+pub fn read(
+    input: impl BufRead,
+    column: Option<&str>,
+    each: Each<'_>,
+) -> io::Result<BTreeSet<String>> {
     let mut dump = Dump {
         tokens: Tokens::new(input),
-        wanted: column.map(str::to_lowercase),
         tables: Tables::default(),
-        found: false,
-        listed: Vec::new(),
+        choice: ColumnChoice::new(column),
     };
     dump.read(each)?;
-    if dump.found {
-        return Ok(());
-    }
-    let wanted = column.unwrap_or("of addresses");
-    Err(match dump.listed.as_slice() {
-        [] => io::Error::other("the file has no INSERT or COPY statement that names its columns"),
-        listed => MissingColumn::of_tables(listed, wanted).into(),
-    })
+    dump.choice.finish()
 }
 
 /// A dump that is being read.
 pub(super) struct Dump<R> {
     pub(super) tokens: Tokens<R>,
-    wanted: Option<String>,
     /// Columns of each table according to its CREATE statement.
     tables: Tables,
-    /// Whether any table has the column.
-    found: bool,
-    /// Tables without the column, for the error message.
-    listed: Vec<String>,
+    pub(super) choice: ColumnChoice,
 }
 
 impl<R: BufRead> Dump<R> {
@@ -197,30 +186,6 @@ impl<R: BufRead> Dump<R> {
         self.tokens.skip_statement()
     }
 
-    /// Returns the index of the wanted column, or `None` if the table doesn't have it.
-    pub(super) fn place(&mut self, table: &str, columns: &[String]) -> io::Result<Option<usize>> {
-        let place = match &self.wanted {
-            Some(wanted) => {
-                let own = wanted.strip_prefix(table).and_then(|rest| rest.strip_prefix('.'));
-                columns.iter().position(|name| name == wanted || Some(name.as_str()) == own)
-            }
-            None => csv_columns::ADDRESS_TITLES
-                .iter()
-                .find_map(|title| columns.iter().position(|name| name == title)),
-        };
-        if let Some(title) = place.and_then(|place| columns.get(place))
-            && csv_columns::is_secret(title)
-        {
-            return Err(io::Error::other("the column contains secrets and is not read"));
-        }
-        self.found |= place.is_some();
-        let listed = format!("{table} ({})", columns.join(" "));
-        if place.is_none() && self.listed.len() < LISTED && !self.listed.contains(&listed) {
-            self.listed.push(listed);
-        }
-        Ok(place)
-    }
-
     /// Reads the rows of `COPY table (columns) FROM stdin;`.
     fn copy(&mut self, each: Each<'_>) -> io::Result<()> {
         let (table, columns, is_listed, mut next) = self.table_and_columns()?;
@@ -237,7 +202,8 @@ impl<R: BufRead> Dump<R> {
         if !is_input {
             return Ok(());
         }
-        let place = self.place(&table, &columns)?;
+        let place = self.choice.place(&table, &columns)?;
+        let width = self.choice.row_width(&table, &columns, is_listed);
         self.tokens.end_line()?;
         let mut row = Vec::new();
         loop {
@@ -255,7 +221,7 @@ impl<R: BufRead> Dump<R> {
             }
             // An unescaped tab may have shifted the values.
             let values = memchr::memchr_iter(b'\t', &row).count() + 1;
-            if !fits(values, &columns, is_listed) {
+            if !width.fits(values) {
                 each(line, Err(SkipReason::Column))?;
                 continue;
             }
@@ -263,17 +229,10 @@ impl<R: BufRead> Dump<R> {
             match cell.map(std::str::from_utf8) {
                 None => each(line, Err(SkipReason::Column))?,
                 Some(Err(_)) => each(line, Err(SkipReason::Encoding))?,
-                Some(Ok("\\N")) => {}
-                Some(Ok(cell)) => each(line, Ok(cell))?,
+                Some(Ok(cell)) => each(line, skip_reason::present(cell))?,
             }
         }
     }
-}
-
-/// Returns `false` if a row's values may have been shifted. If the statement doesn't list the
-/// columns, a row may omit the last ones.
-pub(super) fn fits(values: usize, columns: &[String], is_listed: bool) -> bool {
-    if is_listed { values == columns.len() } else { values <= columns.len() }
 }
 
 pub(super) fn incomplete(what: &str) -> io::Error {
@@ -288,7 +247,7 @@ mod tests {
 
     fn all(text: &str, column: Option<&str>) -> Result<Found, String> {
         let input = io::BufReader::with_capacity(1, text.as_bytes());
-        collect(|each| read(input, column, each)).map_err(|error| error.to_string())
+        collect(|each| read(input, column, each).map(drop)).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -303,6 +262,7 @@ mod tests {
         let expected = [
             address(5, "a@b.example"),
             address(5, "o'brien@b.example"),
+            (6, Err(SkipReason::Empty)),
             (6, Err(SkipReason::Address)),
             (6, Err(SkipReason::Column)),
             address(7, "c@d.example"),
@@ -335,8 +295,12 @@ mod tests {
         let dump = "SET x = 1;\nCOPY public.users (id, \"e-mail\", note) FROM stdin;\n\
             1\ta@b.example\tit's; (\n2\t\\N\tx\n3\n\\.\n\nCOPY logs (id) FROM stdin;\n\
             x@y.example\n\\.\nCOPY public.users (\"e-mail\") FROM stdin;\nc@d.example\n\\.";
-        let expected =
-            [address(3, "a@b.example"), (5, Err(SkipReason::Column)), address(12, "c@d.example")];
+        let expected = [
+            address(3, "a@b.example"),
+            (4, Err(SkipReason::Empty)),
+            (5, Err(SkipReason::Column)),
+            address(12, "c@d.example"),
+        ];
         for column in [None, Some("e-mail"), Some("users.e-mail")] {
             assert_eq!(all(dump, column).unwrap(), expected, "{column:?}");
         }
@@ -398,7 +362,7 @@ mod tests {
             assert_eq!(found, [Err(reason), Ok("a@b.example".to_owned())], "{row}");
         }
         let none = "INSERT INTO users SET email = NULL; INSERT INTO users (email) DEFAULT VALUES;";
-        assert_eq!(all(none, None).unwrap(), []);
+        assert_eq!(all(none, None).unwrap(), [(1, Err(SkipReason::Empty))]);
         let cut = all("INSERT INTO users SET email = ", None).unwrap_err();
         assert!(cut.contains("the last INSERT is cut off"), "{cut}");
     }
@@ -435,7 +399,7 @@ mod tests {
              INSERT INTO users (id, note, email) VALUES (0, E'it\\'s', NULL), ",
         ] {
             let found = all(&format!("{start}{rows}"), None).unwrap();
-            let found: Vec<_> = found.into_iter().map(|row| row.1.unwrap()).collect();
+            let found: Vec<_> = found.into_iter().filter_map(|row| row.1.ok()).collect();
             assert_eq!(found, ["a@b.example", "c@d.example"], "{start}");
         }
         let mysql = "INSERT INTO users (note, email) VALUES ('it\\'s (', 'a@b.example');";

@@ -123,9 +123,18 @@ impl<R: BufRead> Tokens<R> {
                 return Ok(Token::Text(self.quoted(b'\'', true)?));
             }
             ("n", Some(b'\'')) => self.set_escapes(false),
+            ("x", Some(b'\'')) => {
+                self.take()?;
+                let digits = self.quoted(b'\'', false)?;
+                return Ok(Token::Text(hexadecimal(&digits).unwrap_or(digits)));
+            }
             _ => {}
         }
-        Ok(Token::Word(word))
+        // `mysqldump --hex-blob` writes binary columns like this.
+        match word.strip_prefix("0x").and_then(hexadecimal) {
+            Some(text) => Ok(Token::Text(text)),
+            None => Ok(Token::Word(word)),
+        }
     }
 
     /// Reads a string or name after its opening quote. Quotes inside it are doubled, or escaped
@@ -312,6 +321,18 @@ fn faults(bytes: &[u8], quote: u8, escapes: bool) -> usize {
         }
     }
     count
+}
+
+/// Decodes a hexadecimal string literal. Returns `None` for anything else.
+fn hexadecimal(digits: &str) -> Option<String> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    if pairs.is_empty() || !rest.is_empty() {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let bytes: Option<Vec<u8>> =
+        pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
+    String::from_utf8(bytes?).ok()
 }
 
 fn keep_next(byte: Option<u8>, text: &mut Vec<u8>) {

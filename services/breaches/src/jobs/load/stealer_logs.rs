@@ -17,7 +17,7 @@ use super::input::{self, JobInput, MAX_LINE};
 use super::linker::Linker;
 use super::pair_columns::{PairColumns, Wanted};
 use super::sanity_check::SanityCheck;
-use super::skip_reason::SkipReason;
+use super::skip_reason::{self, SkipReason};
 use super::sorted_text;
 use super::sorting::Sorting;
 use super::sources::open_breach;
@@ -173,7 +173,8 @@ pub(super) fn sort(
 }
 
 fn parsed(email: &str, site: &str) -> Result<(EmailAddress, DomainName), SkipReason> {
-    let address = loaded_address::parse(email).map_err(|_| SkipReason::Address)?;
+    let address = loaded_address::parse(skip_reason::present(email)?);
+    let address = address.map_err(|_| SkipReason::Address)?;
     Ok((address, website::host(site).ok_or(SkipReason::Website)?))
 }
 

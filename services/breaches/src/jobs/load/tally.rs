@@ -1,6 +1,6 @@
 //! Counts a load's accepted and skipped rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::skip_reason::SkipReason;
 use crate::store::jobs::Counts;
@@ -17,13 +17,17 @@ pub struct Outcome {
     pub read: i64,
     /// Rows accepted.
     pub accepted: i64,
-    /// Rows skipped.
+    /// Rows rejected.
     pub skipped: i64,
+    /// Rows without an address.
+    pub empty: i64,
     /// Links added.
     pub added: i64,
     /// `false` if notices were suppressed.
     pub notices: bool,
-    /// Number of skipped rows per reason.
+    /// Columns or fields that addresses were read from.
+    pub columns: BTreeSet<String>,
+    /// Number of rejected rows per reason.
     pub reasons: BTreeMap<SkipReason, i64>,
     /// Line numbers and reasons of the first skipped rows.
     pub skips: Vec<(u64, SkipReason)>,
@@ -32,9 +36,10 @@ pub struct Outcome {
 impl Outcome {
     /// Creates the outcome of a finished job.
     pub fn new(job: i64, added: i64, tally: Tally) -> Self {
+        let empty = tally.empty();
         let Counts { read, accepted, skipped } = tally.counts;
-        let Tally { reasons, first: skips, .. } = tally;
-        Self { job, read, accepted, skipped, added, notices: true, reasons, skips }
+        let Tally { columns, reasons, first: skips, .. } = tally;
+        Self { job, read, accepted, skipped, empty, added, notices: true, columns, reasons, skips }
     }
 
     /// Marks notices as suppressed if `wanted` is set.
@@ -47,8 +52,10 @@ impl Outcome {
 /// Counts rows and records why some of them were skipped, but not their contents.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Rows read, accepted and skipped.
+    /// Rows read, accepted and skipped. The other rows were empty.
     pub counts: Counts,
+    /// Columns or fields that addresses were read from.
+    pub columns: BTreeSet<String>,
     reasons: BTreeMap<SkipReason, i64>,
     first: Vec<(u64, SkipReason)>,
 }
@@ -63,6 +70,9 @@ impl Tally {
     /// Counts a skipped row.
     pub fn skip(&mut self, line: u64, reason: SkipReason) {
         self.counts.read += 1;
+        if reason == SkipReason::Empty {
+            return;
+        }
         self.counts.skipped += 1;
         *self.reasons.entry(reason).or_default() += 1;
         if self.first.len() < MAX_SKIPS {
@@ -70,7 +80,13 @@ impl Tally {
         }
     }
 
-    /// Returns the number of skipped rows per reason.
+    /// Returns the number of rows without an address.
+    pub fn empty(&self) -> i64 {
+        let Counts { read, accepted, skipped } = self.counts;
+        read - accepted - skipped
+    }
+
+    /// Returns the number of rejected rows per reason.
     pub fn reasons(&self) -> &BTreeMap<SkipReason, i64> {
         &self.reasons
     }

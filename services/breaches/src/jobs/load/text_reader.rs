@@ -327,6 +327,17 @@ mod tests {
             let text = format!("{start}p@ss.word");
             assert_eq!(all(text.as_bytes()), [Err(SkipReason::Fragment)], "{text}");
         }
+        for (login, password) in [
+            ("Логин: ", "Пароль: "),
+            ("Usuario: ", "Contraseña: "),
+            ("账号：", "密码："),
+            ("Identifiant : ", "Mot de passe : "),
+            ("Login: ", "Pass phrase: "),
+        ] {
+            let text = format!("{login}joe@right.example\n{password}sec@wrong.example\n");
+            let expected = [Ok("joe@right.example".to_owned()), Err(SkipReason::Fragment)];
+            assert_eq!(all(text.as_bytes()), expected, "{text}");
+        }
         for start in [
             "Login: ",
             "compass: ",

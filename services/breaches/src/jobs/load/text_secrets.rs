@@ -1,6 +1,7 @@
 //! Recognizes secrets in text that look like addresses.
 
-use super::csv_columns::{self, ADDRESS_TITLES};
+use super::address_titles;
+use super::secret_names::{is_label, is_secret};
 use crate::model::website;
 
 /// Returns `true` if a byte could be part of an address, or of an escape in one.
@@ -32,48 +33,53 @@ pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
 /// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login, as in
 /// `Email:Password: address:secret`, doesn't count.
 pub fn has_label(text: &[u8]) -> bool {
-    let word = text.iter().rposition(|byte| !is_inside(*byte)).map_or(0, |place| place + 1);
-    let is_gap = |byte: &u8| b" \t\"'".contains(byte);
-    let before = without_end(&text[..word], is_gap);
-    if let Some(before) = before.strip_suffix(b">") {
-        let Some(key) = before.strip_suffix(b"=") else { return is_secret(element(before)) };
-        let key = without_end(key, |byte| is_gap(byte) || *byte == b']');
-        return is_secret(split_word(key).1);
+    let text = String::from_utf8_lossy(text);
+    let before = text.trim_end_matches(is_in_word).trim_end_matches(is_gap);
+    if let Some(before) = before.strip_suffix('>') {
+        let Some(key) = before.strip_suffix('=') else { return is_secret(element(before)) };
+        return is_label(split_phrase(key.trim_end_matches(|c| is_gap(c) || c == ']')).1);
     }
-    let Some((b':' | b'=', before)) = before.split_last() else { return false };
-    let (before, label) = split_word(without_end(before, is_gap));
-    if !is_secret(label) {
+    let Some(before) = before.strip_suffix([':', '=', '：', '＝']) else { return false };
+    let (before, label) = split_phrase(before.trim_end_matches(is_gap));
+    // A label in an unknown encoding could mean anything.
+    if !is_label(label) && !label.contains(char::REPLACEMENT_CHARACTER) {
         return false;
     }
-    let Some((b':' | b'/' | b'|', before)) = without_end(before, is_gap).split_last() else {
+    let Some(before) = before.trim_end_matches(is_gap).strip_suffix([':', '/', '|', '：', '／'])
+    else {
         return true;
     };
-    let (_, first) = split_word(without_end(before, is_gap));
-    !ADDRESS_TITLES.iter().any(|title| first.eq_ignore_ascii_case(title.as_bytes()))
+    let (_, first) = split_phrase(before.trim_end_matches(is_gap));
+    !address_titles::is_address(first.trim())
 }
 
-fn is_secret(label: &[u8]) -> bool {
-    std::str::from_utf8(label).is_ok_and(csv_columns::is_secret)
+fn is_in_word(c: char) -> bool {
+    match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii() => is_inside(byte),
+        // CJK punctuation ends a label without a space, as in `密码：secret`.
+        _ => !"：＝\u{3000}".contains(c),
+    }
+}
+
+fn is_gap(c: char) -> bool {
+    (c.is_whitespace() && !"\r\n".contains(c)) || "\"'*`".contains(c)
 }
 
 /// Returns the name of the start tag at the end of a text, without its `>`. Empty if there is none.
-fn element(text: &[u8]) -> &[u8] {
-    let Some(start) = memchr::memrchr(b'<', text) else { return &[] };
-    let tag = &text[start + 1..];
-    let end = tag.iter().position(u8::is_ascii_whitespace).unwrap_or(tag.len());
-    if tag.starts_with(b"/") || tag.contains(&b'>') { &[] } else { &tag[..end] }
+fn element(text: &str) -> &str {
+    let Some((_, tag)) = text.rsplit_once('<') else { return "" };
+    let end = tag.find(|c: char| c.is_ascii_whitespace()).unwrap_or(tag.len());
+    if tag.starts_with('/') || tag.contains('>') { "" } else { &tag[..end] }
 }
 
-/// Splits off the last word of a text.
-fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
-    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let start = text.iter().rposition(|byte| !is_inside(byte)).map_or(0, |place| place + 1);
-    text.split_at(start)
-}
-
-fn without_end(text: &[u8], is_end: impl Fn(&u8) -> bool) -> &[u8] {
-    let end = text.iter().rposition(|byte| !is_end(byte)).map_or(0, |place| place + 1);
-    &text[..end]
+/// Splits off the last words of a text, up to a line break or punctuation.
+fn split_phrase(text: &str) -> (&str, &str) {
+    let is_end = |c: char| match c {
+        '_' | '-' | '\'' => false,
+        c if c.is_ascii() => c.is_ascii_punctuation() || c.is_ascii_control(),
+        c => "：／｜＝，。、；！？（）「」【】".contains(c),
+    };
+    text.split_at(text.trim_end_matches(|c| !is_end(c)).len())
 }
 
 /// Returns `true` if the text ends with the user name and password of a URL, as in
@@ -98,6 +104,16 @@ mod tests {
             "    [user_pass] => p",
             "<password>p",
             "<user-pass type='x'>p",
+            "**Password:** p",
+            "Pass phrase: p",
+            "Your new password is here. Mot de passe\u{a0}: p",
+            "Логин: ada\nПароль: p",
+            "ПАРОЛЬ=p",
+            "密码：p",
+            "パスワード: p",
+            "비밀번호 : p",
+            "mật khẩu: p",
+            "MDP: p",
         ] {
             assert!(has_label(text.as_bytes()), "{text}");
         }
@@ -109,9 +125,19 @@ mod tests {
             "[email] => ada",
             "> password > ada",
             "Password: x => ada",
+            "Логин/Пароль: ada",
+            "mot de passe de Max: ada",
+            "密码：x，邮箱：ada",
         ] {
             assert!(!has_label(text.as_bytes()), "{text}");
         }
+    }
+
+    #[test]
+    fn label_in_another_encoding_may_be_that_of_a_secret() {
+        let label = b"\xCF\xE0\xF0\xEE\xEB\xFC: p";
+        assert!(has_label(label));
+        assert!(!has_label(b"caf\xE9\nEmail: p"));
     }
 
     #[test]
