@@ -1,6 +1,7 @@
 //! Backs up everything that a service keeps on disk to a single folder.
 
 mod copying;
+mod digests;
 mod manifest;
 mod restored;
 
@@ -15,6 +16,7 @@ pub use restored::Restore;
 
 pub use self::copying::link_or_copy;
 use self::copying::{Size, each_file, size_of};
+use self::digests::{Digests, add_digests};
 use self::manifest::{FORMAT, MANIFEST, Manifest};
 use crate::{copy_atomically, sync_folder, write_atomically};
 
@@ -179,17 +181,18 @@ impl Backup {
     pub fn finish(self) -> anyhow::Result<()> {
         let Self { target, staging, service, version, .. } = &self;
         let finish = || -> io::Result<Size> {
-            let mut parts = BTreeMap::new();
+            let (mut parts, mut digests) = (BTreeMap::new(), Digests::new());
             for entry in fs::read_dir(staging)? {
                 let entry = entry?;
                 if entry.file_name() != LOCK {
                     let part = entry.file_name().to_string_lossy().into_owned();
+                    add_digests(staging, &part, &mut digests)?;
                     parts.insert(part, size_of(&entry.path())?);
                 }
             }
             let all = parts.values().copied().sum();
             let (service, version) = (service.clone(), version.clone());
-            let manifest = Manifest { format: FORMAT, service, version, parts };
+            let manifest = Manifest { format: FORMAT, service, version, parts, digests };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
             // Renaming can replace an empty folder. The lock is removed last, or another backup
@@ -375,8 +378,30 @@ mod tests {
         assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
         fs::write(copy.join("all/two"), "x".repeat(100_000)).unwrap();
         assert!(refusal("notes").contains("2 files, 100,001 B, but"), "{}", refusal("notes"));
+        fs::write(copy.join("all/two"), "2x").unwrap();
+        let expected = "all/two has changed since the backup was written";
+        assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
+        fs::write(copy.join("all/two"), "22").unwrap();
+        Restore::open(&copy, "notes").unwrap();
+        fs::rename(copy.join("all/two"), copy.join("all/three")).unwrap();
+        let expected = "all/three is not in the backup's list";
+        assert!(refusal("notes").ends_with(expected), "{}", refusal("notes"));
         fs::write(copy.join(MANIFEST), "{").unwrap();
         assert!(refusal("notes").contains("cannot read"), "{}", refusal("notes"));
+    }
+
+    #[test]
+    fn backup_without_digests_is_restored_only_in_its_own_format() {
+        let place = Place::new();
+        let copy = place.finished();
+        let text = fs::read_to_string(copy.join(MANIFEST)).unwrap();
+        let mut manifest: Manifest = serde_json::from_str(&text).unwrap();
+        manifest.digests.clear();
+        for (format, is_restored) in [(1, true), (FORMAT, false)] {
+            manifest.format = format;
+            fs::write(copy.join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
+            assert_eq!(Restore::open(&copy, "notes").is_ok(), is_restored, "{format}");
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::copying::{each_file, is_free, link_or_copy, size_of, sync_folders};
-use super::manifest::{FORMAT, MANIFEST, Manifest};
+use super::digests::{Digests, add_digests};
+use super::manifest::{FORMAT, MANIFEST, Manifest, WITH_DIGESTS};
 use crate::copy_atomically;
 
 /// A complete backup that is being restored.
@@ -21,7 +22,7 @@ impl Restore {
     ///
     /// # Errors
     /// Returns an error if the folder doesn't contain a complete backup of this service, or if any
-    /// files are missing from the backup.
+    /// files are missing from the backup or have changed.
     pub fn open(folder: &Path, service: &str) -> anyhow::Result<Self> {
         let path = folder.join(MANIFEST);
         let manifest =
@@ -43,6 +44,25 @@ impl Restore {
             if size != *complete {
                 let (size, complete) = (size.exact(), complete.exact());
                 bail!("{named}: {part} has {size}, but the backup was complete with {complete}");
+            }
+        }
+        if manifest.format < WITH_DIGESTS {
+            log::info!(
+                target: "notice",
+                "{named} has no digests, so only the sizes of its files were checked"
+            );
+            return Ok(Self { folder: folder.to_owned() });
+        }
+        let mut digests = Digests::new();
+        for part in manifest.parts.keys() {
+            add_digests(folder, part, &mut digests)
+                .with_context(|| format!("cannot read {}", folder.join(part).display()))?;
+        }
+        for (file, digest) in &digests {
+            match manifest.digests.get(file) {
+                Some(complete) if complete == digest => {}
+                Some(_) => bail!("{named}: {file} has changed since the backup was written"),
+                None => bail!("{named}: {file} is not in the backup's list"),
             }
         }
         Ok(Self { folder: folder.to_owned() })
