@@ -10,7 +10,7 @@ use super::context::RequestContext;
 use super::keyed_request::KeyedRequest;
 use crate::error::Error;
 use crate::model::paste as rules;
-use crate::model::{AccountKey, Breach, EmailPrefix, address_text};
+use crate::model::{AccountKey, Breach, EmailPrefix, address_text, entry};
 use crate::state::State;
 use crate::store::accounts::{self, RangeRow};
 use crate::store::layout::Layout;
@@ -37,7 +37,9 @@ impl From<BreachedAccountQuery> for AccountFilter {
         let BreachedAccountQuery { truncate_response, domain, include_unverified } = query;
         Self {
             truncated: truncate_response.unwrap_or(true),
-            domain: domain.filter(|domain| !domain.is_empty()).map(|domain| domain.to_lowercase()),
+            domain: domain
+                .filter(|domain| !domain.is_empty())
+                .map(|domain| entry::a_labels(&domain)),
             unverified: include_unverified.unwrap_or(true),
         }
     }

@@ -148,7 +148,7 @@ impl Change {
         }
         for (text, value) in [
             (&mut breach.title, self.title),
-            (&mut breach.domain, self.domain.map(|domain| domain.to_lowercase())),
+            (&mut breach.domain, self.domain.map(|domain| entry::a_labels(&domain))),
             (&mut breach.description, self.description),
             (&mut breach.logo_path, self.logo_path),
         ] {

@@ -7,9 +7,8 @@ use database::DatabaseError;
 use serde_json::json;
 
 use super::output::Output;
-use crate::jobs::{self, JobContext};
+use crate::jobs::{self, JobContext, JobError};
 use crate::model::instant;
-use crate::store::admin_events;
 use crate::store::jobs::{self as job_rows, Job};
 
 /// The subcommand `job`.
@@ -34,7 +33,8 @@ pub enum JobCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job after its current batch. Committed batches are kept
+    /// Stop a job after its current batch. Committed batches are kept, and PwnCount becomes the number
+    /// of accounts that are linked
     Cancel {
         /// Job ID, as shown by `job list`
         id: i64,
@@ -58,19 +58,14 @@ impl JobCommand {
             }
             Self::Resume { id, output } => resume(context, &get(context, id)?, output),
             Self::Cancel { id, output } => {
-                let now = context.clock.unix();
-                let cancelled = context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-                    job_rows::cancel(db, id, now)?;
-                    admin_events::add(db, now, "job cancel", &format!("job {id}"), "")
-                });
-                match cancelled {
-                    Err(DatabaseError::NotFound) => bail!("job {id} is not running"),
+                let cancelled = match jobs::cancel(context, id) {
+                    Err(JobError::Database(DatabaseError::NotFound)) => {
+                        bail!("job {id} is not running")
+                    }
                     other => other?,
-                }
-                output.print(
-                    &json!({ "id": id, "state": "cancelled" }),
-                    format!("cancelled job {id}"),
-                )
+                };
+                let job = get(context, id)?;
+                output.print(&cancelled, cancellation(&job, &cancelled.breaches))
             }
         }
     }
@@ -81,6 +76,23 @@ fn get(context: &JobContext, id: i64) -> anyhow::Result<Job> {
         Err(DatabaseError::NotFound) => bail!("job {id} does not exist"),
         other => Ok(other?.seen_at(context.clock.unix())),
     }
+}
+
+/// Describes a cancelled job, and what it leaves behind.
+fn cancellation(job: &Job, breaches: &[(String, i64)]) -> String {
+    let Job { id, added, .. } = job;
+    if *added == 0 {
+        return format!("cancelled job {id}");
+    }
+    if job.kind == "purge" {
+        return format!("cancelled job {id}; the {added} links that it removed cannot be restored");
+    }
+    let counts: String =
+        breaches.iter().map(|(name, count)| format!("; PwnCount of {name} is {count}")).collect();
+    format!(
+        "cancelled job {id}; the {added} links that it added are kept and served{counts}. A new load \
+         of the same files adds the others"
+    )
 }
 
 fn line(job: &Job) -> String {

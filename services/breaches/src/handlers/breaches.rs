@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, get};
 use super::input::{Segment, charge_keyless, query_without_empty};
 use super::reply;
 use crate::error::Error;
+use crate::model::entry;
 use crate::state::State;
 use crate::wire::{Breach, BreachesQuery};
 
@@ -32,7 +33,7 @@ pub async fn breaches(request: HttpRequest, state: Data<State>) -> Result<HttpRe
     if domain.is_none() && is_spam_list.is_none() {
         return Ok(reply::catalogue(&request, &state, &snapshot, snapshot.answers.listing.clone()));
     }
-    let domain = domain.map(|domain| domain.to_lowercase());
+    let domain = domain.map(|domain| entry::a_labels(&domain));
     let body = snapshot.answers.list(|listed| {
         domain.as_ref().is_none_or(|domain| *domain == listed.domain)
             && is_spam_list.is_none_or(|wanted| wanted == listed.flags.spam_list)

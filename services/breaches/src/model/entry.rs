@@ -1,5 +1,6 @@
 //! Reads catalogue entries in the published format.
 
+use domain::DomainName;
 use serde_json::{Map, Value};
 
 use super::breach::{Breach, Flags};
@@ -33,11 +34,17 @@ pub enum EntryError {
     #[error("{0} is not an absolute http or https URL")]
     Link(&'static str),
     /// Control characters in a string. These would break feeds, emails and terminals.
-    #[error("{0} contains control characters")]
+    #[error("{0} contains control characters, such as \\u0000")]
     Control(&'static str),
     /// Invalid character in the domain.
     #[error("Domain contains characters other than letters, digits, hyphens and dots")]
     Domain,
+    /// The domain or one of its labels is too long.
+    #[error("Domain is longer than 253 characters, or one of its labels is longer than 63")]
+    DomainLength,
+    /// A data class without a name.
+    #[error("DataClasses contains an empty name")]
+    EmptyClass,
 }
 
 const KNOWN: [&str; 20] = [
@@ -87,7 +94,7 @@ pub fn read(value: &Value) -> Result<Breach, EntryError> {
         id: 0,
         name: name.to_owned(),
         title: text(object, "Title")?.to_owned(),
-        domain: optional(object, "Domain")?.unwrap_or_default().to_lowercase(),
+        domain: a_labels(&optional(object, "Domain")?.unwrap_or_default()),
         breach_date: breach_date.to_owned(),
         added,
         modified,
@@ -162,6 +169,12 @@ pub fn check_texts(breach: &Breach) -> Result<(), EntryError> {
     if !breach.domain.chars().all(fits) {
         return Err(EntryError::Domain);
     }
+    if breach.domain.len() > MAX_DOMAIN || breach.domain.split('.').any(|label| label.len() > 63) {
+        return Err(EntryError::DomainLength);
+    }
+    if breach.data_classes.iter().any(|class| class.trim().is_empty()) {
+        return Err(EntryError::EmptyClass);
+    }
     if !markup::is_allowed(&breach.description) {
         return Err(EntryError::ActiveContent);
     }
@@ -204,24 +217,37 @@ pub fn is_absolute(url: &str) -> bool {
         && !url.contains(|c: char| c.is_whitespace() || is_unprintable(c) || "<>\"".contains(c))
 }
 
-fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str, EntryError> {
-    let text = object.get(key).and_then(Value::as_str).ok_or(EntryError::Member(key))?;
-    if text.trim().is_empty() || !is_storable(text) {
-        Err(EntryError::Member(key))
-    } else {
-        Ok(text)
+/// Maximum length of a domain, in its ASCII form.
+const MAX_DOMAIN: usize = 253;
+
+/// Converts a domain to lowercase and to the ASCII form that searches compare. A domain that isn't a
+/// valid host name is only converted to lowercase.
+pub fn a_labels(domain: &str) -> String {
+    let domain = domain.trim().to_lowercase();
+    match domain.is_ascii() {
+        true => domain,
+        false => DomainName::parse(&domain).map_or(domain, |name| name.as_str().to_owned()),
     }
 }
 
-/// PostgreSQL can't store NUL.
-fn is_storable(text: &str) -> bool {
-    !text.contains('\0')
+fn text<'a>(object: &'a Map<String, Value>, key: &'static str) -> Result<&'a str, EntryError> {
+    let text = object.get(key).and_then(Value::as_str).ok_or(EntryError::Member(key))?;
+    expect_storable(key, text)?;
+    if text.trim().is_empty() { Err(EntryError::Member(key)) } else { Ok(text) }
+}
+
+/// Fails for NUL, which PostgreSQL can't store.
+fn expect_storable(key: &'static str, text: &str) -> Result<(), EntryError> {
+    if text.contains('\0') { Err(EntryError::Control(key)) } else { Ok(()) }
 }
 
 fn optional(object: &Map<String, Value>, key: &'static str) -> Result<Option<String>, EntryError> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if is_storable(text) => Ok(Some(text.clone())),
+        Some(Value::String(text)) => {
+            expect_storable(key, text)?;
+            Ok(Some(text.clone()))
+        }
         Some(_) => Err(EntryError::Member(key)),
     }
 }
@@ -241,16 +267,16 @@ fn count(object: &Map<String, Value>) -> Result<i64, EntryError> {
 }
 
 fn classes(object: &Map<String, Value>) -> Result<Vec<String>, EntryError> {
-    let wrong = EntryError::Member("DataClasses");
     let values = match object.get("DataClasses") {
         None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(value) => value.as_array().ok_or(wrong.clone())?,
+        Some(value) => value.as_array().ok_or(EntryError::Member("DataClasses"))?,
     };
-    let mut classes = values
-        .iter()
-        .map(|value| value.as_str().filter(|text| is_storable(text)).map(str::to_owned))
-        .collect::<Option<Vec<_>>>()
-        .ok_or(wrong)?;
+    let mut classes = Vec::with_capacity(values.len());
+    for value in values {
+        let class = value.as_str().ok_or(EntryError::Member("DataClasses"))?;
+        expect_storable("DataClasses", class)?;
+        classes.push(class.to_owned());
+    }
     classes.sort_by_cached_key(|class| (class.to_lowercase(), class.clone()));
     classes.dedup();
     Ok(classes)
@@ -301,14 +327,28 @@ mod tests {
     }
 
     #[test]
+    fn domain_is_converted_to_the_form_that_searches_compare() {
+        for (domain, expected) in [
+            ("M\u{fc}nchen.DE", "xn--mnchen-3ya.de"),
+            (" Sample.example ", "sample.example"),
+            ("_odd.example", "_odd.example"),
+            ("", ""),
+        ] {
+            let mut entry = sample();
+            entry["Domain"] = json!(domain);
+            assert_eq!(read(&entry).unwrap().domain, expected);
+        }
+    }
+
+    #[test]
     fn invalid_member_is_rejected_with_its_error() {
         let cases = [
             ("Name", json!("a b"), EntryError::Name),
             ("Name", json!("-a"), EntryError::Name),
             ("Title", json!(" "), EntryError::Member("Title")),
-            ("Title", json!("a\0b"), EntryError::Member("Title")),
-            ("Description", json!("a\0b"), EntryError::Member("Description")),
-            ("DataClasses", json!(["a\0b"]), EntryError::Member("DataClasses")),
+            ("Title", json!("a\0b"), EntryError::Control("Title")),
+            ("Description", json!("a\0b"), EntryError::Control("Description")),
+            ("DataClasses", json!(["a\0b"]), EntryError::Control("DataClasses")),
             ("BreachDate", json!("2020-2-20"), EntryError::Date("BreachDate")),
             ("AddedDate", json!("2020-05-15"), EntryError::Date("AddedDate")),
             ("ModifiedDate", json!("2020-05-14T00:00Z"), EntryError::Order),
@@ -325,6 +365,10 @@ mod tests {
             ("DataClasses", json!(["a\u{1}"]), EntryError::Control("DataClasses")),
             ("Domain", json!("<b>a.example</b>"), EntryError::Domain),
             ("Domain", json!("a.example/\n"), EntryError::Domain),
+            ("Domain", json!(vec!["a.example"; 31].join(".")), EntryError::DomainLength),
+            ("Domain", json!(format!("{}.example", "a".repeat(64))), EntryError::DomainLength),
+            ("DataClasses", json!([""]), EntryError::EmptyClass),
+            ("DataClasses", json!(["Names", " "]), EntryError::EmptyClass),
             ("IsVerified", json!("yes"), EntryError::Member("IsVerified")),
             ("DataClasses", json!([1]), EntryError::Member("DataClasses")),
             ("Description", json!("<ScRipt>"), EntryError::ActiveContent),

@@ -160,6 +160,15 @@ pub fn update(db: &mut Db, changed: &Breach) -> Result<(), DatabaseError> {
     add_classes(db, &changed.data_classes)
 }
 
+/// Replaces a breach's title with one that no other breach can have, since titles don't contain
+/// control characters. Makes the old title available to another breach in the same transaction.
+pub fn park_title(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
+    diesel::update(breach::table.find(i32::from(id)))
+        .set(breach::title.eq(format!("\u{1}{id}")))
+        .execute(db)?;
+    Ok(())
+}
+
 pub fn delete(db: &mut Db, id: u16) -> Result<(), DatabaseError> {
     diesel::delete(breach::table.find(i32::from(id))).execute(db)?;
     Ok(())

@@ -1,6 +1,10 @@
 //! `catalogue import`: what needs confirmation, what missing members mean, and what a dry run
 //! predicts.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::app::entry;
@@ -67,5 +71,51 @@ fn dry_run_fails_where_the_import_does() {
         let (code, _, error) = import(&operator, &json!([entry("Beta"), taken]), flags);
         assert_eq!(code, Some(1));
         assert!(error.contains("Alpha: another breach has the title Acmegram"), "{error}");
+    }
+}
+
+#[test]
+fn titles_can_be_swapped_and_rotated_in_any_order() {
+    let operator = Operator::new();
+    let titled = |name: &str, title: &str| {
+        let mut entry = entry(name);
+        entry["Title"] = json!(title);
+        entry
+    };
+    let (alpha, beta) = (titled("Alpha", "one"), titled("Beta", "two"));
+    assert_eq!(import(&operator, &json!([alpha, beta]), &[]).0, Some(0));
+    for (first, second, is_reversed) in
+        [("two", "one", false), ("three", "two", true), ("two", "four", false)]
+    {
+        let mut entries = vec![titled("Alpha", first), titled("Beta", second)];
+        if is_reversed {
+            entries.reverse();
+        }
+        let (code, lines, error) = import(&operator, &json!(entries), &[]);
+        assert_eq!(code, Some(0), "{error}");
+        assert!(lines.contains("~ Alpha: Title") && lines.contains("~ Beta: Title"), "{lines}");
+        assert_eq!(exported(&operator, "Alpha")["Title"], first);
+        assert_eq!(exported(&operator, "Beta")["Title"], second);
+    }
+    let same = json!([titled("Alpha", "five"), titled("Beta", "five")]);
+    let (code, _, error) = import(&operator, &same, &[]);
+    assert_eq!(code, Some(1));
+    assert!(error.contains("another breach has the title five"), "{error}");
+    assert_eq!(exported(&operator, "Alpha")["Title"], "two");
+}
+
+#[test]
+fn compressed_and_utf16_catalogues_are_imported() {
+    let operator = Operator::new();
+    let text = |name: &str| json!([entry(name)]).to_string();
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(text("Alpha").as_bytes()).unwrap();
+    let marked = format!("\u{feff}{}", text("Beta"));
+    let utf16: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let zstd = zstd::encode_all(text("Gamma").as_bytes(), 1).unwrap();
+    for (name, bytes) in [("Alpha", gzip.finish().unwrap()), ("Beta", utf16), ("Gamma", zstd)] {
+        let file = operator.folder.write("catalogue", bytes);
+        operator.run(&["catalogue", "import", file.to_str().unwrap()]);
+        assert_eq!(exported(&operator, name)["Name"], name);
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use breaches::store::jobs::{self, Job};
-use breaches::store::schema::job;
+use breaches::store::schema::{breach, job};
+use breaches::store::versions;
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
 use serde_json::json;
@@ -147,6 +148,43 @@ fn file_that_grows_while_it_is_read_is_refused() {
         assert!(all_jobs(&operator).iter().all(|job| job.state == "failed"), "{load:?}");
     }
     assert_eq!(operator.run(&["account", "export", "--breach", "Alpha"]), "");
+}
+
+#[test]
+fn cancelled_load_publishes_the_number_of_linked_accounts() {
+    let operator = with_breaches();
+    let list = operator.folder.write("list", "ada@corp.example\nbob@corp.example\n");
+    let accounts = ["accounts", "load", "--breach", "Alpha"];
+    let logs = ["stealer-logs", "load", "--breach", "Logs"];
+    let pairs = operator.folder.write("pairs", "email,website\nada@corp.example,a.example\n");
+    for (load, file, keep, expected) in [
+        (&accounts[..], &list, "", "PwnCount of Alpha is 2"),
+        (&logs[..], &pairs, "", "PwnCount of Logs is 1"),
+        (&logs[..], &pairs, "--keep-count", "PwnCount of Logs is 0"),
+    ] {
+        let flags: Vec<&str> = [keep].into_iter().filter(|flag| !flag.is_empty()).collect();
+        operator.run(&[load, &flags[..], &[file.to_str().unwrap()][..]].concat());
+        let id = interrupt(&operator);
+        let pools = operator.database.open(&[&auth::MIGRATIONS, &breaches::store::MIGRATIONS]);
+        let version = |db: &mut Db| versions::get(db, versions::CATALOGUE_VERSION);
+        // The load was killed after its first batch, before it published the count.
+        pools
+            .write_blocking(|db: &mut Db| -> Result<_, DatabaseError> {
+                diesel::update(job::table.find(id)).set(job::added.eq(1_i64)).execute(db)?;
+                Ok(diesel::update(breach::table).set(breach::pwn_count.eq(0_i64)).execute(db)?)
+            })
+            .unwrap();
+        let before = pools.read_blocking(version).unwrap();
+        let text = operator.run(&["job", "cancel", &id.to_string()]);
+        assert!(text.contains(expected) && text.contains("are kept and served"), "{text}");
+        assert!(pools.read_blocking(version).unwrap() > before);
+        let exported = operator.run(&["breach", "export"]);
+        let exported: serde_json::Value = serde_json::from_str(&exported).unwrap();
+        let counts: Vec<i64> =
+            exported.as_array().unwrap().iter().filter_map(|b| b["PwnCount"].as_i64()).collect();
+        let total: i64 = counts.iter().sum();
+        assert!(expected.ends_with(&total.to_string()), "{counts:?}");
+    }
 }
 
 #[test]

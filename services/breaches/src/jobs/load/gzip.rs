@@ -22,7 +22,7 @@ impl<R: BufRead> GzipMembers<R> {
     fn next_member(&mut self) -> io::Result<()> {
         let Some(mut input) = self.member.take().map(GzDecoder::into_inner) else { return Ok(()) };
         self.failed = true;
-        match input.fill_buf()?.first() {
+        match after_padding(&mut input)? {
             None => {}
             Some(0x1F) => self.member = Some(GzDecoder::new(input)),
             Some(_) => return Err(foreign()),
@@ -50,6 +50,21 @@ impl<R: BufRead> Read for GzipMembers<R> {
             }
         }
         if self.failed { Err(io::Error::other("the gzip file is damaged")) } else { Ok(0) }
+    }
+}
+
+/// Skips NUL bytes after a member, as added by tape drives and some copies. `gzip -d` also ignores
+/// them. Returns the next byte without consuming it.
+fn after_padding(input: &mut impl BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let padding = buffer.iter().take_while(|byte| **byte == 0).count();
+        let next = buffer.get(padding).copied();
+        let is_end = buffer.is_empty();
+        input.consume(padding);
+        if is_end || next.is_some() {
+            return Ok(next);
+        }
     }
 }
 
@@ -91,11 +106,15 @@ mod tests {
     fn members_are_joined_and_other_bytes_after_them_are_named() {
         let members = [packed("one\n"), packed(""), packed("two\n")].concat();
         assert_eq!(read(&members), ("one\ntwo\n".to_owned(), None));
-        for garbage in ["x", "\0", "garbage\n", "\u{1f}", "\u{1f}x12345678901"] {
+        for garbage in ["x", "\0x", "garbage\n", "\u{1f}", "\u{1f}x12345678901"] {
             let (text, error) = read(&[&members, garbage.as_bytes()].concat());
             assert_eq!(text, "one\ntwo\n");
             let expected = if garbage == "\u{1f}" { "incomplete" } else { "do not belong to it" };
             assert!(error.unwrap().contains(expected), "{garbage:?}");
+        }
+        for padding in [1, 100_000] {
+            let padded = [&members[..], &vec![0; padding], &packed("three\n"), &[0]].concat();
+            assert_eq!(read(&padded), ("one\ntwo\nthree\n".to_owned(), None));
         }
         for end in 1..packed("two\n").len() {
             let (_, error) = read(&members[..members.len() - end]);

@@ -6,6 +6,7 @@ use std::io::Read;
 use database::{Db, rehearse};
 use serde_json::Value;
 
+use super::decoding::{self, TextEncoding};
 use crate::jobs::error::JobError;
 use crate::model::entry::{self, EntryError};
 use crate::model::{Breach, instant};
@@ -44,17 +45,17 @@ pub struct ImportReport {
 /// 80 MB.
 const MAX_BYTES: u64 = 96 << 20;
 
-/// Reads a JSON array, or one JSON object per line.
+/// Reads a JSON array, or one JSON object per line. Compression and UTF-16 are detected.
 ///
 /// # Errors
-/// Fails if the input is blank, since a failed command or download may leave a blank file behind.
-pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
+/// Fails if the input is blank, which is what a failed command or download leaves behind.
+pub fn read_catalogue(input: impl Read + 'static) -> Result<Vec<Value>, JobError> {
     let mut text = String::new();
-    let size = input.take(MAX_BYTES + 1).read_to_string(&mut text);
+    let size = decoding::text(input, TextEncoding::Auto)
+        .and_then(|input| input.take(MAX_BYTES + 1).read_to_string(&mut text));
     if size.map_err(JobError::file("the catalogue"))? as u64 > MAX_BYTES {
         return Err(JobError::Rejected("the catalogue is larger than 96 MiB".to_owned()));
     }
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     if text.trim().is_empty() {
         let text = "the catalogue contains no data, so nothing was imported; check how the file \
                     was created";
@@ -63,7 +64,7 @@ pub fn read_catalogue(input: impl Read) -> Result<Vec<Value>, JobError> {
     let wrong = |error: serde_json::Error| {
         JobError::Rejected(format!("the catalogue is not valid JSON: {error}"))
     };
-    let values = serde_json::Deserializer::from_str(text)
+    let values = serde_json::Deserializer::from_str(&text)
         .into_iter::<Value>()
         .collect::<Result<Vec<_>, _>>()
         .map_err(wrong)?;
@@ -104,6 +105,7 @@ fn import_all(
     let mut report = ImportReport::default();
     let mut named = HashSet::new();
     let mut unknown = HashSet::new();
+    let mut read = Vec::with_capacity(entries.len());
     for (number, value) in (1..).zip(entries) {
         let entry = entry::read(value).map_err(|error| refused(number, value, &error))?;
         unknown.extend(entry::unknown_members(value).into_iter().map(str::to_owned));
@@ -111,7 +113,15 @@ fn import_all(
             let name = entry.name;
             return Err(JobError::Rejected(format!("entry {number}: {name} occurs twice")));
         }
-        take(db, value, entry, now, &mut report)?;
+        let old = breaches::by_name(db, &entry.name)?;
+        // Only the titles after the import have to be unique. Two breaches may swap theirs.
+        if let Some(old) = old.as_ref().filter(|old| old.title != entry.title) {
+            breaches::park_title(db, old.id)?;
+        }
+        read.push((value, entry, old));
+    }
+    for (value, entry, old) in read {
+        take(db, value, entry, old, now, &mut report)?;
     }
     report.unknown_members = unknown.into_iter().collect();
     report.unknown_members.sort();
@@ -159,10 +169,10 @@ fn take(
     db: &mut Db,
     value: &Value,
     mut entry: Breach,
+    old: Option<Breach>,
     now: i64,
     report: &mut ImportReport,
 ) -> Result<(), JobError> {
-    let old = breaches::by_name(db, &entry.name)?;
     if let Some(old) = &old {
         entry::keep_missing(value, old, &mut entry);
         // The links may have been removed, so retiring a breach can't be undone.

@@ -6,6 +6,7 @@ pub(super) mod address_links;
 mod address_reader;
 mod address_titles;
 mod at_signs;
+mod cancel;
 mod csv_columns;
 mod csv_records;
 mod decoding;
@@ -46,6 +47,7 @@ mod walk;
 
 pub use accounts::{AccountsOptions, load_accounts};
 pub use address_reader::{Format, read as read_addresses};
+pub use cancel::cancel;
 pub use decoding::{TextEncoding, text as decoded};
 pub use dry_run::{Forecast, forecast, forecast_pastes, forecast_stealer_logs};
 pub use import_catalogue::{ImportOptions, ImportReport, import_catalogue, read_catalogue};

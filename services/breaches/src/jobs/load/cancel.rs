@@ -1,0 +1,89 @@
+//! `job cancel`: stops a load and publishes what it has already linked.
+
+use database::Db;
+use serde::Serialize;
+
+use super::accounts::AccountsOptions;
+use super::sources::Sources;
+use super::stealer_logs::StealerLogsOptions;
+use crate::jobs::context::JobContext;
+use crate::jobs::error::JobError;
+use crate::model::Breach;
+use crate::store::jobs::{self, Job};
+use crate::store::{admin_events, breaches, versions};
+
+/// A cancelled job. The links that it added are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cancelled {
+    pub id: i64,
+    pub state: &'static str,
+    /// Links that the job added.
+    pub added: i64,
+    /// Names of the breaches it linked addresses to, with their published counts.
+    pub breaches: Vec<(String, i64)>,
+}
+
+/// Cancels a job. A process that is still running it stops at its next batch.
+///
+/// # Errors
+/// Fails with `NotFound` if the job isn't running or failed.
+pub fn cancel(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
+    let now = context.clock.unix();
+    context.write(|db| {
+        versions::lock_accounts(db)?;
+        jobs::cancel(db, id, now)?;
+        let job = jobs::get(db, id)?;
+        let mut cancelled =
+            Cancelled { id, state: "cancelled", added: job.added, breaches: Vec::new() };
+        if job.added > 0 {
+            cancelled.breaches = publish(db, &job)?;
+            // The links are already being served.
+            match job.kind.as_str() {
+                "pastes" => versions::bump_pastes(db)?,
+                _ => versions::bump_catalogue(db, now)?,
+            }
+        }
+        admin_events::add(db, now, "job cancel", &format!("job {id}"), "")?;
+        Ok(cancelled)
+    })
+}
+
+/// Updates the published counts of a load's breaches, unless it was supposed to keep them.
+fn publish(db: &mut Db, job: &Job) -> Result<Vec<(String, i64)>, JobError> {
+    let (targets, keep_count) = targets(db, job);
+    let mut published = Vec::with_capacity(targets.len());
+    for breach in targets {
+        let count = if keep_count { breach.pwn_count } else { breach.loaded_count };
+        if count != breach.pwn_count {
+            breaches::update(db, &Breach { pwn_count: count, ..breach.clone() })?;
+        }
+        published.push((breach.name, count));
+    }
+    Ok(published)
+}
+
+/// Returns the breaches of a load, and whether it keeps their published counts. Empty for other
+/// jobs, or if the manifest of the load can't be read anymore.
+fn targets(db: &mut Db, job: &Job) -> (Vec<Breach>, bool) {
+    let found = match job.kind.as_str() {
+        "accounts" => serde_json::from_str::<AccountsOptions>(&job.params).ok().map(|options| {
+            let sources = match &options.manifest {
+                Some(manifest) => Sources::of_manifest(db, manifest),
+                None => Sources::of_breach(db, &options.breach, &[]),
+            };
+            (sources, options.keep_count)
+        }),
+        "stealer-logs" => serde_json::from_str::<StealerLogsOptions>(&job.params)
+            .ok()
+            .map(|options| (Sources::of_breach(db, &options.breach, &[]), options.keep_count)),
+        _ => None,
+    };
+    match found {
+        None => (Vec::new(), true),
+        Some((Ok(sources), keep_count)) => (sources.breaches, keep_count),
+        Some((Err(error), keep_count)) => {
+            log::warn!("the published counts of job {} are unchanged: {error}", job.id);
+            (Vec::new(), keep_count)
+        }
+    }
+}
