@@ -12,10 +12,10 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 
-/// Timeout for a query to a single server.
+/// Timeout of an attempt.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Number of attempts per server.
-const ATTEMPTS: usize = 2;
+/// Number of attempts.
+const ATTEMPTS: u32 = 2;
 
 /// The query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +70,7 @@ impl Dns {
     /// # Errors
     /// Returns an error if the resolver fails or doesn't respond in time.
     pub async fn txt(&self, name: &str) -> Result<Vec<String>, DnsError> {
-        let found = match self.0.txt_lookup(fully_qualified(name)).await {
+        let found = match in_time(self.0.txt_lookup(fully_qualified(name))).await? {
             Ok(found) => found,
             Err(error) if is_answer(&error) => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
@@ -90,12 +90,19 @@ impl Dns {
     /// # Errors
     /// Returns an error if the resolver fails or doesn't respond in time.
     pub async fn addresses(&self, name: &str) -> Result<Vec<IpAddr>, DnsError> {
-        match self.0.lookup_ip(fully_qualified(name)).await {
+        match in_time(self.0.lookup_ip(fully_qualified(name))).await? {
             Ok(found) => Ok(found.iter().collect()),
             Err(error) if is_answer(&error) => Ok(Vec::new()),
             Err(error) => Err(failed(error)),
         }
     }
+}
+
+/// Waits for a whole lookup, which can take several queries, e.g. for aliases.
+async fn in_time<F: Future>(lookup: F) -> Result<F::Output, DnsError> {
+    tokio::time::timeout(TIMEOUT * ATTEMPTS, lookup)
+        .await
+        .map_err(|_| DnsError("the lookup timed out".to_owned()))
 }
 
 /// Adds a trailing dot, so that the system's search domains aren't tried.
@@ -111,7 +118,8 @@ fn is_answer(error: &NetError) -> bool {
 
 fn limit(options: &mut ResolverOpts) {
     options.timeout = TIMEOUT;
-    options.attempts = ATTEMPTS;
+    // Despite its name, this is the number of attempts after the first one.
+    options.attempts = ATTEMPTS as usize - 1;
     options.cache_size = 0;
 }
 

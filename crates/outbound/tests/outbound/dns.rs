@@ -1,5 +1,8 @@
 //! Queries to a name server on the loopback interface.
 
+use std::net::{Ipv4Addr, UdpSocket};
+use std::time::{Duration, Instant};
+
 use outbound::Dns;
 use testkit::DnsPeer;
 
@@ -34,4 +37,14 @@ async fn a_failing_server_is_an_error() {
     assert!(dns.addresses("example.com").await.is_err());
     peer.set_failing(false);
     assert_eq!(dns.txt("example.com").await.unwrap(), ["one"]);
+}
+
+#[tokio::test]
+async fn silent_server_is_an_error_after_two_attempts_of_three_seconds() {
+    let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let dns = Dns::at(silent.local_addr().unwrap()).unwrap();
+    let started = Instant::now();
+    assert!(dns.txt("example.com").await.is_err());
+    let elapsed = started.elapsed();
+    assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
 }
