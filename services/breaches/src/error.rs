@@ -35,7 +35,7 @@ pub enum Error {
     /// The request has more addresses than a full quota covers. Contains the limit.
     #[error("The subscription covers at most {0} addresses in one request.")]
     TooManyEmails(u32),
-    /// The body of a bulk check is too large. Contains the limit in KiB.
+    /// The body is too large. Contains the limit in KiB.
     #[error("The body must not be larger than {0} KiB.")]
     BodyTooLarge(usize),
     /// A boolean query parameter is neither `true` nor `false`. Contains its name.

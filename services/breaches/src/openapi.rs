@@ -257,7 +257,7 @@ pub fn complete(document: &mut OpenApi) {
         let operations = [&mut item.get, &mut item.post];
         for operation in operations.into_iter().flatten() {
             let keyed = operation.security.is_some();
-            // Oversized bodies result in 400 unless the operation lists 413.
+            // Operations with a body list their own 413.
             operation.responses.responses.remove("413");
             add_failures(operation, keyed);
             add_headers(operation, keyed);

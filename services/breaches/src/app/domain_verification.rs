@@ -22,9 +22,10 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest};
 pub async fn generate_dns_token(
     state: &State,
     request: KeyedRequest,
-    body: Option<DomainRequest>,
+    body: Result<Option<DomainRequest>, Error>,
 ) -> Result<DnsToken, Error> {
-    let (subscriber, domain) = admitted(state, request, body.map(|body| body.domain_name)).await?;
+    let admitted = admitted(state, request, body, |body| &body.domain_name).await?;
+    let (subscriber, domain, _) = admitted;
     let proof = domain_control::proof(state, subscriber, &domain).await?;
     Ok(DnsToken { txt_record_value: proof.txt_record() })
 }
@@ -36,9 +37,10 @@ pub async fn generate_dns_token(
 pub async fn verify_dns_token(
     state: &State,
     request: KeyedRequest,
-    body: Option<DomainRequest>,
+    body: Result<Option<DomainRequest>, Error>,
 ) -> Result<(), Error> {
-    let (subscriber, domain) = admitted(state, request, body.map(|body| body.domain_name)).await?;
+    let admitted = admitted(state, request, body, |body| &body.domain_name).await?;
+    let (subscriber, domain, _) = admitted;
     verify(state, subscriber, &domain, VerificationMethod::Dns).await
 }
 
@@ -49,27 +51,27 @@ pub async fn verify_dns_token(
 pub async fn send_email(
     state: &State,
     request: KeyedRequest,
-    body: Option<MailRequest>,
+    body: Result<Option<MailRequest>, Error>,
 ) -> Result<(), Error> {
-    let (name, alias) = body.map(|body| (body.domain_name, body.email_alias)).unzip();
-    let (subscriber, domain) = admitted(state, request, name).await?;
-    let alias = alias.as_deref().and_then(EmailAlias::parse);
-    let alias = alias.ok_or(VerificationError::EmailAlias)?;
+    let admitted = admitted(state, request, body, |body| &body.domain_name).await?;
+    let (subscriber, domain, body) = admitted;
+    let alias = EmailAlias::parse(&body.email_alias).ok_or(VerificationError::EmailAlias)?;
     domain_mail::send(state, subscriber, &domain, alias).await
 }
 
-/// Performs all checks, then returns the subscriber and the domain from the body.
-async fn admitted(
+/// Performs all checks, then returns the subscriber, the domain in the body, and the body.
+async fn admitted<B>(
     state: &State,
     request: KeyedRequest,
-    name: Option<String>,
-) -> Result<(i64, DomainName), Error> {
+    body: Result<Option<B>, Error>,
+    name: impl Fn(&B) -> &str,
+) -> Result<(i64, DomainName, B), Error> {
     let subscriber = run_keyed(state, request, |_, _, caller| Ok(caller.subscriber)).await?;
     // Unreachable for test keys, which have already been rejected.
     let subscriber = subscriber.ok_or(Error::NotInPlan)?;
-    let name = name.ok_or(VerificationError::NotJson)?;
-    let domain = DomainName::parse(&name).map_err(|_| VerificationError::DomainName)?;
-    Ok((subscriber, domain))
+    let body = body?.ok_or(VerificationError::NotJson)?;
+    let domain = DomainName::parse(name(&body)).map_err(|_| VerificationError::DomainName)?;
+    Ok((subscriber, domain, body))
 }
 
 /// Looks for the proof and verifies the domain.

@@ -3,7 +3,7 @@
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
 
-use super::input::KeyedBody;
+use super::input::KeyedJson;
 use crate::app;
 use crate::error::Error;
 use crate::state::State;
@@ -19,7 +19,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = DomainRequest, description = "The domain. Property names are case-insensitive. The body can be up to 16 KiB in size."),
-    extensions(("x-failures" = json!(["subscriptionEnded"]))),
+    extensions(("x-failures" = json!(["bodyTooLarge", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The verification token.", body = DnsToken, example = json!({"txtRecordValue": "breach-verify=dweb_k3v9x2m4q7w1z8r5t6y0u3i2"})),
         (status = 400, description = "The body is not valid JSON, or the domain cannot be verified.", body = MessageBody, example = json!({"message": "The DomainName field did not contain a valid domain."})),
@@ -27,7 +27,7 @@ use crate::wire::{DnsToken, DomainRequest, MailRequest, MessageBody};
 )]
 #[post("/api/v3/domainVerification/generateDnsToken")]
 pub async fn generate_dns_token(
-    KeyedBody(keyed, body): KeyedBody<DomainRequest>,
+    KeyedJson(keyed, body): KeyedJson<DomainRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().json(app::generate_dns_token(&state, keyed, body).await?))
@@ -43,7 +43,7 @@ pub async fn generate_dns_token(
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = DomainRequest, description = "The domain. Property names are case-insensitive. The body can be up to 16 KiB in size."),
-    extensions(("x-failures" = json!(["subscriptionEnded"]))),
+    extensions(("x-failures" = json!(["bodyTooLarge", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The domain is verified. The body is empty."),
         (status = 400, description = "The body is not valid JSON, the domain cannot be verified, or no TXT record contains the token.", body = MessageBody, example = json!({"message": "No breach-verify TXT records were found on the domain."})),
@@ -51,7 +51,7 @@ pub async fn generate_dns_token(
 )]
 #[post("/api/v3/domainVerification/verifyDnsToken")]
 pub async fn verify_dns_token(
-    KeyedBody(keyed, body): KeyedBody<DomainRequest>,
+    KeyedJson(keyed, body): KeyedJson<DomainRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     app::verify_dns_token(&state, keyed, body).await?;
@@ -67,7 +67,7 @@ pub async fn verify_dns_token(
     tag = "Domain verification",
     security(("key" = [])),
     request_body(content = MailRequest, description = "The domain and the alias. Property names are case-insensitive. The body can be up to 16 KiB in size."),
-    extensions(("x-failures" = json!(["subscriptionEnded"]))),
+    extensions(("x-failures" = json!(["bodyTooLarge", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The email was sent. The body is empty."),
         (status = 400, description = "The body is not valid JSON, the domain cannot be verified, or the alias is not allowed.", body = MessageBody, example = json!({"message": "The EmailAlias field did not contain a valid value. Acceptable values are: admin, hostmaster, info, security, webmaster."})),
@@ -76,7 +76,7 @@ pub async fn verify_dns_token(
 )]
 #[post("/api/v3/domainVerification/sendEmail")]
 pub async fn send_email(
-    KeyedBody(keyed, body): KeyedBody<MailRequest>,
+    KeyedJson(keyed, body): KeyedJson<MailRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
     app::send_email(&state, keyed, body).await?;

@@ -74,39 +74,8 @@ impl Segment {
     }
 }
 
-/// Reads the API key and then, with `read`, the body.
-fn with_key<T: 'static>(
-    request: &HttpRequest,
-    payload: &mut Payload,
-    read: impl AsyncFnOnce(KeyedRequest, &HttpRequest, &mut Payload) -> T + 'static,
-) -> LocalBoxFuture<'static, Result<T, Error>> {
-    let (request, mut payload) = (request.clone(), payload.take());
-    Box::pin(async move {
-        let state = request.app_data::<Data<State>>();
-        let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
-        let keyed = keyed_request(&request, state)?;
-        Ok(read(keyed, &request, &mut payload).await)
-    })
-}
-
-/// The API key and the JSON body, regardless of its content type. The content is `None` if it's
-/// invalid or too large. The whole body is read before the caller is looked up.
-pub struct KeyedBody<B: Body>(pub KeyedRequest, pub Option<B::Content>);
-
-impl<B: Body + 'static> FromRequest for KeyedBody<B> {
-    type Error = Error;
-    type Future = LocalBoxFuture<'static, Result<Self, Error>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        with_key(request, payload, async |keyed, request, payload| {
-            let read = shell::read_body(request, payload, B::LIMIT).await;
-            Self(keyed, read.ok().and_then(|bytes| B::parse(&bytes)))
-        })
-    }
-}
-
-/// The API key and the JSON body, regardless of its content type. Oversized bodies are an error.
-/// The content is `None` if it's invalid.
+/// The API key and the JSON body, whatever its content type. Oversized bodies are an error. The
+/// content is `None` if it's invalid. The whole body is read before the caller is looked up.
 pub struct KeyedJson<B: Body>(pub KeyedRequest, pub Result<Option<B::Content>, Error>);
 
 impl<B: Body + 'static> FromRequest for KeyedJson<B> {
@@ -114,8 +83,12 @@ impl<B: Body + 'static> FromRequest for KeyedJson<B> {
     type Future = LocalBoxFuture<'static, Result<Self, Error>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        with_key(request, payload, async |keyed, request, payload| {
-            Self(keyed, json_body::<B>(request, payload).await)
+        let (request, mut payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let state = request.app_data::<Data<State>>();
+            let state = state.ok_or_else(|| Error::Internal("no state".to_owned()))?;
+            let keyed = keyed_request(&request, state)?;
+            Ok(Self(keyed, json_body::<B>(&request, &mut payload).await))
         })
     }
 }

@@ -4,7 +4,7 @@ use actix_web::http::header::ContentType;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, get, post};
 
-use super::input::{KeyedBody, Segment, keyed_request};
+use super::input::{KeyedJson, Segment, keyed_request};
 use super::reply;
 use crate::app;
 use crate::error::Error;
@@ -55,17 +55,17 @@ pub async fn breached_account_range(
     security(("key" = [])),
     request_body(content = RangesRequest,
         description = "The prefixes. The body can be up to 16 KiB in size."),
-    extensions(("x-failures" = json!(["prefixes", "tooManyPrefixes", "subscriptionEnded"]))),
+    extensions(("x-failures" = json!(["bodyTooLarge", "prefixes", "tooManyPrefixes", "subscriptionEnded"]))),
     responses(
         (status = 200, description = "The entries of each prefix, sorted by suffix.", body = BTreeMap<String, Vec<RangeEntry>>, example = json!({"567159": [{"hashSuffix": "22FFBB50B11B0EFD307BE358624A26EE00", "websites": ["Acmegram"]}], "D622FF": []})),
     )
 )]
 #[post("/api/v3/breachedaccount/ranges")]
 pub async fn breached_account_ranges(
-    KeyedBody(keyed, prefixes): KeyedBody<RangesRequest>,
+    KeyedJson(keyed, prefixes): KeyedJson<RangesRequest>,
     state: Data<State>,
 ) -> Result<HttpResponse, Error> {
-    let prefixes = prefixes.ok_or(Error::Prefixes);
+    let prefixes = prefixes.and_then(|content| content.ok_or(Error::Prefixes));
     let keyed = keyed.of_searches(prefixes.as_ref().ok().map(Vec::len));
     let pieces = app::breached_ranges(&state, keyed, prefixes).await?;
     Ok(HttpResponse::Ok().content_type(ContentType::json()).streaming(pieces))

@@ -180,7 +180,13 @@ async fn last_modified_is_not_in_the_future() {
 async fn large_answer_is_compressed_if_accepted() {
     let app = App::start().await;
     let packed = app.request("/api/v3/breaches").header("accept-encoding", "gzip");
-    assert_eq!(packed.send().await.unwrap().headers()["content-encoding"], "gzip");
+    let packed = packed.send().await.unwrap();
+    assert_eq!(packed.headers()["content-encoding"], "gzip");
+    let plain = app.request("/api/v3/breaches").send().await.unwrap();
+    assert!(!plain.headers().contains_key("content-encoding"));
+    for answer in [packed, plain] {
+        assert_eq!(answer.headers()["vary"], "accept-encoding");
+    }
 }
 
 #[actix_web::test]

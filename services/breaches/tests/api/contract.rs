@@ -35,7 +35,9 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             "unreadable",
         ],
         "breachedAccountRange" => &["prefix", "subscriptionEnded"],
-        "breachedAccountRanges" => &["prefixes", "subscriptionEnded", "tooManyPrefixes"],
+        "breachedAccountRanges" => {
+            &["bodyTooLarge", "prefixes", "subscriptionEnded", "tooManyPrefixes"]
+        }
         "breachedDomain" => &[
             "domain",
             "domainNotVerified",
@@ -58,9 +60,10 @@ fn own_failures(id: &str) -> &'static [&'static str] {
             &["domain", "domainNotVerified", "subscriptionEnded"]
         }
         "pasteAccount" => &["email", "subscriptionEnded"],
-        "subscribedDomains" | "generateDnsToken" | "verifyDnsToken" | "sendEmail" => {
-            &["subscriptionEnded"]
+        "generateDnsToken" | "verifyDnsToken" | "sendEmail" => {
+            &["bodyTooLarge", "subscriptionEnded"]
         }
+        "subscribedDomains" => &["subscriptionEnded"],
         _ => &[],
     }
 }

@@ -96,10 +96,18 @@ async fn invalid_body_domain_or_alias_is_400_in_this_order() {
     let body = json!({ "DomainName": "example.com", "EmailAlias": "postmaster" });
     assert_eq!(app.post_with(&key, MAIL, &body).await, alias);
     let not_json = message("The request body is not valid JSON.");
-    for body in ["", "{", &format!("\"{}\"", "x".repeat(16 * 1024))] {
-        let request = app.server.post(TOKEN).header("user-agent", "tests");
-        let request = request.header("breach-api-key", &key).body(body.to_owned());
-        assert_eq!(crate::app::answer(request.send().await.unwrap()).await, not_json);
+    let too_large = failure(413, "The body must not be larger than 16 KiB.");
+    let large = format!("{{\"DomainName\":\"example.com\",\"x\":\"{}\"}}", "x".repeat(17_000));
+    for (body, expected) in [("", &not_json), ("{", &not_json), (large.as_str(), &too_large)] {
+        for path in [TOKEN, VERIFY, MAIL] {
+            let request = app.server.post(path).header("user-agent", "tests");
+            let request = request.header("breach-api-key", &key).body(body.to_owned());
+            assert_eq!(
+                crate::app::answer(request.send().await.unwrap()).await,
+                *expected,
+                "{path}"
+            );
+        }
     }
 }
 
