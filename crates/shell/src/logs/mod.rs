@@ -77,6 +77,14 @@ pub(crate) fn start(format: LogFormat, service: &'static str) -> Result<(), Stri
     if let Err(error) = env_filter::Builder::new().try_parse(&filter) {
         return Err(format!("RUST_LOG: {error}"));
     }
+    // The library takes anything else for the name of a module.
+    let directives = filter.split('/').next().unwrap_or_default().split(',');
+    let mut names = directives.map(|part| part.split('=').next().unwrap_or_default().trim());
+    let is_odd =
+        |name: &&str| !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '-'));
+    if let Some(odd) = names.find(is_odd) {
+        return Err(format!("RUST_LOG: {odd} is not a level or module"));
+    }
     let mut builder = Builder::new();
     for (module, level) in QUIET {
         builder.filter_module(module, level);

@@ -1,9 +1,11 @@
 //! Sets up the email, DNS and HTTP clients from the settings.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use outbound::{Dns, Names, Reach, WebhookSender, names_public_host, web_url};
-use shell::{SettingError, ShellSettings};
+use shell::{SettingError, ShellSettings, require_creatable};
 
 use crate::config::{Settings, VerificationSettings};
 use crate::external::{
@@ -19,6 +21,7 @@ const USER_AGENT: &str = concat!("breaches/", env!("CARGO_PKG_VERSION"));
 /// # Errors
 /// Fails if a setting is invalid.
 pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<External> {
+    require_folders(settings)?;
     let public_url = shell.base_url();
     let verification = &settings.verification;
     let dns = match verification.dns_resolver {
@@ -37,6 +40,24 @@ pub fn external(shell: &ShellSettings, settings: &Settings) -> anyhow::Result<Ex
         webhooks: WebhookSender::new(reach, USER_AGENT)?,
         public_url,
     })
+}
+
+/// Checks the folders that the operator has chosen. Without a check, the first email or load would
+/// fail. `MAIL_DIR` is created when needed.
+fn require_folders(settings: &Settings) -> anyhow::Result<()> {
+    let Settings { mail, load_tmp, .. } = settings;
+    let unusable = |name: &'static str, folder: &Path, error: io::Error| {
+        SettingError(format!("{name}: the folder {} is not writable: {error}", folder.display()))
+    };
+    if let Some(folder) = mail.mail_dir.as_deref().filter(|_| mail.smtp_url.is_none()) {
+        require_creatable(&folder.join("x.eml"))
+            .map_err(|error| unusable("MAIL_DIR", folder, error))?;
+    }
+    if let Some(folder) = load_tmp {
+        let found = folder.metadata().and_then(|_| require_creatable(&folder.join("x")));
+        found.map_err(|error| unusable("LOAD_TMP", folder, error))?;
+    }
+    Ok(())
 }
 
 /// Returns whether a webhook URL is allowed. This only examines the URL and doesn't resolve its

@@ -233,7 +233,10 @@ impl Mailer for FolderMailer {
                 file.write_all(&bytes)
             };
             let written = tokio::task::spawn_blocking(write).await;
-            written.map_err(MailError::temporary)?.map_err(MailError::temporary)
+            written.map_err(MailError::temporary)?.map_err(|error| {
+                let folder = self.folder.display();
+                MailError::temporary(format!("the email folder {folder} is not writable: {error}"))
+            })
         })
     }
 }
@@ -258,6 +261,14 @@ mod tests {
         let mailer = SmtpMailer::new(&peer.url(), "service@example.org").unwrap();
         let error = mailer.send(mail("j\u{fc}rgen@example.org")).await.unwrap_err();
         assert!(error.permanent && error.why.contains("SMTPUTF8"), "{error:?}");
+    }
+
+    #[actix_web::test]
+    async fn error_of_an_email_that_cannot_be_written_names_the_folder() {
+        let mailer = FolderMailer::new(Path::new("/proc/x"), "service@example.org").unwrap();
+        let [to, subject, text] = ["owner@example.org", "Link", "x"].map(Into::into);
+        let error = mailer.send(Mail::plain(to, subject, text)).await.unwrap_err();
+        assert!(!error.permanent && error.why.contains("email folder /proc/x "), "{error:?}");
     }
 
     #[test]

@@ -254,6 +254,8 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
         ("SMTP_URL", "http://root:geheim@localhost"),
         ("MAIL_FROM", "x"),
         ("VERIFY_DENY", missing.to_str().unwrap()),
+        ("MAIL_DIR", "/proc/x"),
+        ("LOAD_TMP", missing.to_str().unwrap()),
         ("BIND", &long),
     ] {
         let serve = |more: &[&str]| {
@@ -271,6 +273,11 @@ fn unusable_settings_print_one_line_and_exit_with_2() {
         assert!(errors.contains(name) || name == "BIND", "{name}={value}: {errors}");
         assert!(!errors.contains("geheim"), "{errors}");
     }
+    let mut command = operator.command(&["serve", "--check", "--tls-mode", "off"]);
+    let output = command.env("RUST_LOG", "((").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("RUST_LOG: (( is not a level or module"), "{errors}");
     assert_eq!(operator.output(&["doctor", "--no-such-flag"]).status.code(), Some(2));
     let fresh = Folder::new();
     let mut command = operator.command(&["serve", "--tls-mode", "off"]);
