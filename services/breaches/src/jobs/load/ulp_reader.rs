@@ -27,7 +27,7 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
         let pair =
             parts(bytes, delimiter).ok_or(SkipReason::Column).and_then(|(website, login)| {
                 let text = |bytes| std::str::from_utf8(bytes).map_err(|_| SkipReason::Encoding);
-                Ok((text(login)?.trim(), text(website)?))
+                Ok((text(login)?.trim(), text(website)?.trim()))
             });
         each(number, pair)?;
     }
@@ -41,21 +41,31 @@ pub fn read(input: impl BufRead, delimiter: Option<&str>, each: Each<'_>) -> io:
 /// an address. If the last field is a URL but the first one isn't, the line may be in reverse order
 /// and start with the secret.
 fn parts<'l>(line: &'l [u8], delimiter: Option<&str>) -> Option<(&'l [u8], &'l [u8])> {
-    let (end, separator) = match delimiter {
+    let (end, start, separator) = match delimiter {
         Some(delimiter) => {
-            (memchr::memmem::find(line, delimiter.as_bytes())?, delimiter.as_bytes())
+            let end = memchr::memmem::find(line, delimiter.as_bytes())?;
+            (end, end, delimiter.as_bytes())
         }
         None => {
             let end = url_end(line)?;
-            (end, line.get(end..=end)?)
+            let start = end + blanks_before_separator(&line[end..]);
+            (end, start, line.get(start..=start)?)
         }
     };
-    let rest = &line[end + separator.len()..];
+    let rest = &line[start + separator.len()..];
     let login = memchr::memmem::find(rest, separator)?;
     let (website, last) = (&line[..end], &rest[login + separator.len()..]);
     let is_reversed = is_url(last) && memchr::memmem::find(website, b"://").is_none();
     let is_clear = !(is_reversed || separator == b":" && ends_in_user_name(website));
     is_clear.then_some((website, &rest[..login]))
+}
+
+/// Returns the number of blanks between a URL and its separator, as in `url | login | secret`. 0 if
+/// the blanks are the separator.
+fn blanks_before_separator(text: &[u8]) -> usize {
+    let blanks = text.iter().take_while(|byte| b" \t".contains(byte)).count();
+    let is_separator = text.get(blanks).is_some_and(|byte| b":|;,".contains(byte));
+    if is_separator { blanks } else { 0 }
 }
 
 /// Returns `true` if a URL may have been cut off within `user:secret@host`. In names of Android
@@ -163,6 +173,15 @@ mod tests {
             ("https://ada@shop.example/:a@b.example:x", "a@b.example https://ada@shop.example/"),
             ("shop.example|a@b.example|x", "a@b.example shop.example"),
             ("https://shop.example/ a@b.example x", "a@b.example https://shop.example/"),
+            (
+                "https://shop.example/login | a@b.example | x@y.example",
+                "a@b.example https://shop.example/login",
+            ),
+            (
+                "https://shop.example/login : a@b.example : x:y",
+                "a@b.example https://shop.example/login",
+            ),
+            ("shop.example\t; a@b.example;x", "a@b.example shop.example"),
             ("https://shop.example;a@b.example;x", "a@b.example https://shop.example"),
             (
                 "android://x==@com.shop.example/:a@b.example:x",
@@ -192,12 +211,15 @@ mod tests {
         }
         let named = all("https://shop.example/a:b----a@b.example----x", Some("----"));
         assert_eq!(named, [(1, Ok("a@b.example https://shop.example/a:b".to_owned()))]);
+        let named = all("https://shop.example/ | a@b.example | x", Some("|"));
+        assert_eq!(named, [(1, Ok("a@b.example https://shop.example/".to_owned()))]);
         for line in ["x", "https://shop.example", "https://shop.example/login:a@b.example"] {
             assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
         }
         for line in [
             "Secret.word.com:a@b.example:https://shop.example/login",
             "x;a@b.example;HTTP://shop.example/",
+            "x : a@b.example : https://shop.example/",
             "https://ada@corp.example:secret@shop.example:a@b.example:x",
         ] {
             assert_eq!(all(line, None), [(1, Err(SkipReason::Column))], "{line}");
