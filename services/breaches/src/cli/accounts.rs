@@ -63,8 +63,8 @@ pub struct LoadFlags {
     #[arg(long, value_enum, default_value_t = FileFormat::Lines)]
     format: FileFormat,
     /// Column or field that contains the addresses: a CSV column by name or number (starting at 1),
-    /// a JSON field such as user.email, or a column of a dump such as users.email [default: a
-    /// column or field with a common name]
+    /// a JSON field such as user.email, or a column of a dump such as users.email or users.2
+    /// [default: a column or field with a common name]
     #[arg(long, visible_alias = "email-column", value_name = "COLUMN")]
     column: Option<String>,
     #[command(flatten)]
