@@ -99,8 +99,8 @@ fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     headers.append(VARY, HeaderValue::from_static("accept-encoding"));
 }
 
-/// Marks a plain response that could have been compressed. Shared caches must not send it to clients
-/// that prefer the compressed form. Other caches have only one client.
+/// Marks a plain response that could have been compressed. Shared caches must not send it to
+/// clients that prefer the compressed form. Other caches have only one client.
 fn mark_plain(headers: &mut HeaderMap) {
     let caching = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
     if caching.is_some_and(|caching| caching.contains("public")) {

@@ -33,8 +33,8 @@ pub enum JobCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Stop a job after its current batch. Committed batches are kept, and PwnCount becomes the number
-    /// of accounts that are linked
+    /// Stop a job after its current batch. Committed batches are kept, and PwnCount becomes the
+    /// number of linked accounts
     Cancel {
         /// Job ID, as shown by `job list`
         id: i64,
@@ -90,8 +90,8 @@ fn cancellation(job: &Job, breaches: &[(String, i64)]) -> String {
     let counts: String =
         breaches.iter().map(|(name, count)| format!("; PwnCount of {name} is {count}")).collect();
     format!(
-        "cancelled job {id}; the {added} links that it added are kept and served{counts}. A new load \
-         of the same files adds the others"
+        "cancelled job {id}; the {added} links that it added are kept and served{counts}. A new \
+         load of the same files adds the others"
     )
 }
 

@@ -220,8 +220,8 @@ pub fn is_absolute(url: &str) -> bool {
 /// Maximum length of a domain, in its ASCII form.
 const MAX_DOMAIN: usize = 253;
 
-/// Converts a domain to lowercase and to the ASCII form that searches compare. A domain that isn't a
-/// valid host name is only converted to lowercase.
+/// Converts a domain to lowercase and to the ASCII form that searches compare. A domain that isn't
+/// a valid host name is only converted to lowercase.
 pub fn a_labels(domain: &str) -> String {
     let domain = domain.trim().to_lowercase();
     match domain.is_ascii() {

@@ -142,7 +142,7 @@ static FOLDED_MENTIONS: LazyLock<Vec<String>> = LazyLock::new(|| folded(&MENTION
 /// Longer titles aren't recognized.
 const LONGEST: usize = 100;
 
-/// What a title says about its column.
+/// The meaning of a column title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Title {
     /// Addresses, as in `email`.

@@ -113,7 +113,7 @@ mod tests {
             assert!(error.unwrap().contains(expected), "{garbage:?}");
         }
         for padding in [1, 100_000] {
-            let padded = [&members[..], &vec![0; padding], &packed("three\n"), &[0]].concat();
+            let padded = [&members[..], &vec![0_u8; padding], &packed("three\n"), &[0_u8]].concat();
             assert_eq!(read(&padded), ("one\ntwo\nthree\n".to_owned(), None));
         }
         for end in 1..packed("two\n").len() {

@@ -123,7 +123,7 @@ fn read_within(
     Ok(fields.names.into_inner())
 }
 
-/// What a name says about its field.
+/// The meaning of a field name.
 #[derive(Clone, Copy)]
 enum Kind {
     Secret,

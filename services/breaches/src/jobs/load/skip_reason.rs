@@ -37,8 +37,8 @@ pub enum SkipReason {
     Date,
     /// Not a count of addresses.
     EmailCount,
-    /// The row doesn't have an address. Unlike the other reasons, this one doesn't mean that the row
-    /// was rejected.
+    /// The row doesn't have an address. Unlike the other reasons, this one doesn't mean that the
+    /// row was rejected.
     Empty,
 }
 

@@ -11,9 +11,9 @@ use super::sql_choice::ColumnChoice;
 use super::sql_columns::{Columns, Tables};
 use super::sql_tokens::{Token, Tokens};
 
-/// Reads the values of a column, specified as `column` or `table.column`. The column may be a number
-/// (from 1). The default is a column with a well-known name in each table. Returns the columns that
-/// were read.
+/// Reads the values of a column, specified as `column` or `table.column`. The column may be a
+/// number (from 1). The default is a column with a well-known name in each table. Returns the
+/// columns that were read.
 ///
 /// # Errors
 /// Returns I/O errors. If no table has the column, the error lists the tables. If the dump is
