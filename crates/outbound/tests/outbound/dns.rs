@@ -1,7 +1,6 @@
 //! Queries to a name server on the loopback interface.
 
 use std::net::{Ipv4Addr, UdpSocket};
-use std::time::{Duration, Instant};
 
 use outbound::Dns;
 use testkit::DnsPeer;
@@ -40,11 +39,12 @@ async fn a_failing_server_is_an_error() {
 }
 
 #[tokio::test]
-async fn silent_server_is_an_error_after_two_attempts_of_three_seconds() {
+async fn silent_server_is_an_error_after_two_attempts() {
     let silent = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let dns = Dns::at(silent.local_addr().unwrap()).unwrap();
-    let started = Instant::now();
     assert!(dns.txt("example.com").await.is_err());
-    let elapsed = started.elapsed();
-    assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
+    silent.set_nonblocking(true).unwrap();
+    let queries = std::iter::from_fn(|| silent.recv(&mut [0; 512]).ok()).count();
+    // The resolver repeats a lost datagram twice within an attempt.
+    assert!((2..=6).contains(&queries), "{queries}");
 }
