@@ -411,17 +411,27 @@ pub fn from_on(plan: &Plan, moment: i64) -> Option<Plan> {
     })
 }
 
-/// Returns the recurrence, ending before this occurrence.
+/// Returns the recurrence, ending before this occurrence. A rule that has already ended by then
+/// keeps its end, because a later one would add occurrences.
 pub fn ended_before(plan: &Plan, moment: i64) -> Plan {
     let last = if plan.all_day { moment - SECONDS_OF_A_DAY } else { moment - 1 };
+    let rule = match is_over_at(plan, plan.wall(last)) {
+        true => plan.rule.clone(),
+        false => with_until(&plan.rule, &plan.key(last)),
+    };
     let is_earlier = |key: &&String| plan.moment(key).is_some_and(|one| one < moment);
     let kept = |keys: &[String]| keys.iter().filter(is_earlier).cloned().collect();
-    Plan {
-        rule: with_until(&plan.rule, &plan.key(last)),
-        rdates: kept(&plan.rdates),
-        exdates: kept(&plan.exdates),
-        ..plan.clone()
-    }
+    Plan { rule, rdates: kept(&plan.rdates), exdates: kept(&plan.exdates), ..plan.clone() }
+}
+
+/// Returns whether the rule's `UNTIL` or `COUNT` leaves no occurrences after `last`.
+fn is_over_at(plan: &Plan, last: DateTime) -> bool {
+    let is_counted = |rule: &Rule, count: usize| {
+        rule.expand(plan.start(), last).is_ok_and(|passed| passed.len() >= count)
+    };
+    let rule = plan.parsed();
+    rule.is_some_and(|rule| rule.count().is_some_and(|count| is_counted(&rule, count)))
+        || plan.ends().is_some_and(|end| end < last)
 }
 
 /// Returns which of `moments` are occurrences, including excluded ones. The rule is expanded only

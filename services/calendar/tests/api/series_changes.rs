@@ -56,6 +56,35 @@ async fn added_dates_after_a_new_until_are_dropped() {
     assert_eq!(shown["rdates"], json!(["2027-03-18 18:00:00"]));
 }
 
+#[actix_web::test]
+async fn deleting_an_added_date_after_the_rule_keeps_the_end_of_the_rule() {
+    let ends = [
+        (json!({"count": 3}), json!(3), json!(null)),
+        (json!({"until": "2027-03-30"}), json!(null), json!("2027-03-30 23:59:59")),
+    ];
+    for (end, count, until) in ends {
+        let app = App::new().await;
+        let mut recurrence = json!({"rrule": "FREQ=WEEKLY;BYDAY=TU", "rdates": ["2027-05-20"]});
+        recurrence.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
+        let id = course(&app, json!({"recurrence": recurrence})).await;
+        let all = events(&app, id).await;
+        let added = all[3]["id"].as_i64().unwrap();
+        app.delete(&format!("/events/{added}?scope=following")).await.expect(200);
+        let ruled = ["03-16 18:00", "03-23 18:00", "03-30 18:00"];
+        let recurrence = events(&app, id).await[0]["series"]["recurrence"].clone();
+        assert_eq!((&recurrence["count"], &recurrence["until"]), (&count, &until), "{recurrence}");
+        assert_eq!(recurrence["rdates"], json!([]));
+        // A later change of all events adds none.
+        let shorter = json!({"end_date": "2027-03-16 19:00", "scope": "all"});
+        patch(&app, id, shorter).await.expect(200);
+        assert_eq!(starts(&app, id).await, ruled);
+        // Deleting from a date of the rule on still ends it earlier.
+        let second = all[1]["id"].as_i64().unwrap();
+        app.delete(&format!("/events/{second}?scope=following")).await.expect(200);
+        assert_eq!(starts(&app, id).await, ruled[..1]);
+    }
+}
+
 /// Returns where a page redirects to.
 async fn target(app: &App, path: &str) -> String {
     let answer = page(app, path).await;
