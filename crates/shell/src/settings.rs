@@ -228,6 +228,39 @@ impl ShellSettings {
         }
     }
 
+    /// Returns the hosts, with port and path, under which clients reach the service: that of
+    /// `PUBLIC_URL`, or else those of its addresses. An address of this machine has several names.
+    pub fn hosts(&self) -> Vec<String> {
+        if let Some(url) = &self.public_url {
+            return vec![url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned()];
+        }
+        let (addresses, usual) = match self.tls_mode {
+            TlsMode::Native => (&self.tls_bind, 443),
+            TlsMode::Proxy | TlsMode::Off => (&self.bind, 80),
+        };
+        let names = addresses.iter().flat_map(|address| match address {
+            ListenAddress::Ip(address) => {
+                let ip = match address.ip() {
+                    IpAddr::V4(ip) => ip.to_string(),
+                    IpAddr::V6(ip) => format!("[{ip}]"),
+                };
+                let names = match is_local(address.ip()) {
+                    true => ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec(),
+                    false => vec![ip],
+                };
+                let port = Some(address.port()).filter(|port| *port != usual);
+                let suffix = port.map_or_else(String::new, |port| format!(":{port}"));
+                names.into_iter().map(|name| format!("{name}{suffix}")).collect()
+            }
+            ListenAddress::Name(address) => {
+                let suffix = format!(":{usual}");
+                vec![address.strip_suffix(&suffix).unwrap_or(address).to_owned()]
+            }
+            ListenAddress::Unix(_) => Vec::new(),
+        });
+        names.collect()
+    }
+
     /// Returns the folder for the local CA and certificate.
     pub fn tls_folder(&self) -> PathBuf {
         self.tls_dir.clone().unwrap_or_else(|| self.data_dir.join("tls"))
@@ -361,6 +394,21 @@ mod tests {
         assert_eq!(settings.base_url(), "https://localhost");
         settings.public_url = Some("https://a.example/b".to_owned());
         assert_eq!(settings.base_url(), "https://a.example/b");
+    }
+
+    #[test]
+    fn hosts_are_that_of_the_public_url_or_those_of_the_addresses() {
+        let mut settings = ShellSettings::for_tests(Path::new("data"));
+        let binds = ["127.0.0.1:81", "192.0.2.1:80", "[2001:db8::1]:81", "a.example:80", "unix:/a"];
+        settings.bind = binds.iter().map(|bind| bind.parse().unwrap()).collect();
+        let local = ["localhost:81", "127.0.0.1:81", "[::1]:81"];
+        let hosts = [&local[..], &["192.0.2.1", "[2001:db8::1]:81", "a.example"]].concat();
+        assert_eq!(settings.hosts(), hosts);
+        settings.tls_mode = TlsMode::Native;
+        settings.tls_bind = vec!["0.0.0.0:443".parse().unwrap()];
+        assert_eq!(settings.hosts(), ["localhost", "127.0.0.1", "[::1]"]);
+        settings.public_url = Some("https://a.example/b".to_owned());
+        assert_eq!(settings.hosts(), ["a.example/b"]);
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub struct Site {
     pub currency: Currency,
     /// PUBLIC_URL, for use by commands. A request provides the URL that it was sent to.
     pub public_url: Option<String>,
+    /// The hosts of this server's own addresses. UIDs in its feeds end with the host of a request.
+    pub hosts: Vec<String>,
 }
 
 impl State {
@@ -76,7 +78,7 @@ impl State {
             mebibytes => Some(Arc::new(KeptAnswers::new(pools.clone(), mebibytes << 20))),
         };
         let currency = settings.currency();
-        let site = Arc::new(Site { settings, currency, public_url: None });
+        let site = Arc::new(Site { settings, currency, public_url: None, hosts: Vec::new() });
         let sanitizers = FairTurns::new(MAX_SANITIZERS);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let costly_lists = Arc::new(Semaphore::new((cores / 2).max(1)));
@@ -107,6 +109,16 @@ impl State {
     pub fn with_public_url(mut self, url: Option<String>) -> State {
         if let Some(site) = Arc::get_mut(&mut self.site) {
             site.public_url = url;
+        }
+        self
+    }
+
+    /// Sets the hosts under which the server is reached. This must be done before the state is
+    /// shared.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: Vec<String>) -> State {
+        if let Some(site) = Arc::get_mut(&mut self.site) {
+            site.hosts = hosts;
         }
         self
     }

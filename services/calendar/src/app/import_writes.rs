@@ -407,8 +407,8 @@ impl Stored {
         let (_, included) = included::of_events(db, EventSelector::Id(event.id))?;
         let included = included.readable_by(&None);
         let mut text = String::new();
-        let OwnEvents { urls, calendar, .. } = source.own;
-        let feed = FeedContext { urls, host: urls.host(), calendar };
+        let OwnEvents { urls, identity, .. } = source.own;
+        let feed = FeedContext { urls, host: urls.host(), calendar: &identity.calendar };
         // Feeds show trashed events without details.
         let mut visible = event.clone();
         visible.set_status(Status::of(Stage::Publish));

@@ -23,7 +23,7 @@ use super::import_steps::Reading;
 use super::import_surplus::Surplus;
 use super::import_writes::{self, Outcome, Source};
 use super::loading::Undone;
-use super::own_events::{OwnEvents, find};
+use super::own_events::{Identity, OwnEvents, find};
 use super::subscribed_series::{ENDED, ended_at, goes_beyond};
 use super::subscriber::Subscriber;
 use super::transactions::with_context;
@@ -43,8 +43,8 @@ pub struct Import {
     urls: Urls,
     limits: ImportLimits,
     overview: Overview,
-    /// This calendar's own id, once it has been read.
-    calendar_id: Option<String>,
+    /// Recognises this calendar's own UIDs. Read by the first write.
+    identity: Identity,
     /// Whether this calendar wrote the current entry.
     is_author: bool,
     /// The current entry's CREATED property.
@@ -77,7 +77,7 @@ impl Import {
             urls,
             limits,
             overview,
-            calendar_id: None,
+            identity: Identity::default(),
             is_author: false,
             created: None,
             series: HashMap::new(),
@@ -149,8 +149,8 @@ impl Import {
     /// Returns an error if the database fails. The counts are invalid after that.
     pub fn write(&mut self, state: &State, db: &mut Db) -> Result<bool, Error> {
         sql::one_writer(db)?;
-        if self.calendar_id.is_none() {
-            self.calendar_id = Some(imported::calendar_id(db)?);
+        if self.identity.calendar.is_empty() {
+            self.identity = Identity::read(db, &state.site, &self.urls)?;
         }
         let slice = TimeSlice::begin(self.so_far.done);
         let began = Instant::now();
@@ -196,12 +196,12 @@ impl Import {
             }
             Work::Faulty(message) => self.so_far.note(component, message.clone()),
             Work::Entry { entry, is_repeated } => {
-                let id = component.calendar_id.as_deref();
-                self.is_author = id.is_some() && id == self.calendar_id.as_deref();
+                let own_id = self.identity.calendar.as_str();
+                self.is_author = component.calendar_id.as_deref() == Some(own_id);
                 self.created = created_of(component);
                 let entry = tell_apart(db, entry, component, *is_repeated)?;
                 if let Some(subscriber) = &self.subscriber
-                    && let Some(why) = subscriber.refusal(db, &entry, self.is_author)?
+                    && let Some(why) = subscriber.refusal(db, &entry, self.own())?
                 {
                     self.so_far.warn(component, why.to_owned());
                     self.so_far.count(Outcome::Skipped);
@@ -412,8 +412,8 @@ impl Import {
     }
 
     fn own(&self) -> OwnEvents<'_> {
-        let calendar = self.calendar_id.as_deref().unwrap_or_default();
-        OwnEvents { urls: &self.urls, calendar, is_author: self.is_author, created: self.created }
+        let (urls, identity) = (&self.urls, &self.identity);
+        OwnEvents { urls, identity, is_author: self.is_author, created: self.created }
     }
 
     /// Returns an entry's revision, or `None` if this calendar wrote it, because revisions in our

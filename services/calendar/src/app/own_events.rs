@@ -4,17 +4,54 @@ use database::Db;
 
 use crate::error::Error;
 use crate::model::event::Event;
-use crate::model::series_ids::event_of_single;
+use crate::model::series_ids::{event_of_single, occurrence_of};
 use crate::model::urls::Urls;
-use crate::store::events;
+use crate::state::Site;
+use crate::store::{events, imported};
+
+/// What the UIDs of our own events end with.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// This calendar's own id. The UIDs of single occurrences of series end with it.
+    pub calendar: String,
+    /// The hosts under which our feeds are read. The UIDs of other events end with one of these.
+    hosts: Vec<String>,
+}
+
+impl Identity {
+    /// Reads the calendar's id. The hosts are those of the settings, and that of `urls` if a
+    /// request provides it.
+    pub fn read(db: &mut Db, site: &Site, urls: &Urls) -> Result<Identity, Error> {
+        let public = Urls { base: site.public_url.clone().unwrap_or_default(), ..Urls::default() };
+        let mut hosts = site.hosts.clone();
+        for host in [public.host(), urls.host()] {
+            if !host.is_empty() && !hosts.iter().any(|known| known == host) {
+                hosts.push(host.to_owned());
+            }
+        }
+        Ok(Identity { calendar: imported::calendar_id(db)?, hosts })
+    }
+
+    /// Returns whether our feeds give `uid` to one of our own events, have done so, or may do so
+    /// for an event that doesn't exist yet. This includes occurrences of such events.
+    pub fn is_own(&self, uid: &str) -> bool {
+        let uid = occurrence_of(uid).map_or(uid, |(uid, _)| uid);
+        self.event_of(uid).is_some() || event_of_single(uid, &self.calendar).is_some()
+    }
+
+    /// Returns the id in the UID of an event without an external id. `None` if `uid` has another
+    /// form or another host.
+    fn event_of(&self, uid: &str) -> Option<i64> {
+        let (id, host) = uid.split_once('@')?;
+        id.parse().ok().filter(|_| self.hosts.iter().any(|own| own == host))
+    }
+}
 
 /// Recognises our own events in a file.
 #[derive(Clone, Copy)]
 pub struct OwnEvents<'a> {
-    /// The UIDs that we generate end with this site's host.
     pub urls: &'a Urls,
-    /// This calendar's own id. The UIDs of single occurrences of series end with it.
-    pub calendar: &'a str,
+    pub identity: &'a Identity,
     /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
     pub is_author: bool,
     /// The entry's CREATED property. If the host differs, it must match that of the stored event,
@@ -29,12 +66,12 @@ pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>,
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));
     }
-    if let Some(id) = event_of_single(uid, own.calendar).filter(|_| own.is_author) {
+    if let Some(id) = event_of_single(uid, &own.identity.calendar).filter(|_| own.is_author) {
         let is_same = |event: &Event| own.created == Some(event.created_utc());
         return Ok(events::find(db, id)?.filter(is_same));
     }
-    let Some((id, host)) = uid.split_once('@') else { return Ok(None) };
-    let is_host = !host.is_empty() && host == own.urls.host();
+    let is_host = own.identity.event_of(uid).is_some();
+    let Some((id, _)) = uid.split_once('@') else { return Ok(None) };
     let Some(id) = id.parse().ok().filter(|_| is_host || own.is_author) else { return Ok(None) };
     let is_own = |event: &Event| is_host || own.created == Some(event.created_utc());
     Ok(events::find(db, id)?.filter(|event| event.external_id.is_none() && is_own(event)))

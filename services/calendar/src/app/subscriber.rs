@@ -6,12 +6,14 @@ use std::collections::HashSet;
 use database::Db;
 use jiff::Timestamp;
 
+use super::own_events::OwnEvents;
 use crate::error::Error;
 use crate::ical::{Entry, Moment, Occurrence};
 use crate::model::html;
 use crate::model::linked::Kind;
 use crate::model::role::{Role, User};
 use crate::model::schedule::day_end;
+use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{Parts, Subscription};
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::zone::Zone;
@@ -19,6 +21,10 @@ use crate::store::{events, imported, linked_posts, subscribed_events, terms, use
 
 /// The reason for skipping an entry whose UID belongs to an event outside the subscription.
 const FOREIGN: &str = "an event outside this subscription has its UID; it was skipped";
+
+/// The reason for skipping an entry whose UID our feeds give to one of our own events, or will give
+/// to a later one.
+const OWN: &str = "its UID is one that this calendar gives to its own events; it was skipped";
 
 /// The reason for skipping an entry that an earlier subscription may have imported.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
@@ -107,24 +113,30 @@ impl Subscriber {
         &self.status
     }
 
-    /// Returns the reason for skipping an entry, or `None` to import it. `is_own` is whether this
-    /// calendar wrote the entry. A subscription only owns the events that it created or adopted.
-    /// Otherwise a site could change any other event by using its UID.
+    /// Returns the reason for skipping an entry, or `None` to import it. A subscription only owns
+    /// the events that it created or adopted. Otherwise a site could change any other event by
+    /// using its UID, or add an entry with this UID to our feeds.
     pub fn refusal(
         &self,
         db: &mut Db,
         entry: &Entry,
-        is_own: bool,
+        own: OwnEvents<'_>,
     ) -> Result<Option<&'static str>, Error> {
-        if is_own {
+        if own.is_author {
             return Ok(Some("it comes from this calendar; it was skipped"));
         }
-        let named = match events::find_by_external_id(db, &entry.uid)? {
-            Some(event) => vec![event.id],
-            None => events::of_uid(db, &entry.uid)?.into_iter().map(|(id, ..)| id).collect(),
-        };
+        if own.identity.is_own(&entry.uid) {
+            return Ok(Some(OWN));
+        }
+        let mut named = named_by(db, &entry.uid)?;
         if named.is_empty() && self.is_late(entry) {
             return Ok(Some(LATE));
+        }
+        if named.is_empty()
+            && let Some((series, _)) = occurrence_of(&entry.uid)
+        {
+            // The UID has the form of an occurrence that the series may add later.
+            named = named_by(db, series)?;
         }
         for event in named {
             if !self.owns(db, event)? {
@@ -203,6 +215,15 @@ impl Subscriber {
     pub fn note(&self, db: &mut Db, name: &str, event: i64) -> Result<(), Error> {
         Ok(subscribed_events::note(db, self.id, name, event)?)
     }
+}
+
+/// Returns the event with the external id `uid`, or else the occurrences of the series with this
+/// UID.
+fn named_by(db: &mut Db, uid: &str) -> Result<Vec<i64>, Error> {
+    Ok(match events::find_by_external_id(db, uid)? {
+        Some(event) => vec![event.id],
+        None => events::of_uid(db, uid)?.into_iter().map(|(id, ..)| id).collect(),
+    })
 }
 
 /// Returns the id of a venue, unless it was deleted.

@@ -165,10 +165,7 @@ impl shell::Cli for Cli {
                 let reach = self.settings.service.webhook_reach();
                 command.run(&self.open(Announce::WhenWritten)?, &reach, SystemClock.unix())
             }
-            Command::Import(command) => {
-                let base = self.settings.shell.public_url.clone();
-                command.run(&self.state_for(command.dry_run)?, base)
-            }
+            Command::Import(command) => command.run(&self.state_for(command.dry_run)?),
             Command::Subscriptions(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::ImportSite(command) => command.run(&self.state(Announce::WhenWritten)?),
             Command::Doctor(command) => command.run(&self.state_to_examine()?),
@@ -235,7 +232,9 @@ impl Cli {
         let bytes = usize::try_from(settings.subscription_file_mb << 20)?;
         let time = Duration::from_secs(settings.subscription_time_s);
         let calendars = CalendarFetcher::new(settings.subscription_reach(), bytes, time)?;
+        let hosts = self.settings.shell.hosts();
         let state = State::new(pools, SystemClock::shared(), settings, media)
+            .with_hosts(hosts)
             .with_public_url(self.settings.shell.public_url)
             .with_webhooks(webhooks)
             .with_calendar_fetcher(calendars);

@@ -22,8 +22,6 @@ use crate::wire::import::ImportJson;
 pub struct ImportOptions {
     /// Run the import in a single transaction and roll it back.
     pub dry_run: bool,
-    /// The calendar's public URL. UIDs in our own feeds end with its host.
-    pub base: Option<String>,
 }
 
 /// Imports a file. While the database is busy or unreachable, retries for up to a minute.
@@ -36,7 +34,8 @@ pub fn import(state: &State, input: &Input, options: ImportOptions) -> anyhow::R
     let file = rereadable(input).context("cannot be read")?;
     let overview = Overview::of(state, BufReader::new(&file)).context("cannot be read")?;
     anyhow::ensure!(overview.is_calendar, "is not an iCalendar file");
-    let urls = Urls { base: options.base.unwrap_or_default(), ..Urls::default() };
+    let base = state.site.public_url.clone().unwrap_or_default();
+    let urls = Urls { base, ..Urls::default() };
     let mut import = Import::new(user, urls, ImportLimits::default(), overview);
     let progress = ProgressReporter::new("importing", Unit::Items("events"), None);
     let mut queue = writer_queue(&state.pools);

@@ -324,7 +324,7 @@ async fn dry_run_of_a_pipe_writes_nothing() {
     let path = folder.path().join("outlook.ics");
     std::fs::write(&path, OUTLOOK).unwrap();
     let input = batch::Input::at(&path).unwrap();
-    let dry = ImportOptions { dry_run: true, ..ImportOptions::default() };
+    let dry = ImportOptions { dry_run: true };
     let report = import(&app.state, &input, dry).unwrap();
     assert_eq!((report.created, report.skipped, report.failed, app.rows("events")), (7, 0, 0, 0));
     let done = import(&app.state, &input, ImportOptions::default()).unwrap();

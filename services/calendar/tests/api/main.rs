@@ -82,6 +82,7 @@ mod stop;
 mod subscribed_edits;
 mod subscribed_extension;
 mod subscribed_files;
+mod subscribed_own_uids;
 mod subscribed_series;
 mod subscribing;
 mod subscription_fetches;

@@ -66,6 +66,21 @@ impl Subscribing {
 
     /// Starts with more settings and a time limit for files.
     pub async fn with(settings: &[&str], time: Duration) -> Subscribing {
+        Subscribing::changed(settings, time, |state| state).await
+    }
+
+    /// Starts under a public URL.
+    pub async fn at(url: &str) -> Subscribing {
+        let time = Duration::from_secs(30);
+        let url = Some(url.to_owned());
+        Subscribing::changed(&[], time, |state| state.with_public_url(url)).await
+    }
+
+    async fn changed(
+        settings: &[&str],
+        time: Duration,
+        change: impl FnOnce(State) -> State,
+    ) -> Subscribing {
         let answer: Arc<Mutex<Answer>> = Arc::new(Mutex::new(Arc::new(|_| PeerAnswer::Close)));
         let own = answer.clone();
         let peer = HttpPeer::start(move |request| {
@@ -74,7 +89,7 @@ impl Subscribing {
         });
         // The server itself does not fetch, so that tests decide when subscriptions run.
         let settings = [&["--subscription-allow-private=on"], settings].concat();
-        let app = App::with(&settings).await;
+        let app = App::changed(&settings, change).await;
         let state = with_fetcher(app.state.clone(), time);
         Subscribing { app, state, peer, answer }
     }
