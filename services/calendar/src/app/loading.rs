@@ -4,22 +4,24 @@ use database::{DatabaseError, Db};
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
+use super::load_lookup::{find_by_external_id, find_by_slug, find_former_first, find_renamed};
+use super::moved_events::MovedEvents;
 use super::{event_writes, linked_writes, series_creation, series_plans, series_writes, terms};
 use crate::error::Error;
-use crate::model::change::EventChange;
+use crate::model::change::{EventChange, Publication};
 use crate::model::event::{Event, Links};
 use crate::model::html;
 use crate::model::included::InSeries;
 use crate::model::linked::{Kind, Linked};
 use crate::model::role::User;
-use crate::model::schedule::Schedule;
+use crate::model::schedule::{Schedule, wall_from_seconds, wall_seconds};
 use crate::model::search;
 use crate::model::series::Reach;
 use crate::model::series_ids::occurrence_of;
 use crate::model::slug;
 use crate::model::term::Taxonomy;
-use crate::model::when::When;
-use crate::store::{events, linked_posts, links, series, series_origins};
+use crate::model::when::{PointInTime, When};
+use crate::store::{events, linked_posts, links, series};
 use crate::wire::dates;
 use crate::wire::event_input::EventInput;
 use crate::wire::linked_input::LinkedInput;
@@ -95,12 +97,12 @@ fn message(errors: &ParameterErrors) -> String {
 pub fn load_line(
     context: &mut RequestContext<'_>,
     params: &Params,
-    upsert: bool,
+    (upsert, moved): (bool, &mut MovedEvents),
     warnings: &mut Vec<String>,
 ) -> Result<Loading, Undone> {
     let user = context.user()?;
     match params.text("type").unwrap_or_default() {
-        "event" => load_event(context, &user, params, upsert, warnings),
+        "event" => load_event(context, &user, params, (upsert, moved), warnings),
         "venue" => load_linked(context, &user, Kind::Venue, params, upsert),
         "organizer" => load_linked(context, &user, Kind::Organizer, params, upsert),
         "category" => load_term(context, &user, Taxonomy::Category, params, upsert),
@@ -118,29 +120,40 @@ fn load_event(
     context: &mut RequestContext<'_>,
     user: &User,
     params: &Params,
-    upsert: bool,
+    (upsert, moved): (bool, &mut MovedEvents),
     warnings: &mut Vec<String>,
 ) -> Result<Loading, Undone> {
     let external_id = external_id(params)?;
     let decode = |context: &mut RequestContext<'_>, old: Option<&Event>| {
         decode_event(context, user, params, external_id.as_deref(), old)
     };
-    let named = match (&external_id, params.text("slug")) {
-        (Some(id), slug) => Some(match find_by_external_id(context.db, id)? {
+    let planned = |context: &mut RequestContext<'_>| {
+        let site = context.site;
+        let change = decode(context, None).ok()?;
+        event_writes::schedule_of(&site.settings.site_timezone, &change).ok()
+    };
+    let former = moved.find(external_id.as_deref(), params.text("slug")).cloned();
+    let named = match (&former, &external_id, params.text("slug")) {
+        (Some(former), ..) => Some(events::find(context.db, former.event())?),
+        (None, Some(id), slug) => Some(match find_by_external_id(context.db, id)? {
             None if occurrence_of(id).is_some() => {
-                let site = context.site;
-                let schedule = decode(context, None).and_then(|change| {
-                    event_writes::schedule_of(&site.settings.site_timezone, &change)
-                });
-                find_renamed(context.db, (id, slug), schedule.ok().as_ref())?
+                let schedule = planned(context);
+                find_renamed(context.db, (id, slug), schedule.as_ref())?
             }
             found => found,
         }),
-        (None, Some(text)) => {
+        (None, None, Some(text)) => {
             let repeats = params.get("recurrence").is_some();
-            Some(find_by_slug(context.db, &slug::lookup_form(text), repeats)?)
+            let slug = slug::lookup_form(text);
+            Some(match find_by_slug(context.db, &slug, repeats)? {
+                None if repeats => match planned(context) {
+                    Some(schedule) => find_former_first(context.db, &slug, &schedule)?,
+                    None => None,
+                },
+                found => found,
+            })
         }
-        (None, None) => None,
+        (None, None, None) => None,
     };
     let old = match named {
         Some(found) => found,
@@ -169,15 +182,33 @@ fn load_event(
     if !upsert {
         return Err(Undone::Unchanged);
     }
-    let change = decode(context, Some(&old))?;
+    let mut change = decode(context, Some(&old))?;
+    keep_seconds(&old, params, &mut change);
+    if let Some(former) = former {
+        change = former.without_former(&old, change)?;
+    }
     let before = links::of_event(context.db, old.id)?;
     let series = series::of_event(context.db, old.id)?;
-    let change = match &series {
-        Some(place) => from_here_on(&old, place, change)?,
-        None => change,
-    };
+    let mut others = Vec::new();
+    match &series {
+        Some(place) => {
+            change = from_here_on(&old, place, change)?;
+            if changes_dates(&old, place, &change) {
+                others = MovedEvents::before(context.db, place.series.id, old.id)?;
+            }
+        }
+        // The other events would be created although the first one stays in the trash.
+        None if change.recurrence.is_some()
+            && old.status.is_trashed()
+            && change.post.status.is_none() =>
+        {
+            return Err(Undone::Unchanged);
+        }
+        None => {}
+    }
     let new = series_writes::update(context, user, &old, &change)?;
     if series::of_event(context.db, old.id)? != series {
+        moved.note(others);
         return Ok(Loading::Updated);
     }
     let after = links::of_event(context.db, old.id)?;
@@ -229,64 +260,6 @@ pub fn decode_event(
     Ok(change)
 }
 
-/// Finds an event by slug. In a line with a recurrence, `slug` may also be that of the series,
-/// while its first event has a slug with a date.
-fn find_by_slug(db: &mut Db, slug: &str, repeats: bool) -> Result<Option<Event>, DatabaseError> {
-    let found = events::find_by_slug(db, slug)?;
-    if found.is_some() || !repeats {
-        return Ok(found);
-    }
-    match series::events_of_slug(db, slug)?.first() {
-        Some(first) => events::find(db, *first),
-        None => Ok(None),
-    }
-}
-
-/// Finds an event by external id. If the first occurrences of its series were removed before the
-/// export, the event may have a longer id here.
-fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
-    if let Some(found) = events::find_by_external_id(db, id)? {
-        return Ok(Some(found));
-    }
-    let Some((uid, key)) = occurrence_of(id) else { return Ok(None) };
-    for longer in series::continued_uids(db, uid)? {
-        if let Some(found) = events::find_by_external_id(db, &format!("{longer}#{key}"))? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
-/// Finds an event whose external id was changed by an earlier line: if the line with the recurrence
-/// has a new start or rule, the events of the series are renamed. The event is recognised by its
-/// start according to the rule, or else by its slug.
-fn find_renamed(
-    db: &mut Db,
-    (id, slug): (&str, Option<&str>),
-    schedule: Option<&Schedule>,
-) -> Result<Option<Event>, DatabaseError> {
-    let Some((uid, _)) = occurrence_of(id) else { return Ok(None) };
-    let mut parts = series_origins::parts(db, uid)?;
-    for longer in series::continued_uids(db, uid)? {
-        parts.extend(series_origins::parts(db, &longer)?);
-    }
-    for part in &parts {
-        let Some(found) = series::find(db, *part)? else { continue };
-        let start = schedule.map(|schedule| match found.plan.all_day {
-            true => schedule.start_local,
-            false => schedule.start_utc,
-        });
-        let members = series::members(db, *part)?;
-        if let Some(member) = members.iter().find(|member| Some(member.occurrence) == start) {
-            return events::find(db, member.event);
-        }
-    }
-    let Some(slug) = slug else { return Ok(None) };
-    let Some(event) = events::find_by_slug(db, &slug::lookup_form(slug))? else { return Ok(None) };
-    let place = series::of_event(db, event.id)?;
-    Ok(place.is_some_and(|place| parts.contains(&place.series.id)).then_some(event))
-}
-
 /// Handles a recurrence that starts with its line's event. If earlier occurrences of the series
 /// have been removed, the recurrence is only compared with, and only changes, the remaining ones.
 fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<EventChange, Undone> {
@@ -303,6 +276,43 @@ fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<Ev
         true => EventChange { recurrence: None, ..change },
         false => EventChange { reach: Reach::Following, ..change },
     })
+}
+
+/// Returns whether a line changes the dates of several events in a series.
+fn changes_dates(old: &Event, place: &InSeries, change: &EventChange) -> bool {
+    let is_moved = || {
+        let new = old.schedule.changed(&change.schedule);
+        new.is_ok_and(|new| new != old.schedule)
+    };
+    let recurrence = change.recurrence.as_ref();
+    let is_other = |recurrence| !series_plans::is_recurrence_of(&place.series.plan, recurrence);
+    change.reach != Reach::This && (recurrence.is_some_and(is_other) || is_moved())
+}
+
+/// Keeps the seconds of dates that a line has without them and otherwise unchanged, because
+/// spreadsheets drop them.
+fn keep_seconds(old: &Event, params: &Params, change: &mut EventChange) {
+    let lacks_seconds =
+        |name: &str| params.text(name).is_some_and(|text| text.matches(':').count() < 2);
+    let to_minute = |seconds: i64| seconds - seconds.rem_euclid(60);
+    let kept = |name: &str, sent: Option<PointInTime>, local: i64| match sent {
+        Some(PointInTime::Wall(wall))
+            if lacks_seconds(name) && wall_seconds(wall) == to_minute(local) =>
+        {
+            Some(PointInTime::Wall(wall_from_seconds(local)))
+        }
+        sent => sent,
+    };
+    let (schedule, dates) = (&old.schedule, &mut change.schedule);
+    dates.start = kept("start_date", dates.start, schedule.start_local);
+    dates.end = kept("end_date", dates.end, schedule.end_local);
+    if let Some((_, utc)) = change.post.publication.0
+        && lacks_seconds("date_utc")
+        && params.get("date").is_none()
+        && utc == to_minute(old.published_utc)
+    {
+        change.post.publication = Publication(None);
+    }
 }
 
 /// Warns about an end before the start, and about nonexistent days. Like the API, a load accepts
@@ -368,9 +378,13 @@ fn load_linked(
         None => {
             let input = LinkedInput::read(params, kind, true);
             let change = context.decode_write(user, input, LinkedInput::decode)?;
-            let same = match slug {
+            let same = match &slug {
                 Some(_) => None,
                 None => linked_writes::same_name(context.db, kind, &change, user)?,
+            };
+            let same = match same {
+                None => linked_in_trash(context.db, kind, (slug.as_deref(), params))?,
+                found => found,
             };
             let Some(same) = same else {
                 let write = context.write_context(user);
@@ -401,8 +415,25 @@ fn first_of_name(
 ) -> Result<Option<Linked>, DatabaseError> {
     let name = params.text(kind.word()).unwrap_or_default();
     let row = linked_posts::find_by_slug(context.db, kind, &slug::slugify(name))?;
+    Ok(row.filter(|row| has_name(row, name)))
+}
+
+fn has_name(row: &Linked, name: &str) -> bool {
     let folded = |name: &str| search::fold_name(&html::plain(name));
-    Ok(row.filter(|row| folded(&row.name) == folded(name)))
+    folded(&row.name) == folded(name)
+}
+
+/// Finds a trashed row by its former slug, or else by its name.
+fn linked_in_trash(
+    db: &mut Db,
+    kind: Kind,
+    (slug, params): (Option<&str>, &Params),
+) -> Result<Option<Linked>, DatabaseError> {
+    let name = params.text(kind.word()).unwrap_or_default();
+    let derived = slug::slugify(name);
+    let stored = slug::with_suffix(slug.unwrap_or(&derived), slug::TRASHED);
+    let row = linked_posts::find_by_slug(db, kind, &stored)?;
+    Ok(row.filter(|row| slug.is_some() || has_name(row, name)))
 }
 
 /// Loads a term. An existing term is found by name and parent.

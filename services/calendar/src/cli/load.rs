@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use batch::{Input, Output};
 
-use crate::jobs::{self, LoadOptions, LoadedExport};
+use crate::jobs::{self, DateOrder, LoadOptions, LoadedExport};
 use crate::state::State;
 
 /// Arguments of `load`.
@@ -24,6 +24,10 @@ pub struct LoadCommand {
     /// cell
     #[arg(long)]
     csv: bool,
+    /// Order of day and month in dates with slashes in a table, dmy or mdy. By default, dates such
+    /// as 05/01/2027, which could mean either, are errors
+    #[arg(long, value_name = "ORDER", requires = "csv")]
+    date_order: Option<DateOrder>,
     /// Update existing items to match their line. By default, they are left unchanged
     #[arg(long)]
     upsert: bool,
@@ -77,9 +81,10 @@ impl LoadCommand {
             return self.load_export(state, lines).with_context(|| name.to_string());
         }
         let options = LoadOptions { dry_run: self.dry_run, upsert: self.upsert };
+        let order = self.date_order;
         let loaded = match (self.csv, lines.input.is_rereadable()) {
-            (true, true) => jobs::load_table_file(state, lines.reader, options),
-            (true, false) => jobs::load_table(state, lines.reader, options),
+            (true, true) => jobs::load_table_file(state, lines.reader, options, order),
+            (true, false) => jobs::load_table(state, lines.reader, options, order),
             (false, true) => jobs::load_file(state, lines.reader, options),
             (false, false) => jobs::load(state, lines.reader, options),
         };

@@ -17,9 +17,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dry_run::dry_run;
-use super::spreadsheet::TableRows;
+use super::spreadsheet::{DateOrder, TableRows};
 use super::writer_queue::writer_queue;
-use crate::app::{LoadedLine, Loading, Undone, load_line, load_new_events, with_context};
+use crate::app::{
+    LoadedLine, Loading, MovedEvents, Undone, load_line, load_new_events, with_context,
+};
 use crate::error::Error;
 use crate::model::role::User;
 use crate::state::State;
@@ -140,7 +142,7 @@ pub fn load_file(
     load_with(state, json_lines(lines), options, bulk_writer(state, options)?)
 }
 
-/// Like [`load`], for events from a CSV table.
+/// Like [`load`], for events from a CSV table. `order` is that of dates with slashes.
 ///
 /// # Errors
 /// Same as [`load`]. Also fails if the first line does not consist of column names.
@@ -148,8 +150,9 @@ pub fn load_table(
     state: &State,
     table: impl BufRead,
     options: LoadOptions,
+    order: Option<DateOrder>,
 ) -> anyhow::Result<Loaded> {
-    load_with(state, TableRows::new(table)?, options, None)
+    load_with(state, TableRows::new(table, order)?, options, None)
 }
 
 /// Like [`load_table`], for input that isn't piped from another program.
@@ -160,8 +163,9 @@ pub fn load_table_file(
     state: &State,
     table: impl BufRead,
     options: LoadOptions,
+    order: Option<DateOrder>,
 ) -> anyhow::Result<Loaded> {
-    load_with(state, TableRows::new(table)?, options, bulk_writer(state, options)?)
+    load_with(state, TableRows::new(table, order)?, options, bulk_writer(state, options)?)
 }
 
 /// Opens a writer for long transactions. Returns `None` for dry runs, and if no such writer is
@@ -190,24 +194,18 @@ fn load_with(
         loaded: 0,
         bytes: 0,
     };
-    let mut loaded = Loaded::default();
+    let (mut loaded, mut moved) = (Loaded::default(), MovedEvents::default());
+    let mut write =
+        |db: &mut Db, batch: &[Parsed]| write(state, db, &writer, batch, (options, &mut moved));
     let outcome = match (options.dry_run, bulk) {
         (true, _) => dry_run(&state.pools, |db| {
-            load_batches(&mut batches, &mut loaded, |batch| {
-                write(state, db, &writer, batch, options)
-            })
+            load_batches(&mut batches, &mut loaded, |batch| write(db, batch))
         }),
         (false, None) => {
             let mut queue = writer_queue(&state.pools);
-            load_batches(&mut batches, &mut loaded, |batch| {
-                queue.write(|db| write(state, db, &writer, batch, options))
-            })
+            load_batches(&mut batches, &mut loaded, |batch| queue.write(|db| write(db, batch)))
         }
-        (false, Some(mut bulk)) => {
-            load_in_bulk(&mut batches, &mut loaded, &mut bulk, |db, batch| {
-                write(state, db, &writer, batch, options)
-            })
-        }
+        (false, Some(mut bulk)) => load_in_bulk(&mut batches, &mut loaded, &mut bulk, write),
     };
     batches.progress.finish();
     // Lines loaded before a failure are kept, so they need statistics too.
@@ -352,7 +350,7 @@ fn write(
     db: &mut Db,
     writer: &User,
     batch: &[Parsed],
-    options: LoadOptions,
+    (options, moved): (LoadOptions, &mut MovedEvents),
 ) -> Result<Loaded, Error> {
     sql::one_writer(db)?;
     let mut loaded = Loaded::default();
@@ -374,7 +372,7 @@ fn write(
         rest = others;
         attempt = match rest.split_first() {
             Some((line, others)) if stored.len() < attempt => {
-                write_line(state, db, writer, line, options, &mut loaded)?;
+                write_line(state, db, writer, line, (options, moved), &mut loaded)?;
                 rest = others;
                 1
             }
@@ -390,7 +388,7 @@ fn write_line(
     db: &mut Db,
     writer: &User,
     (number, parsed): &Parsed,
-    options: LoadOptions,
+    (options, moved): (LoadOptions, &mut MovedEvents),
     loaded: &mut Loaded,
 ) -> Result<(), Error> {
     let params = match parsed {
@@ -403,7 +401,7 @@ fn write_line(
     let mut warnings = Vec::new();
     let outcome = transaction(db, |db| {
         with_context(state, db, writer, params, |context| {
-            load_line(context, params, options.upsert, &mut warnings)
+            load_line(context, params, (options.upsert, moved), &mut warnings)
         })
     });
     if outcome.is_ok() {

@@ -26,7 +26,7 @@ pub use load::{Fault, LoadOptions, Loaded, load, load_file, load_table, load_tab
 pub use publish::publish_due;
 pub use purge::{PurgeOptions, Purged, empty_trash, purge};
 pub use series::{extend_series, review_series};
-pub use spreadsheet::export_table;
+pub use spreadsheet::{DateOrder, export_table};
 pub use subscriptions::{
     add_subscription, change_subscription, list_subscriptions, measure_subscriptions,
     release_subscribed, remove_subscription, run_due_subscriptions, run_subscription,

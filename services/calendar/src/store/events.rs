@@ -280,7 +280,7 @@ pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, 
 /// migration.
 const TITLE_HEAD: usize = 200;
 
-/// Finds an event by title, ignoring case, and local start. Trashed events don't count.
+/// Finds an event by title, ignoring case, and local start. Trashed events come last.
 pub fn find_by_title_and_start(
     db: &mut Db,
     title: &str,
@@ -296,10 +296,10 @@ pub fn find_by_title_and_start(
         }
         Backend::Postgres => "substr(split_part(search_ci, chr(10), 1), 1, 200)",
     };
-    let text = "select id, title as text from events where status <> 'trash'";
-    let mut sql = Sql::prepared(db, text);
-    sql.push(" and start_local = ").value(start_local).push(" and ").push(heads);
-    sql.push(" = ").bind(head).push(" order by id");
+    let mut sql = Sql::prepared(db, "select id, title as text from events where");
+    sql.push(" start_local = ").value(start_local).push(" and ").push(heads);
+    sql.push(" = ").bind(head);
+    sql.push(" order by case when status = 'trash' then 1 else 0 end, id");
     let rows: Vec<TextRow> = sql.load(db)?;
     let wanted = search::fold_name(&plain);
     match rows.iter().find(|row| search::fold_name(&html::plain(&row.text)) == wanted) {

@@ -344,7 +344,7 @@ async fn file_is_loaded_in_one_transaction_unless_a_server_uses_the_database() {
     let mut events = Vec::new();
     let table = Cursor::new(format!("title,start_date,end_date\n{table}"));
     let watched = BufReader::new(Watched(table, || events.push(app.rows("events"))));
-    let loaded = load_table_file(&app.state, watched, PLAIN).unwrap();
+    let loaded = load_table_file(&app.state, watched, PLAIN, None).unwrap();
     assert_eq!((loaded.created, loaded.failed), (600, 0));
     assert_eq!(events[0], if is_sqlite { 0 } else { 500 });
     assert!(app.state.pools.register_server());

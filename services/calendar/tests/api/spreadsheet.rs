@@ -277,7 +277,7 @@ fn table_carries_a_series_with_the_events_that_differ() {
 }
 
 /// Returns a program with a weekly series since 3 March 2020.
-fn program_with_series(count: u32) -> Program {
+pub fn program_with_series(count: u32) -> Program {
     let program = program();
     let table = format!(
         "Title;Start date;End date;Timezone;Recurrence\r\n\

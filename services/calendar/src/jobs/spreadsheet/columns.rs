@@ -4,6 +4,8 @@
 pub enum Column {
     /// The field of this name in a create request.
     Field(&'static str),
+    /// Like [`Field`](Self::Field), with a date.
+    Date(&'static str),
     /// Like [`Field`](Self::Field), except that an empty cell clears the field instead of leaving
     /// it unchanged.
     Clearing(&'static str),
@@ -23,8 +25,8 @@ pub const COLUMNS: [Column; 22] = [
     Column::Field("slug"),
     Column::Field("title"),
     Column::Field("status"),
-    Column::Field("start_date"),
-    Column::Field("end_date"),
+    Column::Date("start_date"),
+    Column::Date("end_date"),
     Column::Flag("all_day"),
     Column::Field("timezone"),
     Column::Linked("venue"),
@@ -39,7 +41,7 @@ pub const COLUMNS: [Column; 22] = [
     Column::Clearing("event_status_reason"),
     Column::Clearing("excerpt"),
     Column::Clearing("description"),
-    Column::Field("date_utc"),
+    Column::Date("date_utc"),
     Column::Field("external_id"),
     Column::Field("recurrence"),
 ];
@@ -48,6 +50,7 @@ impl Column {
     pub fn name(self) -> &'static str {
         match self {
             Column::Field(name)
+            | Column::Date(name)
             | Column::Flag(name)
             | Column::Clearing(name)
             | Column::Several(name)
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn headers_are_recognized_as_people_write_them() {
-        assert_eq!(Column::named(" Start date"), Some(Column::Field("start_date")));
+        assert_eq!(Column::named(" Start date"), Some(Column::Date("start_date")));
         assert_eq!(Column::named("All-Day"), Some(Column::Flag("all_day")));
         assert_eq!(Column::named("colour"), None);
     }

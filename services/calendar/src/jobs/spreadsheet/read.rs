@@ -7,6 +7,7 @@ use std::rc::Rc;
 use csv::{ByteRecord, Reader, ReaderBuilder};
 use serde_json::{Map, Value, json};
 
+use super::cell_dates::{DateOrder, date};
 use super::columns::{COLUMNS, Column, ID, SEPARATOR, active, values};
 use crate::wire::params::Params;
 
@@ -49,19 +50,21 @@ pub struct TableRows<R> {
     /// Whether the input ended within a quoted cell.
     is_open: Rc<Cell<bool>>,
     columns: Vec<Column>,
+    /// The order of day and month in dates with slashes, if given.
+    order: Option<DateOrder>,
     /// Number of lines read before the CSV reader started counting.
     skipped: u64,
     record: ByteRecord,
 }
 
 impl<R: BufRead> TableRows<R> {
-    /// Reads the column names. The delimiter is whichever of semicolon, comma and tab is most
+    /// Reads the column names. `order` is that of dates with slashes. The delimiter is whichever of semicolon, comma and tab is most
     /// frequent in the first line. A byte order mark and a first line such as `sep=;` are
     /// supported.
     ///
     /// # Errors
     /// Returns an error if the first line has no columns, or has unknown ones.
-    pub fn new(mut input: R) -> Result<TableRows<R>, TableError> {
+    pub fn new(mut input: R, order: Option<DateOrder>) -> Result<TableRows<R>, TableError> {
         let (mut header, mut skipped) = (first_line(&mut input)?, 0);
         let mut delimiter = None;
         if let Some(given) = separator(&header) {
@@ -88,7 +91,7 @@ impl<R: BufRead> TableRows<R> {
         };
         let reader = builder.from_reader(input);
         let record = ByteRecord::new();
-        Ok(TableRows { reader, left, is_open, columns, skipped: skipped + 1, record })
+        Ok(TableRows { reader, left, is_open, columns, order, skipped: skipped + 1, record })
     }
 
     /// Returns the next row, with the number of its first line and its length in bytes. Returns
@@ -134,7 +137,7 @@ impl<R: BufRead> TableRows<R> {
             let text = std::str::from_utf8(cell).map_err(|_| {
                 format!("{} is not UTF-8; save the table as \"CSV UTF-8\"", column.name())
             })?;
-            if let Some(value) = value(*column, active(text.trim()))? {
+            if let Some(value) = value(*column, active(text.trim()), self.order)? {
                 members.insert(column.name().to_owned(), value);
             }
         }
@@ -207,12 +210,14 @@ fn separator(line: &[u8]) -> Option<u8> {
 }
 
 /// Decodes a cell. `None` leaves the field unchanged.
-fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
+fn value(column: Column, text: &str, order: Option<DateOrder>) -> Result<Option<Value>, String> {
     Ok(match column {
-        Column::Field(_) | Column::Flag(_) if text.is_empty() => None,
+        Column::Field(_) | Column::Date(_) | Column::Flag(_) if text.is_empty() => None,
+        Column::Date(name) => Some(date(name, text, order)?.into()),
         Column::Flag(name) => {
             Some(flag(text).ok_or_else(|| format!("{name} must be yes or no"))?.into())
         }
+        Column::Field("recurrence") => Some(recurrence(text)),
         Column::Several(_) if text.contains(SEPARATOR) => Some(values(text).into()),
         Column::Field(_) | Column::Clearing(_) | Column::Several(_) => Some(text.into()),
         // A plain string of digits would be interpreted as an id, so use an object.
@@ -233,6 +238,16 @@ fn value(column: Column, text: &str) -> Result<Option<Value>, String> {
             Some(Value::Array(values(text).iter().map(one).collect::<Result<_, String>>()?))
         }
     })
+}
+
+/// Decodes a recurrence. A rule alone keeps the excluded and added dates of its series, so it becomes
+/// an object. Several lines describe the whole recurrence.
+fn recurrence(text: &str) -> Value {
+    let (name, rule) = text.split_once(':').unwrap_or(("RRULE", text));
+    match name.trim().eq_ignore_ascii_case("RRULE") && !text.contains('\n') {
+        true => json!({"rrule": rule.trim()}),
+        false => text.into(),
+    }
 }
 
 /// Parses a flag as commonly written, e.g. `yes` or `1`. Returns `None` for anything else.
