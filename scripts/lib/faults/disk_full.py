@@ -82,8 +82,8 @@ def reads_without_writes(service, what, disk):
         check(b"storage failed" in pathlib.Path(service.log.name).read_bytes(), "the cause is not in the log")
         # A GIF of 3 x 2 points.
         link = http.client.HTTPConnection("127.0.0.1", service.http, timeout=10)
-        link.request("POST", "/calendar/events/v1/images", b"GIF89a\x03\x00\x02\x00\x00\x00\x00;",
-                     {**service.headers, "content-type": "image/gif"})
+        picture = b"GIF89a\x03\0\x02\0\0\0\0\x2c\0\0\0\0\x03\0\x02\0\0\x02\x02ab\0;"
+        link.request("POST", "/calendar/events/v1/images", picture, {**service.headers, "content-type": "image/gif"})
         status = link.getresponse().status
         link.close()
         check(status == 503, f"an upload on a {what} disk: {status}")

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::{DatabaseError, Db};
+use jiff::civil::DateTime;
 
 use super::interrupt::ListInterrupt;
 use super::series;
@@ -13,7 +14,7 @@ use crate::model::event::Event;
 use crate::model::included::Included;
 use crate::model::list::{EventFilter, Paging};
 use crate::model::recurrence::with_until;
-use crate::model::series::{DATES, Series};
+use crate::model::series::{DATES, Plan, Series};
 use crate::model::window::Window;
 use crate::model::zone::Zone;
 use crate::store::event_index::IndexAccess;
@@ -252,6 +253,7 @@ pub fn written(
     series.plan.exdates.sort_unstable();
     series.plan.exdates.dedup();
     end_with_events(&mut series, &all);
+    end_by_date(&mut series.plan);
     let (_, mut included) = included::of_events(db, EventSelector::Ids(&sources))?;
     let own = template.event.id;
     included.links.insert(own, template.links.clone());
@@ -290,8 +292,21 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// Returns the slug of a series' page. Usually this is the series' own slug, which leads to its
-/// next event. If a later part of a split series has the same slug, it's the first event's slug.
+/// Replaces the COUNT of a rule that its start doesn't match with the last occurrence, because
+/// other programs don't count such a start.
+fn end_by_date(plan: &mut Plan) {
+    let start = plan.start();
+    let rule = plan.parsed().filter(|rule| rule.count().is_some() && !rule.has(start));
+    let until = plan.ends().unwrap_or(DateTime::MAX);
+    let all = rule.and_then(|rule| rule.expand(start, until).ok());
+    if let Some(last) = all.as_deref().and_then(<[DateTime]>::last) {
+        plan.rule = with_until(&plan.rule, &plan.key(plan.at(*last)));
+    }
+}
+
+/// Returns the slug of the page of a series. Usually that is the slug of the series, which leads to
+/// its next event. If a later part of a split series has the same slug, it's that of the first
+/// event.
 fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

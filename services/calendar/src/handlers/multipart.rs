@@ -6,6 +6,7 @@ use actix_web::web::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 
 use crate::error::Error;
+use crate::wire::parameter_errors::ParameterErrors;
 
 /// A named field or file of a form.
 pub struct Part {
@@ -15,10 +16,15 @@ pub struct Part {
 }
 
 /// Reads all named fields and files of a form.
+///
+/// # Errors
+/// Returns an invalid-parameter error if the body is not a form with the boundary in the headers.
 pub async fn parts(headers: &HeaderMap, bytes: Bytes) -> Result<Vec<Part>, Error> {
     let stream = futures_util::stream::once(async move { Ok(bytes) }).boxed_local();
     let mut parts = Multipart::new(headers, stream);
-    let broken = |error: MultipartError| Error::InvalidJson(error.to_string());
+    let broken = |error: MultipartError| {
+        Error::from(ParameterErrors::one("body", &format!("must be a multipart form: {error}")))
+    };
     let mut all = Vec::new();
     while let Some(mut part) = parts.try_next().await.map_err(broken)? {
         let disposition = part.content_disposition();

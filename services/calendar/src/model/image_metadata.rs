@@ -21,8 +21,8 @@ impl Stripped {
     }
 }
 
-/// Strips an image's metadata. Returns `None` if the image can't be parsed. The orientation is
-/// kept, because browsers would otherwise show photos sideways.
+/// Strips an image's metadata. Returns `None` if the image can't be parsed, has no picture or is
+/// truncated. The orientation is kept, because browsers would otherwise show photos sideways.
 pub fn stripped(bytes: &[u8], format: Format) -> Option<Stripped> {
     let mut turned = None;
     let bytes = match format {
@@ -44,10 +44,11 @@ fn jpeg(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     const END: [u8; 2] = [0xff, 0xd9];
     let mut out = bytes.strip_prefix(b"\xff\xd8").map(|_| b"\xff\xd8".to_vec())?;
     let mut at = 2;
-    let (mut is_shown, mut has_exif) = (false, false);
+    let (mut is_shown, mut has_exif, mut has_end) = (false, false, false);
     while let Some((marker, segment)) = segment(bytes, at) {
         at = segment.end;
         if marker == END[1] {
+            has_end = true;
             break;
         }
         let segment = bytes.get(segment)?;
@@ -83,9 +84,8 @@ fn jpeg(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
             out.extend(bytes.get(from..at)?);
         }
     }
-    // Browsers also display images without an end marker.
     out.extend(END);
-    is_shown.then_some(out)
+    (is_shown && has_end).then_some(out)
 }
 
 /// Finds the next JPEG segment, if any. Decoders skip bytes between segments.
@@ -149,12 +149,12 @@ fn png(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     const DROPPED: [&[u8]; 5] = [b"eXIf", b"iTXt", b"tEXt", b"tIME", b"zTXt"];
     let (head, mut rest) = bytes.split_at_checked(8)?;
     let mut out = head.to_vec();
-    // Browsers also display images whose last chunks are missing.
+    let (mut has_picture, mut has_end) = (false, false);
     while let Some(four) = rest.first_chunk::<4>() {
         let length = usize::try_from(u32::from_be_bytes(*four)).ok()?;
-        let end = length.checked_add(12)?.min(rest.len());
-        let (chunk, behind) = rest.split_at_checked(end)?;
-        let Some(name) = chunk.get(4..8) else { break };
+        let (chunk, behind) = rest.split_at_checked(length.checked_add(12)?)?;
+        let name = chunk.get(4..8)?;
+        has_picture |= name == b"IDAT";
         if !DROPPED.contains(&name) {
             out.extend(chunk);
         }
@@ -167,11 +167,12 @@ fn png(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
             out.extend(checksum(&exif).to_be_bytes());
         }
         if name == b"IEND" {
+            has_end = true;
             break;
         }
         rest = behind;
     }
-    Some(out)
+    (has_picture && has_end).then_some(out)
 }
 
 fn webp(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
@@ -180,8 +181,8 @@ fn webp(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     let mut out = bytes.get(..12)?.to_vec();
     let size: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
     let end = usize::try_from(u32::from_le_bytes(size)).ok()?.checked_add(8)?;
-    let mut rest = bytes.get(12..end.min(bytes.len()))?;
-    let (mut flags, mut turn) = (None, None);
+    let mut rest = bytes.get(12..end)?;
+    let (mut flags, mut turn, mut has_picture) = (None, None, false);
     while !rest.is_empty() {
         let four: [u8; 4] = rest.get(4..8)?.try_into().ok()?;
         let length = usize::try_from(u32::from_le_bytes(four)).ok()?;
@@ -198,6 +199,7 @@ fn webp(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
             }
             b"XMP " => {}
             name => {
+                has_picture |= [b"VP8 ", b"VP8L", b"ANMF"].iter().any(|one| name == *one);
                 if name == b"VP8X" {
                     flags = Some(out.len() + 8);
                 }
@@ -221,13 +223,14 @@ fn webp(bytes: &[u8], turned: &mut Option<u16>) -> Option<Vec<u8>> {
     }
     let size = u32::try_from(out.len() - 8).ok()?;
     out.get_mut(4..8)?.copy_from_slice(&size.to_le_bytes());
-    Some(out)
+    has_picture.then_some(out)
 }
 
 fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
     let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
     let mut at = 13 + colours(*bytes.get(10)?);
     let mut out = bytes.get(..at)?.to_vec();
+    let mut has_picture = false;
     loop {
         let from = at;
         let mut is_dropped = false;
@@ -239,12 +242,16 @@ fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
                 at += 2;
             }
             // An image, with its local colour table and the code size byte.
-            Some(0x2c) => at += 11 + colours(*bytes.get(at + 9)?),
-            // The trailer. Browsers ignore any other data, and display images without a trailer.
-            _ => {
+            Some(0x2c) => {
+                has_picture = true;
+                at += 11 + colours(*bytes.get(at + 9)?);
+            }
+            // The trailer.
+            Some(0x3b) if has_picture => {
                 out.push(0x3b);
                 return Some(out);
             }
+            _ => return None,
         }
         // Data blocks, each preceded by its length.
         loop {
@@ -362,7 +369,8 @@ mod tests {
         assert_eq!(bare(&file, Format::Png).unwrap(), turned);
         assert!(stripped(&turned, Format::Png).unwrap().is_sideways());
         assert_eq!(bare(&turned, Format::Png).unwrap(), turned);
-        let upright = [&turned[..8], &chunk(b"eXIf", &tiff(1, true))].concat();
+        let picture = [chunk(b"IDAT", b"data"), chunk(b"IEND", b"")].concat();
+        let upright = [&turned[..8], &chunk(b"eXIf", &tiff(1, true)), &picture].concat();
         assert!(!stripped(&upright, Format::Png).unwrap().is_sideways());
 
         let riff = |flags: u8, more: &[Vec<u8>]| {
@@ -400,20 +408,12 @@ mod tests {
         let exif = segment(0xe1, &[&b"Exif\0\0"[..], &tiff(1, true)].concat());
         let scan = [segment(0xda, b"scan"), b"\x12\xff\0\x34".to_vec()].concat();
         let plain = [&b"\xff\xd8"[..], &scan].concat();
-        for end in [&b""[..], b"\xff", b"\xff\xd9", b"\xff\xc4\0\x09GPS"] {
-            let file = [b"\xff\xd8\0", &exif[..], b"\0", &scan, end].concat();
-            let small = bare(&file, Format::Jpeg).unwrap();
+        let jpeg = |end: &[u8]| [b"\xff\xd8\0", &exif[..], b"\0", &scan, end].concat();
+        for end in [&b"\xff\xd9"[..], b"\xff\xff\xd9", b"\xff\xd9GPS"] {
+            let small = bare(&jpeg(end), Format::Jpeg).unwrap();
             assert!(small.starts_with(&plain) && small.ends_with(b"\xff\xd9"), "{end:?}");
             assert!(!has(&small, b"GPS"), "{end:?}");
         }
-
-        let file = [
-            b"\x89PNG\r\n\x1a\n\0\0\0\x03tEXtGPScrc!".to_vec(),
-            b"\0\0\0\x04IDATdatacrc!\0\0\0\x09tEXtGPS".to_vec(),
-        ]
-        .concat();
-        let plain = b"\x89PNG\r\n\x1a\n\0\0\0\x04IDATdatacrc!";
-        assert_eq!(bare(&file, Format::Png).unwrap(), plain);
 
         let webp = |size: u8, more: &[u8]| {
             [&b"RIFF"[..], &[size, 0, 0, 0], b"WEBPVP8L\x03\0\0\0odd\0", more].concat()
@@ -422,12 +422,31 @@ mod tests {
         for file in [webp(27, exif), webp(16, b"\0"), webp(16, b"GPS"), webp(15, b"")] {
             assert_eq!(bare(&file, Format::Webp).unwrap(), webp(16, b""), "{file:?}");
         }
-        assert_eq!(bare(&webp(27, &exif[..9]), Format::Webp), None);
 
         let start = b"GIF89a\x01\0\x01\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02ab\0";
-        for end in [&b"\x21\xfe\x03GPS\0"[..], b"", b";GPS", b"\0GPS"] {
+        for end in [&b"\x21\xfe\x03GPS\0;"[..], b";", b";GPS"] {
             let small = bare(&[start, end].concat(), Format::Gif).unwrap();
             assert_eq!(small, [&start[..], b";"].concat());
+        }
+
+        let png = |more: &[u8]| [&b"\x89PNG\r\n\x1a\n\0\0\0\0IHDRcrc!"[..], more].concat();
+        // Truncated images, and images without a picture.
+        for (format, file) in [
+            (Format::Jpeg, jpeg(b"")),
+            (Format::Jpeg, jpeg(b"\xff")),
+            (Format::Jpeg, jpeg(b"\xff\xc4\0\x09GPS")),
+            (Format::Jpeg, b"\xff\xd8\xff\xdb\0\x03a\xff\xd9".to_vec()),
+            (Format::Png, png(b"")),
+            (Format::Png, png(b"\0\0\0\0IENDcrc!")),
+            (Format::Png, png(b"\0\0\0\x04IDATdatacrc!")),
+            (Format::Png, png(b"\0\0\0\x04IDATdatacrc!\0\0\0\0IEND")),
+            (Format::Webp, webp(27, &exif[..9])),
+            (Format::Webp, b"RIFF\x0f\0\0\0WEBPEXIF\x03\0\0\0GPS".to_vec()),
+            (Format::Gif, start.to_vec()),
+            (Format::Gif, [&start[..], b"\0GPS"].concat()),
+            (Format::Gif, b"GIF89a/*\x01\0\0\0\0;*/=1;alert(1)".to_vec()),
+        ] {
+            assert_eq!(bare(&file, format), None, "{format:?} {file:?}");
         }
     }
 

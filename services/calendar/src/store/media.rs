@@ -246,8 +246,8 @@ mod tests {
 
     use super::*;
 
-    /// Header of a 3 × 2 pixel GIF.
-    const GIF: &[u8] = b"GIF89a\x03\x00\x02\x00\x00\x00\x00;";
+    /// A 3 × 2 pixel GIF.
+    const GIF: &[u8] = b"GIF89a\x03\0\x02\0\0\0\0\x2c\0\0\0\0\x03\0\x02\0\0\x02\x02ab\0;";
 
     #[test]
     fn equal_images_share_one_file() {
@@ -323,7 +323,7 @@ mod tests {
     fn metadata_is_not_stored() {
         let folder = tempfile::tempdir().unwrap();
         let media = Media::new(folder.path().join("media"));
-        let commented = [&GIF[..13], b"\x21\xfe\x03GPS\0;"].concat();
+        let commented = [&GIF[..13], b"\x21\xfe\x03GPS\0", &GIF[13..]].concat();
         let stored = media.store(&commented).unwrap();
         assert_eq!(stored, media.store(GIF).unwrap());
         assert_eq!(media.read(&stored.name).unwrap(), GIF);
@@ -349,13 +349,13 @@ mod tests {
                 &b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0crc!"[..],
                 b"\0\0\0\x1aeXIf",
                 &tiff,
-                b"crc!",
+                b"crc!\0\0\0\x04IDATdatacrc!\0\0\0\0IENDcrc!",
             ];
             let webp = [
-                &b"RIFF\x38\0\0\0WEBPVP8X\x0a\0\0\0\x08\0\0\0\x06\0\0\x04\0\0"[..],
+                &b"RIFF\x44\0\0\0WEBPVP8X\x0a\0\0\0\x08\0\0\0\x06\0\0\x04\0\0"[..],
                 b"EXIF\x1a\0\0\0",
                 &tiff,
-                b"",
+                b"VP8L\x04\0\0\0data",
             ];
             for parts in [jpeg, png, webp] {
                 let stored = media.store(&parts.concat()).unwrap();
@@ -382,6 +382,7 @@ mod tests {
         for bytes in [
             &b""[..],
             b"GIF89a",
+            &GIF[..13],
             b"\xff\xd8\xff\xe1\0\x08GPS",
             b"<svg xmlns='http://www.w3.org/2000/svg'/>",
             b"BM......",

@@ -253,6 +253,20 @@ async fn malformed_body_gets_400_only_if_the_caller_may_write() {
     assert_eq!(answer.code(), "rest_invalid_json");
     assert!(answer.json["data"]["json_error_message"].is_string());
     assert_eq!(send(broken("")).await.expect(401).code(), "rest_forbidden");
+    // Broken forms are not reported as JSON.
+    let part = "--b\r\ncontent-disposition: form-data; name=\"title\"\r\n\r\nA\r\n--b--\r\n";
+    let line_break = part.replace("name=", "filename=\"a\r\nb\"; name=");
+    for (kind, body) in [
+        ("multipart/form-data", part),
+        ("multipart/form-data; boundary=b", &line_break),
+        ("multipart/form-data; boundary=b", "--b\r\n"),
+    ] {
+        let request = app.request("administrator", "POST", "/events").header("content-type", kind);
+        let answer = send(request.body(body.to_owned())).await.expect(400);
+        assert_eq!(answer.code(), "rest_invalid_param", "{body}: {}", answer.text);
+        let text = answer.json["data"]["params"]["body"].as_str().unwrap();
+        assert!(text.starts_with("body must be a multipart form: "), "{text}");
+    }
     let large = app
         .request("administrator", "POST", "/events")
         .header("content-type", "application/json")

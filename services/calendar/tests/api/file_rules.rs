@@ -93,6 +93,25 @@ async fn assert_sent_back_changes_nothing(app: &App) {
 }
 
 #[actix_web::test]
+async fn feed_has_the_last_date_of_a_rule_whose_start_does_not_match() {
+    for (start, rule, expected) in [
+        ("20270317", "FREQ=WEEKLY;BYDAY=TU;COUNT=3", "FREQ=WEEKLY;BYDAY=TU;UNTIL=20270330T080000Z"),
+        ("20270316", "FREQ=WEEKLY;BYDAY=TU;COUNT=3", "FREQ=WEEKLY;BYDAY=TU;COUNT=3"),
+    ] {
+        let app = App::new().await;
+        let file = format!(
+            "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:s\r\nDTSTAMP:20190101T000000Z\r\n\
+             DTSTART;TZID=Europe/Vienna:{start}T100000\r\nDURATION:PT1H\r\nSUMMARY:Choir\r\n\
+             RRULE:{rule}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+        );
+        let done = imports::post(&app, "editor", file).await.expect(200);
+        assert_eq!(done.json["created"], 3, "{}", done.text);
+        let feed = app.get("/ical").await.expect(200).text;
+        assert!(feed.contains(&format!("RRULE:{expected}\r\n")), "{feed}");
+    }
+}
+
+#[actix_web::test]
 async fn rule_with_two_ends_is_refused() {
     let app = App::new().await;
     let rule = json!({"rrule": "FREQ=DAILY;COUNT=3", "until": "2027-04-03"});

@@ -17,8 +17,10 @@ use tokio::sync::Semaphore;
 
 use crate::app::{App, send};
 
-/// The header of a 7 × 5 pixel PNG image.
-pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0";
+/// A 7 × 5 pixel PNG image.
+pub const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05\x08\x06\0\0\0\x89\x9a\xf6\xd8\
+    \0\0\0\x0cIDATx\xdac`\x18d\0\0\0\x91\0\x01\xb8\xc8?\xd4\0\0\0\0IEND\xaeB`\x82";
 
 /// A server on loopback with the name `pictures.example`.
 struct Peer {
@@ -417,6 +419,10 @@ async fn rejected_upload_stores_nothing() {
     let endless =
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\xff\xff\xff\xff\xff\xff\xff\xff\x08\x06\0\0\0".to_vec();
     upload("author", "image/png", endless).await.expect(400);
+    let script = b"GIF89a/*\x01\0\0\0\0;*/=1;alert(1)".to_vec();
+    for (kind, bytes) in [("image/png", PNG[..33].to_vec()), ("image/gif", script)] {
+        upload("author", kind, bytes).await.expect(400);
+    }
     for (kind, bytes) in [
         ("image/png", Vec::new()),
         (
