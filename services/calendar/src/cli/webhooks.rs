@@ -45,6 +45,11 @@ impl WebhooksCommand {
     pub fn run(self, pools: &Pools, reach: &Reach, now: i64) -> anyhow::Result<ExitCode> {
         match self {
             WebhooksCommand::Add { url, json } => {
+                let is_blank = |c: char| c.is_whitespace() || c.is_control();
+                anyhow::ensure!(
+                    !url.contains(is_blank),
+                    "{url:?} contains a space or control character; encode it, a space as %20"
+                );
                 let fits = web_url(&url).is_some_and(|url| reach.may_name(&url));
                 anyhow::ensure!(
                     fits && url.len() <= LONGEST,

@@ -1,8 +1,9 @@
 //! Addresses of other calendars.
 
-/// Returns the URL to store. `webcals` becomes `https`.
+/// Returns the URL to store, without a fragment, which is never sent. `webcals` becomes `https`.
 pub fn requested_url(text: &str) -> String {
     let text = text.trim();
+    let text = text.split_once('#').map_or(text, |(url, _)| url);
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     match scheme.to_ascii_lowercase().as_str() {
         "webcal" => format!("{WEBCAL}{rest}"),
@@ -50,6 +51,8 @@ mod tests {
             ("WebCal://a.example/c.ics", "webcal://a.example/c.ics"),
             (" WebCals://a.example/ ", "https://a.example/"),
             ("http://a.example/webcal://", "http://a.example/webcal://"),
+            ("http://a.example/c.ics#part", "http://a.example/c.ics"),
+            ("webcal://a.example/c.ics?b=1#", "webcal://a.example/c.ics?b=1"),
             ("nonsense", "nonsense"),
         ] {
             assert_eq!(requested_url(given), requested);

@@ -150,7 +150,7 @@ fn webhooks_are_added_listed_and_removed() {
         Some(1),
         "it was removed already"
     );
-    for wrong in ["http://127.0.0.1/hook", "nonsense", "ftp://a.example/"] {
+    for wrong in ["http://127.0.0.1/hook", "nonsense", "ftp://a.example/", "https://a.example/ a"] {
         assert_eq!(program.run(&["webhooks", "add", wrong]).code, Some(1), "{wrong}");
     }
 }

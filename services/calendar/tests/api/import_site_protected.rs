@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer};
 
-use crate::import_site::{asked, call, counts, empty, import, program};
+use crate::import_site::{asked, call, counts, create, empty, import, program};
 
 /// The state of the site: whether its events have a password, and whether users see that.
 #[derive(Clone, Copy)]
@@ -103,4 +103,25 @@ async fn protected_events_are_reported_until_a_user_may_read_them() {
         let texts = [0_usize, 1].map(|number| &list["events"][number]["description"]);
         assert_eq!(texts, [&copy["description"], &json!("")]);
     }
+}
+
+#[actix_web::test]
+async fn protected_event_of_this_program_is_imported_as_private() {
+    let source = program();
+    let old = source.serve(&[]);
+    let event = json!({"title": "Feast", "start_date": "2041-01-01 10:00:00",
+        "end_date": "2041-01-01 11:00:00", "description": "<p>Bring cake</p>", "password": "secret"});
+    let id = create(&old, "/events", event).await;
+    let (target, url) = (program().with_database(), format!("http://{}", old.http()));
+    assert_eq!(counts(&import(&target, &url, &[]), 1), [0, 0, 0, 0, 1]);
+    let with_user = ["--user", "admin"];
+    let ran = import(&target, &url, &with_user);
+    assert_eq!(counts(&ran, 0), [1, 0, 0, 0, 0]);
+    assert!(ran.errors.contains(&format!("the password of event {id}")), "{}", ran.errors);
+    assert_eq!(counts(&import(&target, &url, &with_user), 0), [0, 0, 1, 0, 0]);
+    let server = target.serve(&[]);
+    let list = "/events?status=any&start_date=2040-01-01&end_date=2042-01-01";
+    let copy = &call(&server, "GET", list, json!({})).await["events"][0];
+    let texts = (&copy["status"], &copy["description"]);
+    assert_eq!(texts, (&json!("private"), &json!("<p>Bring cake</p>")));
 }

@@ -10,13 +10,17 @@ use super::items::{ItemKind, id_of};
 /// Message about an event whose details or password are hidden.
 pub const HIDDEN: &str = "is protected by a password; the site shows its details and its password \
     only to users who may edit it, so it was not imported, and an earlier copy was left unchanged. \
-    Import it with --user";
+    Import it with --user, as a user who may edit it";
+
+/// The error code for a post that doesn't exist.
+const NO_POST: &str = "rest_post_invalid_id";
 
 /// The suffix of an item's digest if it has a password at the other site.
 const MARK: &str = " protected";
 
 /// Returns the item with its details and, if it is protected, its password. Returns `None` if our
-/// user at the site may not see them.
+/// user at the site may not see them. If the site never returns passwords, the item becomes
+/// private, because a copy without a password would show its details to everyone.
 ///
 /// # Errors
 /// Returns an error if the site does not respond.
@@ -33,14 +37,28 @@ pub fn unlocked<'i>(
     }
     let path = format!("tribe/events/v1/events/{id}?context=edit");
     let Reply::Found(mut event) = client.get(&path)? else { return Ok(None) };
-    // The plugin's own API never returns passwords.
-    let path = format!("wp/v2/tribe_events/{id}?context=edit&_fields=password");
-    let Reply::Found(post) = client.get(&path)? else { return Ok(None) };
-    let password = post["password"].as_str().unwrap_or_default();
-    if password.is_empty() || id_of(&event) != Some(id) || is_blank(&event) {
+    if id_of(&event) != Some(id) || is_blank(&event) {
         return Ok(None);
     }
-    event["password"] = password.into();
+    // The plugin's own API never returns passwords.
+    let path = format!("wp/v2/tribe_events/{id}?context=edit&_fields=password");
+    match client.get(&path)? {
+        Reply::Found(post) => match post["password"].as_str() {
+            None | Some("") => return Ok(None),
+            Some(password) => event["password"] = password.into(),
+        },
+        // The site doesn't have this API, for example because it runs this program.
+        Reply::Refused(404, code) if code != NO_POST => {
+            log::warn!(
+                "the site does not return the password of event {id}, so the event is private \
+                 here; set a password before you publish it"
+            );
+            if matches!(event["status"].as_str(), Some("publish" | "future")) {
+                event["status"] = "private".into();
+            }
+        }
+        Reply::Refused(..) => return Ok(None),
+    }
     Ok(Some(Cow::Owned(event)))
 }
 
