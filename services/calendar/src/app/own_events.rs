@@ -9,7 +9,7 @@ use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::{events, imported};
 
-/// What the UIDs of our own events end with.
+/// The suffixes of the UIDs of our own events.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
     /// This calendar's own id. The UIDs of single occurrences of series end with it.

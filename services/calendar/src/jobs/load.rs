@@ -372,7 +372,7 @@ fn write(
         rest = others;
         attempt = match rest.split_first() {
             Some((line, others)) if stored.len() < attempt => {
-                write_line(state, db, writer, line, (options, moved), &mut loaded)?;
+                write_line(state, db, writer, line, (options, &mut *moved), &mut loaded)?;
                 rest = others;
                 1
             }
@@ -401,7 +401,7 @@ fn write_line(
     let mut warnings = Vec::new();
     let outcome = transaction(db, |db| {
         with_context(state, db, writer, params, |context| {
-            load_line(context, params, (options.upsert, moved), &mut warnings)
+            load_line(context, params, (options.upsert, &mut *moved), &mut warnings)
         })
     });
     if outcome.is_ok() {

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::series::course;
 use crate::subscribing::{Subscribing, calendar, counts, event};
 
-/// Returns the feed of a calendar as it is under its public host.
+/// Returns the feed of a calendar with its public host in the UIDs.
 async fn feed(app: &App, host: &str) -> String {
     let feed = app.get("/ical?ends_after=2020-01-01").await.expect(200).text;
     let address = app.server.url("");
