@@ -50,6 +50,7 @@ async fn dry_run_counts_links_and_changes_nothing() {
         opted_out: 1,
         reasons: [(SkipReason::Json, 1)].into(),
         skips: vec![(4, SkipReason::Json)],
+        ..Forecast::default()
     };
     assert_eq!(forecast, expected);
     assert_eq!(app.change(breaches::store::pastes::count).await, before);

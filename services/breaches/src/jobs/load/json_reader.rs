@@ -240,6 +240,9 @@ impl<R: Read> Read for Bounded<'_, R> {
     }
 }
 
+/// Receives an address, or why a value isn't one. An error stops the walk.
+type Keep<'k> = dyn FnMut(Result<&str, SkipReason>) -> Result<(), ()> + 'k;
+
 /// Visits the wanted fields and passes on their values, or why a value isn't an address.
 struct Walk<'p, 'k> {
     wanted: Wanted<'p>,
@@ -247,7 +250,7 @@ struct Walk<'p, 'k> {
     is_value: bool,
     room: &'k Room,
     fields: &'k Fields,
-    keep: &'k mut dyn FnMut(Result<&str, SkipReason>) -> Result<(), ()>,
+    keep: &'k mut Keep<'k>,
 }
 
 impl Walk<'_, '_> {
