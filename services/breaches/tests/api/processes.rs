@@ -264,10 +264,10 @@ async fn server_answers_while_another_process_loads() {
 #[actix_web::test]
 async fn domain_search_needs_less_memory_than_its_answer() {
     const BREACHES: usize = 40;
-    const ADDRESSES: usize = 12_000;
+    const ADDRESSES: usize = 12_500;
     let cluster = Cluster::new();
     cluster.run(&["migrate"]);
-    let names: Vec<_> = (0..BREACHES).map(|n| format!("{n:A>64}")).collect();
+    let names: Vec<_> = (0..BREACHES).map(|n| format!("{n:A>63}")).collect();
     let entries: Vec<_> = names.iter().map(|name| crate::app::entry(name)).collect();
     let catalogue = cluster.file("catalogue.json", &json!(entries).to_string());
     cluster.run(&["catalogue", "import", catalogue.to_str().unwrap()]);
