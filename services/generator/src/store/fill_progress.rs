@@ -8,6 +8,8 @@ use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
 use diesel::{Connection, PgConnection, QueryableByName, RunQueryDsl, SqliteConnection};
 
+use crate::model::records::sql_name;
+
 /// The progress of a single table.
 #[derive(Clone, Debug, QueryableByName)]
 pub struct Progress {
@@ -78,9 +80,10 @@ pub fn read(db: &mut Db) -> Result<Vec<Progress>, DatabaseError> {
     Ok(diesel::sql_query(all).load(db)?)
 }
 
-/// Returns whether a table has any rows. Schemas can't have table names with quotes.
+/// Returns whether a table has any rows.
 fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
-    let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM \"{table}\" LIMIT 1) AS t");
+    let name = sql_name(table);
+    let sql = format!("SELECT COUNT(*) AS found FROM (SELECT 1 FROM {name} LIMIT 1) AS t");
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
@@ -92,8 +95,9 @@ fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
 pub fn has_written_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     let sql = format!(
         "SELECT (SELECT next_row FROM generator_progress WHERE table_name = {}) - \
-         (SELECT COUNT(*) FROM \"{table}\") AS found",
-        quoted(table)
+         (SELECT COUNT(*) FROM {}) AS found",
+        quoted(table),
+        sql_name(table)
     );
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found == 0)
 }
@@ -186,7 +190,7 @@ fn restart_identity(
     if matches!(db, Db::Sqlite(_)) {
         return Ok(());
     }
-    let (name, column) = (quoted(format!("\"{table}\"")), quoted(column));
+    let (name, column) = (quoted(sql_name(table)), quoted(column));
     let sql = format!(
         "SELECT COUNT(setval(pg_get_serial_sequence({name}, attname), {number}, false)) AS found \
          FROM pg_attribute WHERE attrelid = to_regclass({name}) AND attname = {column} \

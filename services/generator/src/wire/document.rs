@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::record::{push_row, push_values};
-use crate::model::records::{Cell, Rows, Schema, Shape, Table};
+use crate::model::records::{Cell, Rows, Schema, Shape, Table, sql_name};
 
 /// A record format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -283,7 +283,7 @@ fn label(name: &str) -> Vec<u8> {
 /// Appends `"table" ("a", "b")`. Nothing has to be escaped, because names can't contain quotes.
 fn push_columns(table: &Table, out: &mut Vec<u8>) {
     let columns = table.columns().map(|name| format!("\"{name}\"")).collect::<Vec<_>>();
-    let text = format!("\"{}\" ({})", table.name, columns.join(", "));
+    let text = format!("{} ({})", sql_name(&table.name), columns.join(", "));
     out.extend_from_slice(text.as_bytes());
 }
 

@@ -230,3 +230,23 @@ fn identity_columns_have_the_numbers_that_references_expect() {
     let largest = "SELECT CAST(MAX(id) AS BIGINT) AS number FROM customers";
     assert_eq!(setup.query::<Number>(largest).unwrap().number, 6_999);
 }
+
+#[test]
+fn tables_are_found_by_the_name_of_their_schema() {
+    let setup = Setup::new(1);
+    let owner = if setup.database.file().is_some() { "main" } else { "public" };
+    let name = format!("{owner}.customers");
+    let mut value = schema(30);
+    let mut table = value["tables"][1].take();
+    table["name"] = name.as_str().into();
+    let schema = json!({ "tables": [table] });
+    let path = setup.program.folder().write("qualified.json", schema.to_string());
+    let arguments = ["records", path.to_str().unwrap(), "--into", setup.database.url()];
+    setup.program.done(&arguments);
+    assert_eq!(
+        setup.query::<Number>("SELECT COUNT(*) AS number FROM customers").unwrap().number,
+        30
+    );
+    let refused = setup.program.run(&arguments);
+    assert!(refused.errors.contains(&format!("{name} is not empty")), "{}", refused.errors);
+}

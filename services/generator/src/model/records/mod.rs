@@ -28,4 +28,5 @@ pub use kinds::people::person_parts;
 pub use parse::{parse, types};
 pub use propose::{of_json_schema, of_sample, of_sql, virtual_tables};
 pub use schema::{Rows, Schema, Table};
+pub use sql_text::sql_name;
 pub use tables::Bounds;

@@ -1,4 +1,4 @@
-//! Finds the character U+0000 in a schema, because it cannot be expressed in SQL.
+//! How names and strings of a schema are expressed in SQL.
 
 use serde_json::Value;
 
@@ -7,6 +7,17 @@ use super::kinds::pattern;
 
 const TEXT: &str =
     "contains the character U+0000, which SQL cannot express: use json, ndjson or csv";
+
+/// Returns the name of a table in SQL. In a name such as `app.users`, the schema and the table are
+/// quoted separately. Nothing has to be escaped, because names can't contain quotes.
+pub fn sql_name(table: &str) -> String {
+    match table.split_once('.') {
+        Some((schema, name)) if !schema.is_empty() && !name.is_empty() && !name.contains('.') => {
+            format!("\"{schema}\".\"{name}\"")
+        }
+        _ => format!("\"{table}\""),
+    }
+}
 
 /// Reports an error for each string in a schema that contains the character, and for each pattern
 /// that can generate it. `classes` is the cost of the character classes in all patterns so far.
@@ -30,5 +41,23 @@ pub fn find_nul(value: &Value, pointer: &str, classes: &mut u64, faults: &mut Fa
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sql_name;
+
+    #[test]
+    fn schema_and_table_are_quoted_separately() {
+        for (name, expected) in [
+            ("users", "\"users\""),
+            ("app.users", "\"app\".\"users\""),
+            ("a.b.c", "\"a.b.c\""),
+            (".a", "\".a\""),
+            ("a.", "\"a.\""),
+        ] {
+            assert_eq!(sql_name(name), expected, "{name}");
+        }
     }
 }
