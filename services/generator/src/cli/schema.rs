@@ -48,8 +48,12 @@ impl SchemaCommand {
         let kind = self.kind.or_else(|| by_extension(&self.file));
         let kind = kind.with_context(|| format!("{path}: use --kind to specify its type"))?;
         let text = read(&self.file).with_context(|| format!("cannot read {path}"))?;
+        let mut left_out = Vec::new();
         let schema = match kind {
-            Kind::Sql => of_sql(&text),
+            Kind::Sql => of_sql(&text).map(|proposed| {
+                left_out = proposed.left_out;
+                (proposed.schema, proposed.broken)
+            }),
             Kind::JsonSchema => {
                 let document = serde_json::from_str(&text);
                 let document = document.with_context(|| format!("{path} is not JSON"))?;
@@ -63,8 +67,11 @@ impl SchemaCommand {
             }
         };
         let (schema, broken) = schema.map_err(|why| anyhow!("{path}: {why}"))?;
-        let left_out = if kind == Kind::Sql { virtual_tables(&text) } else { Vec::new() };
-        for name in left_out {
+        for reason in left_out {
+            eprintln!("{reason}; it is left out");
+        }
+        let virtual_tables = if kind == Kind::Sql { virtual_tables(&text) } else { Vec::new() };
+        for name in virtual_tables {
             eprintln!("{name} is a virtual table: it is left out, with the tables of its data");
         }
         for constraint in broken {

@@ -38,5 +38,7 @@ mod schema;
 mod schema_faults;
 mod schemas;
 mod social;
+mod sql_rules;
+mod sql_tables;
 mod stop;
 mod text;

@@ -46,7 +46,7 @@ impl Proposal {
     }
 
     /// Returns the names of the tables.
-    fn tables(&self) -> Vec<&str> {
+    pub fn tables(&self) -> Vec<&str> {
         let tables = self.schema["tables"].as_array().unwrap().iter();
         tables.map(|table| table["name"].as_str().unwrap()).collect()
     }

@@ -310,18 +310,19 @@ fn dumps_of_three_databases_are_read_with_their_data() {
     assert_eq!(
         schema["tables"],
         json!([
-            {"name": "customer", "fields": [
+            {"name": "app.customer", "fields": [
                 {"name": "id", "type": "sequence", "hidden": true},
                 {"name": "email", "type": "person", "part": "email"},
                 {"name": "m", "type": "choice", "values": ["Sad", "ok; really"], "nulls": 0.1},
                 {"name": "tags", "type": "constant", "value": "{}", "nulls": 0.1},
                 {"name": "status", "type": "choice", "values": ["new", "old"], "nulls": 0.1}]},
-            {"name": "order", "fields": [
+            {"name": "app.order", "fields": [
                 {"name": "id", "type": "sequence"},
-                {"name": "customer_id", "type": "reference", "table": "customer", "field": "id"},
+                {"name": "customer_id", "type": "reference", "table": "app.customer", "field": "id"},
                 {"name": "total", "type": "decimal", "decimals": 2}]}])
     );
     assert!(!rows.contains("twice") && rows.contains("'ok; really'"), "{rows}");
+    assert!(rows.contains("INSERT INTO \"app\".\"order\" (\"id\""), "{rows}");
     let (schema, _) = proposed("my.sql", MYSQLDUMP, &[]);
     let tables = &schema["tables"];
     assert_eq!(tables[0]["fields"].as_array().unwrap().len(), 2, "{schema}");

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::column::{Column, Stored, is_countable};
+use super::column::{Column, Stored};
 use super::json_schema::{Reader, may_be_null};
+use super::measures::is_countable;
 
 /// Maximum number of alternatives.
 const MOST: usize = 100;

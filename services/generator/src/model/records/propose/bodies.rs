@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use super::statements::{comment, quoted};
+use super::qualified::of_text;
+use super::statements::{begins, comment, quoted};
 
 /// Maximum length of an item when it is quoted in a message, in characters.
 const QUOTED: usize = 80;
@@ -15,6 +16,8 @@ const MOST: usize = 64 << 20;
 /// The columns and constraints of the tables in a file, by lower-case table name.
 pub struct Bodies {
     bodies: HashMap<String, Body>,
+    /// The attributes of composite types.
+    types: HashMap<String, Body>,
     is_mysql: bool,
     /// Number of bytes copied so far.
     taken: Cell<usize>,
@@ -44,7 +47,20 @@ struct Split<'a> {
 
 impl Bodies {
     pub fn new(is_mysql: bool) -> Self {
-        Self { bodies: HashMap::new(), is_mysql, taken: Cell::new(0) }
+        Self { bodies: HashMap::new(), types: HashMap::new(), is_mysql, taken: Cell::new(0) }
+    }
+
+    /// Stores the attributes of a composite type, if the statement creates one.
+    pub fn add_type(&mut self, statement: &str) {
+        let Some(split) = self.split(statement) else { return };
+        let words: Vec<_> = split.before.split_whitespace().collect();
+        let [_, kind, name, word] = words[..] else { return };
+        if kind.eq_ignore_ascii_case("TYPE") && word.eq_ignore_ascii_case("AS") {
+            let items: Vec<_> = split.items.into_iter().map(str::to_owned).collect();
+            let size = items.iter().map(|item| item.len() + 1).sum();
+            let body = Body { items, merged: Vec::new(), size };
+            self.types.insert(of_text(name).to_lowercase(), body);
+        }
     }
 
     /// Stores the columns and constraints of a table.
@@ -58,7 +74,7 @@ impl Bodies {
     }
 
     /// Returns a statement that includes the columns and constraints copied from other tables with
-    /// `LIKE` or `INHERITS`. Returns `None` if there aren't any.
+    /// `LIKE` or `INHERITS`, or from a composite type with `OF`. Returns `None` if there aren't any.
     ///
     /// Columns of the same name are merged, as in PostgreSQL. The database wouldn't copy some of
     /// the constraints, but rows that satisfy these are valid, too.
@@ -66,6 +82,10 @@ impl Bodies {
     /// # Errors
     /// Returns an error if the tables in the file copy too much from each other.
     pub fn expanded(&self, statement: &str) -> Result<Option<Expanded>, String> {
+        if let Some((source, typed)) = self.typed(statement) {
+            self.take(source)?;
+            return Ok(Some(typed));
+        }
         let Some(split) = self.split(statement) else {
             // In MySQL, `LIKE` isn't in parentheses.
             let words: Vec<_> = statement.split_whitespace().collect();
@@ -113,6 +133,33 @@ impl Bodies {
         Ok(Some(Expanded { statement, merged }))
     }
 
+    /// Expands `CREATE TABLE … OF type`. Also returns the type.
+    fn typed(&self, statement: &str) -> Option<(&Body, Expanded)> {
+        let split = self.split(statement);
+        let head = split.as_ref().map_or(statement, |split| split.before);
+        let words: Vec<_> = head.split_whitespace().collect();
+        let [start @ .., of, kind] = words.as_slice() else { return None };
+        let kind = of.eq_ignore_ascii_case("OF").then(|| of_text(kind).to_lowercase())?;
+        let source = self.types.get(&kind)?;
+        let (mut all, mut merged) = (source.items.clone(), Vec::new());
+        for item in split.map(|split| split.items).unwrap_or_default() {
+            match self.column(item) {
+                // Only the constraints of this column follow, so any type will do.
+                Some(_) => {
+                    let item = bare(item, self.is_mysql);
+                    let (name, rest) = item.split_once(char::is_whitespace)?;
+                    let is_long = begins(rest.trim_start(), "WITH");
+                    let words = rest.split_whitespace().skip(if is_long { 2 } else { 0 });
+                    merged.push(format!("{name} int {}", words.collect::<Vec<_>>().join(" ")));
+                }
+                None if item.trim().is_empty() => {}
+                None => all.push(item.to_owned()),
+            }
+        }
+        let statement = format!("{} ({})", start.join(" "), all.join(","));
+        Some((source, Expanded { statement, merged }))
+    }
+
     /// Adds the size of the columns and constraints that are copied from another table.
     fn take(&self, source: &Body) -> Result<(), String> {
         self.taken.set(self.taken.get().saturating_add(source.size));
@@ -151,26 +198,29 @@ impl Bodies {
         (!is_constraint && !name.is_empty()).then_some(name)
     }
 
-    /// Returns a statement without the columns and constraints that `is_known` rejects, along with
-    /// a list of these.
+    /// Returns a `CREATE TABLE` statement without its options and without the columns and
+    /// constraints that `is_known` rejects, along with a list of these.
     pub fn understood(
         &self,
         statement: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Option<(String, Vec<String>)> {
-        let Split { before, items, after } = self.split(statement)?;
+        let Split { before, items, .. } = self.split(statement)?;
+        let name = &before[before.to_ascii_uppercase().find("TABLE")?..];
         let is_known = |item: &&str| is_known(&format!("CREATE TABLE t ({item})"));
         let (known, others): (Vec<_>, Vec<_>) = items.into_iter().partition(is_known);
-        if known.is_empty() || others.is_empty() {
+        if known.is_empty() {
             return None;
         }
         let others = others.into_iter().map(shortened).collect();
-        Some((format!("{before}({}){after}", known.join(",")), others))
+        Some((format!("CREATE {name}({})", known.join(",")), others))
     }
 
     fn named(&self, name: &str) -> Option<&Body> {
-        let name = name.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`']);
-        self.bodies.get(&name.to_lowercase())
+        let name = of_text(name).to_lowercase();
+        let is_end = |own: &&String| own.rsplit_once('.').is_some_and(|(_, own)| own == name);
+        let other = || self.bodies.get(self.bodies.keys().filter(is_end).min()?);
+        self.bodies.get(&name).or_else(other)
     }
 
     fn split<'s>(&self, text: &'s str) -> Option<Split<'s>> {
@@ -222,10 +272,7 @@ pub fn unread(statement: &str) -> Option<(String, String)> {
         words.get(place).is_some_and(|own| own.eq_ignore_ascii_case(word))
     };
     let skipped = |place: usize, word: &str| place + usize::from(has_word(place, word));
-    let last = |place: usize| {
-        let name = words.get(place)?.split('(').next()?.rsplit('.').next()?;
-        Some(name.trim_matches(['"', '`']).to_owned())
-    };
+    let last = |place: usize| Some(of_text(words.get(place)?.split('(').next()?));
     if has_word(0, "CREATE") && has_word(1, "UNIQUE") {
         let on = words.iter().position(|word| word.eq_ignore_ascii_case("ON"))?;
         return Some((last(skipped(on + 1, "ONLY"))?, shortened(statement)));

@@ -6,8 +6,10 @@ use sqlparser::ast::{
     UnaryOperator, Value as Literal,
 };
 
-use super::column::{Column, Stored, is_plain};
+use super::column::{Column, Stored};
 use super::days::moved;
+use super::globs;
+use super::measures::is_plain;
 use super::settled::is_match;
 use super::types::object;
 
@@ -294,7 +296,10 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let is_number = |column: &Column| matches!(column.stored, Stored::Integer | Stored::Decimal(_));
     if is_day(&columns[low]) && columns[low].stored == columns[high].stored {
         let name = columns[low].name.clone();
-        if !is_plain(&name) || columns[high].after.is_some() || columns[high].days != (None, None) {
+        let high_is_free = columns[high].after.is_none()
+            && columns[high].days == (None, None)
+            && columns[high].refers.is_none();
+        if !is_plain(&name) || !high_is_free {
             return false;
         }
         columns[high].after = Some((name, i64::from(is_strict)));
@@ -395,7 +400,8 @@ fn like(expression: &Expr, pattern: &Expr, escape: Option<char>, columns: &mut [
             return column.choose_matching(&format!("(?s)^{regex}$"));
         }
         if !(is_email && is_any) {
-            return column.set_regex(translated(&pattern, escape, "[a-z]{6}", "[a-z]"));
+            let regex = translated(&pattern, escape, "[a-z]{6}", "[a-z]");
+            return column.set_regex(format!("^{regex}$"));
         }
         matches!(column.stored, Stored::Text(_))
     })
@@ -408,6 +414,12 @@ fn regex(
 ) -> bool {
     let Some(Value::String(pattern)) = literal(pattern) else { return false };
     with(expression, columns, |column| {
+        if let Some(glob) = globs::pattern(&pattern) {
+            return match column.choices.is_empty() {
+                true => column.set_regex(globs::translated(glob, "[a-z0-9]{8}", "[a-z0-9]")),
+                false => column.choose_matching(&globs::translated(glob, ".*", ".")),
+            };
+        }
         if !column.choices.is_empty() {
             return column.choose_matching(&pattern);
         }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::days::moved;
+use super::measures::{is_countable, is_plain, longest, shortest};
 use super::names::{by_name, coordinate, usual};
 use crate::model::records::kinds::pattern;
 
@@ -12,9 +13,9 @@ const NULLS: f64 = 0.1;
 const MOST_INTEGER: f64 = 1_000_000.0;
 const MOST_DECIMAL: f64 = 1_000.0;
 /// The largest integer that every JSON parser represents exactly.
-const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
+pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
 /// Maximum digits of a decimal.
-const DIGITS: i32 = 15;
+pub const DIGITS: i32 = 15;
 /// From this day on, a first allowed day may be after the default range of dates, so the range
 /// needs a new end.
 const LATE: &str = "2024-01-01";
@@ -29,8 +30,10 @@ const LONGEST_START: usize = 50;
 const DAYS: i64 = 30;
 /// Length of a timestamp without an offset.
 const LOCAL: u32 = 19;
+/// Timestamps without an offset. Daylight saving time skips none of these hours.
+const LOCAL_TIMES: &str = "20[12][0-9]-0[1-9]-[12][0-8]T1[0-9]:[0-5][0-9]:[0-5][0-9]";
 /// Length of a UUID.
-const UUID: u32 = 36;
+pub const UUID: u32 = 36;
 /// Usual length of the random strings that are used where other strings would have to be cut.
 const SHORT: u32 = 12;
 /// Maximum length of strings generated from a pattern.
@@ -39,8 +42,6 @@ const LONG: u32 = 1_000;
 const PHONE: u32 = "+12015550123".len() as u32;
 /// Length of unique email addresses that don't belong to a person.
 const SHORT_EMAIL: u32 = 20;
-/// Length of the shortest email addresses of people.
-const SHORTEST_EMAIL: u32 = 15;
 
 /// The type of a column's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +100,8 @@ pub struct Column {
     pub is_upper: bool,
     /// Whether strings are in lower case.
     pub is_lower: bool,
+    /// Whether a column such as `state` describes progress, because its table has no address.
+    pub is_status: bool,
     /// The column that contains an earlier date, and the minimum number of days in between.
     pub after: Option<(String, i64)>,
     /// The table and column that this column refers to.
@@ -128,6 +131,7 @@ impl Column {
             shortest: 0,
             is_upper: false,
             is_lower: false,
+            is_status: false,
             after: None,
             refers: None,
             with: None,
@@ -209,8 +213,8 @@ impl Column {
             Stored::Text(Some(length)) if length < longest(&field) && !self.is_ordered() => {
                 Some(length)
             }
-            Stored::Timestamp if self.is_local && !self.is_ordered() && !self.is_null => {
-                Some(LOCAL)
+            Stored::Timestamp if self.is_local && !self.is_null && !self.is_local_pattern() => {
+                Some(LOCAL).filter(|_| !self.is_combined)
             }
             _ => None,
         };
@@ -244,7 +248,7 @@ impl Column {
     }
 
     /// Returns whether values must be selected by number because each may only be used once.
-    fn is_ordered(&self) -> bool {
+    pub fn is_ordered(&self) -> bool {
         self.unique || self.is_key || self.is_combined
     }
 
@@ -266,7 +270,10 @@ impl Column {
         match field["type"].as_str()? {
             "boolean" => Some(2),
             "choice" => field["values"].as_array().map(|values| values.len() as u64),
-            "sequence" => self.limit.map(|limit| limit as u64),
+            "sequence" => {
+                let most = self.most.into_iter().chain(self.limit).reduce(f64::min);
+                most.map(|most| most as u64 - self.first().unsigned_abs() + 1)
+            }
             "integer" | "decimal" => {
                 let bound = |name: &str, usual: f64| field[name].as_f64().unwrap_or(usual);
                 let is_integer = field["type"] == "integer";
@@ -296,7 +303,10 @@ impl Column {
             return json!({"type": kind});
         }
         match &self.stored {
-            Stored::Integer | Stored::Decimal(0) if self.is_key => json!({"type": "sequence"}),
+            Stored::Integer | Stored::Decimal(0) if self.is_counted() => match self.first() {
+                1 => json!({"type": "sequence"}),
+                first => json!({"type": "sequence", "start": first}),
+            },
             Stored::Integer => match usual(&self.name).filter(|_| !self.has_bounds()) {
                 Some((least, most)) => {
                     json!({"type": "integer", "min": least as i64, "max": most as i64})
@@ -312,8 +322,13 @@ impl Column {
                 _ => self.dated(json!({"type": "date"})),
             },
             Stored::Time => json!({"type": "time"}),
+            Stored::Timestamp if self.is_local_pattern() => {
+                json!({"type": "pattern", "regex": LOCAL_TIMES})
+            }
             Stored::Timestamp => self.dated(json!({"type": "timestamp"})),
             Stored::Uuid => json!({"type": "uuid"}),
+            Stored::Known(field) if self.is_ordered() && field["version"] == 6 => json!({
+                "type": "pattern", "regex": "2001:db8::[1-9a-f][0-9a-f]{3}:[1-9a-f][0-9a-f]{3}"}),
             Stored::Known(field) if self.is_ordered() && field["type"] == "ip" => json!({
                 "type": "pattern", "regex": "10\\.[1-9][0-9]\\.[1-9][0-9]\\.[1-9][0-9]"}),
             Stored::Known(field) if self.is_ordered() && field["type"] == "mac" => json!({
@@ -401,7 +416,10 @@ impl Column {
         if let Some(regex) = &self.regex {
             return json!({"type": "pattern", "regex": regex});
         }
-        let known = by_name(&self.name);
+        let known = match self.is_status {
+            true => Some(json!({"type": "text", "words": 1})),
+            false => by_name(&self.name),
+        };
         let is_part = |part: &str| known.as_ref().is_some_and(|field| field["part"] == part);
         if self.is_ordered() {
             // Email addresses and usernames are the only parts of a person that are unique.
@@ -445,51 +463,5 @@ impl Column {
                 _ => json!({"type": "text", "words": 5}),
             },
         }
-    }
-}
-
-/// Returns whether a name can be used in an expression.
-pub fn is_plain(name: &str) -> bool {
-    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_numeric())
-}
-
-/// Returns whether a field can have unique values.
-pub fn is_countable(field: &Value) -> bool {
-    match field["type"].as_str().unwrap_or_default() {
-        "pattern" => field["regex"].as_str().is_some_and(|regex| pattern::count(regex).is_some()),
-        "person" => field["part"] == "email" || field["part"] == "username",
-        "integer" | "decimal" | "boolean" | "date" | "time" | "timestamp" | "choice"
-        | "sequence" | "uuid" | "phone" => true,
-        _ => false,
-    }
-}
-
-/// Returns a lower bound for the length of a field's strings. Some names only have two letters.
-fn shortest(field: &Value) -> u32 {
-    match field["part"].as_str() {
-        None | Some("givenName" | "surname" | "region" | "countryCode") => 2,
-        Some("houseNumber") => 1,
-        Some("username" | "cardCvv") => 3,
-        Some("sex" | "city" | "street" | "cardType") => 4,
-        Some("email") => SHORTEST_EMAIL,
-        Some(_) => 5,
-    }
-}
-
-/// Returns the length of the longest string to be expected from a field.
-fn longest(field: &Value) -> u32 {
-    let word = |name: &str| field[name].as_str().unwrap_or_default();
-    match (word("type"), word("part")) {
-        ("pattern" | "choice" | "reference" | "constant", _) => 0,
-        ("uuid", _) => UUID,
-        ("iban", _) => 22,
-        ("person", "sex" | "countryCode" | "birthDate" | "cardCvv") => 10,
-        ("person", "postcode" | "houseNumber" | "phone" | "cardNumber") => 20,
-        ("person", "iban") => 34,
-        ("person", "email" | "fullName" | "address" | "nameLatin") => 100,
-        ("text", _) => 12 * field["words"].as_u64().unwrap_or(10) as u32,
-        ("userAgent", _) => 140,
-        _ => 50,
     }
 }

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sqlparser::ast::Expr;
 
-use super::checks;
-use super::column::Column;
+use super::column::{Column, Stored};
+use super::names::{is_address, is_state};
+use super::referred::{Distinct, limited, note};
+use super::{checks, globs, qualified};
 
 /// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 64;
@@ -22,6 +24,9 @@ pub struct Existing {
     /// Check constraints. For those from a domain, this includes the name of the column with that
     /// domain.
     pub checks: Vec<(Expr, Option<String>)>,
+    /// Checks that limit the values of references, each with the column as this check alone limits
+    /// it.
+    pub limited: Vec<(Column, String)>,
     /// Descriptions of constraints that rows may violate.
     pub broken: Vec<String>,
 }
@@ -44,6 +49,7 @@ impl Existing {
             unique: Vec::new(),
             references: Vec::new(),
             checks: Vec::new(),
+            limited: Vec::new(),
             broken: Vec::new(),
         }
     }
@@ -74,18 +80,32 @@ impl Existing {
         let (late, early): (Vec<_>, Vec<_>) = std::mem::take(&mut self.checks)
             .into_iter()
             .partition(|(check, _)| checks::has_order(check, &self.columns));
+        let unlimited = self.columns.clone();
         for (check, name) in early.into_iter().chain(late) {
-            let before = self.columns.clone();
-            let is_kept = match name.and_then(|name| self.place(&name)) {
-                Some(place) => checks::apply(&check, &mut self.columns[place..=place]),
-                None => checks::apply(&check, &mut self.columns),
+            let place = name.and_then(|name| self.place(&name));
+            let apply = |columns: &mut [Column]| match place {
+                Some(place) => checks::apply(&check, &mut columns[place..=place]),
+                None => checks::apply(&check, columns),
             };
-            if !is_kept {
+            let text = globs::shown(&format!("CHECK ({check})"));
+            let before = self.columns.clone();
+            if !apply(&mut self.columns) {
                 self.columns = before;
-                self.broken.push(format!("CHECK ({check})"));
+                self.broken.push(text);
+                continue;
+            }
+            let mut alone = unlimited.clone();
+            apply(&mut alone);
+            for place in limited(&unlimited, &alone) {
+                self.limited.push((alone[place].clone(), text.clone()));
             }
         }
         for column in &mut self.columns {
+            if column.is_beyond() {
+                let name = &column.name;
+                self.broken
+                    .push(format!("the bounds of {name}, beyond which numbers are not exact"));
+            }
             if !column.settle() {
                 self.broken.push(format!("the checks of {} together", column.name));
             }
@@ -105,25 +125,39 @@ impl Existing {
             column.is_key = true;
         }
         for columns in self.unique.clone() {
-            if let [only] = &*columns
-                && let Some(column) = self.find(only)
-            {
-                column.unique = true;
+            let [only] = &*columns else { continue };
+            match self.find(only) {
+                Some(column) => column.unique = true,
+                None => self.broken.push(format!("UNIQUE ({only})")),
             }
         }
     }
 
-    /// Records which columns should be unique but can't be.
+    /// Records which columns should be unique or non-null but can't be.
     fn note_repeats(&mut self) {
+        let null = Stored::Known(json!({"type": "constant", "value": null}));
         for column in &self.columns {
+            if column.required && column.stored == null && column.refers.is_none() {
+                self.broken.push(format!("NOT NULL of {}, whose type has no strings", column.name));
+                continue;
+            }
             if (column.unique || column.is_key) && !column.can_be_unique() {
                 self.broken.push(format!("UNIQUE ({})", column.name));
             }
         }
     }
 
+    /// Marks a column such as `state` if no other column is part of an address.
+    fn mark_states(&mut self) {
+        if self.columns.iter().all(|column| !is_address(&column.name)) {
+            for column in self.columns.iter_mut().filter(|column| is_state(&column.name)) {
+                column.is_status = true;
+            }
+        }
+    }
+
     /// Returns the sets of columns that must be unique as a combination.
-    fn sets(&mut self) -> Vec<Vec<String>> {
+    fn sets(&mut self, distinct: &Distinct) -> Vec<Vec<String>> {
         let mut wanted: Vec<_> = std::iter::once(&self.key).chain(&self.unique).cloned().collect();
         wanted.retain(|set| set.len() > 1);
         // If a set is unique, any larger set that contains it is unique, too.
@@ -143,11 +177,19 @@ impl Existing {
             // It is sufficient to combine the columns whose values can be chosen freely.
             let is_own =
                 |column: &&&Column| column.refers.as_ref().is_none_or(|(to, _)| *to != self.name);
-            let is_follower =
-                |column: &Column| column.with.as_ref().is_some_and(|first| own.contains(first));
+            // A reference only chooses one of several rows if their values differ, or if its
+            // followers are part of the set.
+            let has_follower = |column: &Column| {
+                let follows = |other: &&Column| other.with.as_ref() == Some(&column.name);
+                columns.iter().any(follows)
+            };
+            let is_distinct = |column: &Column| {
+                let mut target = column.refers.iter();
+                target.all(|target| distinct.contains(target)) || has_follower(column)
+            };
             let free = columns.iter().filter(is_own).filter(|column| {
                 let is_taken = column.is_combined || column.after.is_some() || column.is_null;
-                column.can_be_unique() && !is_taken && !is_follower(column)
+                column.can_be_unique() && !is_taken && column.with.is_none() && is_distinct(column)
             });
             let free: Vec<_> = free.map(name_of).collect();
             let follows =
@@ -174,6 +216,7 @@ impl Existing {
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     for table in &mut tables {
         table.leave_out_names();
+        table.mark_states();
     }
     resolve(&mut tables);
     for table in &mut tables {
@@ -181,10 +224,17 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
         table.apply_checks();
         table.note_repeats();
     }
+    note(&mut tables);
     let mut tables = in_order(tables);
     let (mut made, mut broken, mut limits) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut distinct = Distinct::new();
     for table in &mut tables {
-        let sets = table.sets();
+        table.choose_once(&distinct);
+        let sets = table.sets(&distinct);
+        table.add_distinct(&mut distinct);
+        for column in table.columns.iter().filter(|column| column.has_wrong_offset()) {
+            table.broken.push(format!("the type of {}, which has no offset", column.name));
+        }
         let limit = limit(table, &sets, &limits);
         let names: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let fields: Vec<_> =
@@ -254,10 +304,10 @@ impl Target {
         self.columns.iter().find(|own| own.eq_ignore_ascii_case(name)).cloned()
     }
 
-    /// Finds a table by name. If no table has exactly this name, letter case is ignored.
+    /// Finds a table by name.
     fn find<'t>(targets: &'t [Self], name: &str) -> Option<&'t Self> {
-        let same = targets.iter().find(|target| target.name == name);
-        same.or_else(|| targets.iter().find(|target| target.name.eq_ignore_ascii_case(name)))
+        let place = qualified::find(targets.iter().map(|target| target.name.as_str()), name)?;
+        targets.get(place)
     }
 }
 
@@ -298,6 +348,13 @@ fn resolve(tables: &mut [Existing]) {
                 if let Some(place) = table.place(own) {
                     own.clone_from(&table.columns[place].name);
                 }
+            }
+            // Columns that the database computes are left out of the table.
+            if columns.len() != targets.len()
+                || columns.iter().any(|own| table.place(own).is_none())
+            {
+                table.broken.push(format!("FOREIGN KEY ({})", columns.join(", ")));
+                continue;
             }
             let is_taken = |name: &String| {
                 table.place(name).is_some_and(|place| table.columns[place].refers.is_some())

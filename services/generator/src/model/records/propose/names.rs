@@ -169,11 +169,67 @@ const NAMES: [(&[&str], &str, &str); 37] = [
     (&["department", "category", "tag"], "text", "1"),
 ];
 
+/// The names above that keep their meaning after a prefix, as in `user_email`. `name` and `title`
+/// don't, nor does `state`, which may be that of an order.
+const ENDS: [&str; 48] = [
+    "birth_date",
+    "card_number",
+    "city",
+    "color",
+    "colour",
+    "comment",
+    "comments",
+    "company_name",
+    "country",
+    "country_code",
+    "credit_card",
+    "currency",
+    "currency_code",
+    "date_of_birth",
+    "description",
+    "email",
+    "email_address",
+    "family_name",
+    "fax",
+    "file_name",
+    "filename",
+    "first_name",
+    "full_name",
+    "gender",
+    "given_name",
+    "homepage",
+    "house_number",
+    "iban",
+    "ip",
+    "ip_address",
+    "last_name",
+    "mac_address",
+    "mobile",
+    "notes",
+    "password",
+    "phone",
+    "phone_number",
+    "postal_code",
+    "postcode",
+    "street",
+    "surname",
+    "telephone",
+    "url",
+    "user_agent",
+    "vat_number",
+    "website",
+    "zip",
+    "zip_code",
+];
+
 /// Returns the field for a text column, or `None` if the name doesn't suggest one.
 pub fn by_name(name: &str) -> Option<Value> {
     let name = snake_case(name);
-    let fits = |words: &&[&str]| words.contains(&name.as_str());
-    let (_, kind, detail) = NAMES.iter().find(|(words, ..)| fits(words))?;
+    let find = |name: &str| NAMES.iter().find(|(words, ..)| words.contains(&name));
+    let is_question = name.starts_with("is_") || name.starts_with("has_");
+    let mut ends = name.match_indices('_').map(|(at, _)| &name[at + 1..]);
+    let end = || ends.find(|end| ENDS.contains(end) && !is_question).and_then(find);
+    let (_, kind, detail) = find(&name).or_else(end)?;
     Some(match (*kind, *detail) {
         ("person", part) => json!({"type": "person", "part": part}),
         ("choice", words) => {
@@ -190,6 +246,17 @@ pub fn usual(name: &str) -> Option<(f64, f64)> {
     let name = snake_case(name);
     let usual = USUAL.iter().find(|(words, ..)| words.contains(&name.as_str()));
     usual.map(|(_, least, most)| (*least, *most))
+}
+
+/// Returns whether columns with this name are usually part of an address.
+pub fn is_address(name: &str) -> bool {
+    const PARTS: [&str; 5] = ["address", "city", "countryCode", "postcode", "street"];
+    by_name(name).is_some_and(|field| PARTS.iter().any(|part| field["part"] == *part))
+}
+
+/// Returns whether a column may contain the state of an address, or that of a process.
+pub fn is_state(name: &str) -> bool {
+    snake_case(name) == "state"
 }
 
 /// Returns whether columns with this name usually identify rows.
@@ -247,5 +314,26 @@ mod tests {
         }
         assert_eq!(by_name("User Agent").unwrap()["type"], "userAgent");
         assert_eq!(by_name("frobnication"), None);
+    }
+
+    #[test]
+    fn prefixes_are_ignored_if_the_rest_keeps_its_meaning() {
+        for (name, part) in [
+            ("user_email", "email"),
+            ("customerEmail", "email"),
+            ("billing_postal_code", "postcode"),
+            ("contact_phone_number", "phone"),
+        ] {
+            assert_eq!(by_name(name).unwrap()["part"], part, "{name}");
+        }
+        for (name, kind) in
+            [("user_url", "url"), ("remote_ip", "ip"), ("last_user_agent", "userAgent")]
+        {
+            assert_eq!(by_name(name).unwrap()["type"], kind, "{name}");
+        }
+        for name in ["table_name", "order_state", "has_email", "job_title", "ship", "zip_url_count"]
+        {
+            assert_eq!(by_name(name), None, "{name}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use super::days::moved;
+use super::qualified::of_text;
 
 /// A partition, which contains some of the rows of another table.
 pub struct Partition {
@@ -24,10 +25,7 @@ pub fn attached(statement: &str) -> Option<Partition> {
     let (first, bounds) = values.or_else(|| divided(after, " DEFAULT"))?;
     // The name may be followed by constraints.
     let first = first.split('(').next().unwrap_or_default();
-    let last = |name: &str| {
-        let word = name.split_whitespace().last()?;
-        Some(word.rsplit('.').next()?.trim_matches('"').to_owned())
-    };
+    let last = |name: &str| name.split_whitespace().last().map(of_text);
     let bounds = bounds.trim().to_owned();
     let (name, parent) = match is_attached {
         true => (last(first)?, last(before)?),

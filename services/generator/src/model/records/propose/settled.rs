@@ -5,6 +5,15 @@ use serde_json::Value;
 use super::column::{Column, Stored};
 use crate::model::records::kinds::pattern;
 
+/// Patterns of unique columns with at least this number of strings aren't lengthened.
+const ENOUGH: u64 = 1_000_000;
+/// Patterns of other columns with at least this number of strings aren't lengthened.
+const FEW: u64 = 1_000;
+/// Number of characters appended to a pattern.
+const MORE: u64 = 6;
+/// Assertions that further characters may violate.
+const ENDS: [&str; 7] = ["$", "\\z", "\\Z", "\\b", "\\B", "\\y", "\\>"];
+
 /// Returns whether a regular expression matches a string or part of it.
 pub fn is_match(regex: &str, text: &str) -> bool {
     regex_automata::meta::Regex::new(regex).is_ok_and(|regex| regex.is_match(text))
@@ -88,6 +97,28 @@ impl Column {
         self.has_case(&plain) && !plain.contains("[^") && !plain.contains("(?")
     }
 
+    /// Appends more characters to an expression that doesn't match the end of strings, such as
+    /// `^[A-Z]`. Otherwise, there would be few strings. Returns `None` if there are enough, or if
+    /// the column doesn't have space for more.
+    fn lengthened(&self, regex: &str) -> Option<String> {
+        let is_unique = self.unique || self.is_key;
+        let few = if is_unique { ENOUGH } else { FEW };
+        let has_end = ENDS.iter().any(|end| regex.contains(end));
+        let is_short = pattern::count(regex).is_none_or(|count| count < few);
+        if has_end || !is_short || !is_unique && pattern::count(regex).is_none() {
+            return None;
+        }
+        let (shortest, longest) = pattern::lengths(regex)?;
+        let space = match self.stored {
+            Stored::Text(Some(most)) => u64::from(most).checked_sub(longest)?,
+            _ => MORE,
+        };
+        let wanted = MORE.max(u64::from(self.shortest).saturating_sub(shortest));
+        let (count, class) = (space.min(wanted), if self.is_upper { "[A-Z]" } else { "[a-z]" });
+        let longer = format!("(?:{regex}){class}{{{count}}}");
+        (count > 0 && pattern::lengths(&longer).is_some()).then_some(longer)
+    }
+
     /// Applies the limits to the values that other checks have left. Returns false if they
     /// contradict each other, in which case rows may violate some of them.
     pub fn settle(&mut self) -> bool {
@@ -112,6 +143,9 @@ impl Column {
                 return false;
             }
             return true;
+        }
+        if let Some(regex) = self.regex.as_deref().and_then(|regex| self.lengthened(regex)) {
+            self.regex = Some(regex);
         }
         if let Some((shortest, longest)) = self.regex.as_deref().and_then(pattern::lengths)
             && !(lengths.contains(&shortest) && lengths.contains(&longest))

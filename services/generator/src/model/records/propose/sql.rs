@@ -1,101 +1,50 @@
 //! Proposes schemas for tables created by `CREATE TABLE` statements.
 
-use std::collections::{HashMap, HashSet};
-
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlparser::ast::{
     AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, CreateTable, DataType,
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GeneratedAs, Ident, IndexColumn,
-    ObjectName, ObjectType, Statement, TableConstraint, UserDefinedTypeRepresentation,
+    GeneratedAs, Ident, ObjectType, Statement, TableConstraint,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
 
 use super::bodies::{Bodies, shortened, unread};
 use super::column::{Column, Stored};
-use super::existing::{Existing, Reference, proposed};
+use super::defined::{Types, last, own_name, range};
+use super::existing::{Existing, Reference, is_name, proposed};
+use super::globs;
+use super::keys::key;
 use super::partitions::{self, Partition};
+use super::qualified::{self, full, spelled};
 use super::rewritten::rewritten;
-use super::statements::{is_mysql, statements};
-use super::types::stored;
+use super::statements::{Part, is_mysql, statements};
+use super::types::{is_unknown, stored};
 use super::virtual_tables::{created, has_data_of};
 
 const IDENTITY: &str = "AS IDENTITY";
-const GLOB: &str = " GLOB '";
 
-/// Types defined in a file.
-#[derive(Default)]
-struct Types {
-    /// The labels of each enum, by lower-case name.
-    labels: HashMap<String, Vec<Value>>,
-    /// The base type and the checks of each domain, by lower-case name.
-    domains: HashMap<String, (DataType, Vec<Expr>)>,
-    /// The lower-case names of composite types.
-    composites: HashSet<String>,
-    is_mysql: bool,
-    /// Whether unquoted names are folded to lower case.
-    is_folded: bool,
+/// A schema for existing tables.
+pub struct Proposed {
+    pub schema: Value,
+    /// The constraints that rows may violate.
+    pub broken: Vec<String>,
+    /// The tables that aren't in the schema, each with the reason.
+    pub left_out: Vec<String>,
 }
 
 /// Proposes a schema for tables created by `CREATE TABLE` statements of PostgreSQL, MySQL or
 /// SQLite. As is common in dumps, keys, references and types may be in separate statements. The
-/// rest of the file is ignored. Also returns the constraints that rows may violate.
+/// rest of the file is ignored.
 ///
 /// # Errors
-/// Returns an error if a `CREATE TABLE` isn't valid in any dialect, or if the file doesn't create
-/// any tables.
-pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
-    let (mut read, mut partitions, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut bodies, mut broken) = (Bodies::new(is_mysql(text)), Vec::new());
-    let mut virtual_tables = Vec::new();
+/// Returns an error if the file doesn't create any tables that are valid in some dialect.
+pub fn of_sql(text: &str) -> Result<Proposed, String> {
+    let mut file = File::new(text);
     for part in statements(text) {
-        virtual_tables.extend(created(part.text));
-        let Some(kind) = Kind::of(part.text) else { continue };
-        if let Some(partition) = partitions::attached(part.text) {
-            partitions.push(partition);
-            continue;
-        }
-        // The SQL parser doesn't support the `SEQUENCE NAME` clause that is written by pg_dump.
-        let identity = part.text.find(IDENTITY).filter(|_| kind == Kind::Other);
-        let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
-        let divided = partitions::key(text).filter(|_| kind == Kind::Table);
-        let whole = divided.as_ref().map_or(text, |(text, ..)| text);
-        let at = |error: String| format!("the table at line {}: {error}", part.line);
-        let expanded = match kind {
-            Kind::Table => bodies.expanded(whole).map_err(at)?,
-            Kind::Other => None,
-        };
-        let (whole, merged) = match &expanded {
-            Some(expanded) => (expanded.statement.as_str(), expanded.merged.as_slice()),
-            None => (whole, &[][..]),
-        };
-        let changed = rewritten(whole);
-        match understood(changed.as_deref().unwrap_or(whole), &bodies) {
-            // If the parser had to drop some columns, the result would be a different key or index.
-            Ok((Statement::AlterTable { .. } | Statement::CreateIndex(_), others))
-                if !others.is_empty() =>
-            {
-                broken.extend(unread(text));
-            }
-            Ok((mut statement, mut others)) => {
-                if let Statement::CreateTable(table) = &mut statement {
-                    let name = last(&table.name);
-                    others.extend(merge(table, merged));
-                    bodies.add(&name, whole, merged);
-                    broken.extend(others.into_iter().map(|other| (name.clone(), other)));
-                }
-                if let (Statement::CreateTable(table), Some((_, way, column))) =
-                    (&statement, divided)
-                {
-                    keys.push((last(&table.name), (way, column)));
-                }
-                read.push(statement);
-            }
-            Err(error) if kind == Kind::Table => return Err(at(error)),
-            Err(_) => broken.extend(unread(text)),
-        }
+        file.read(&part)?;
     }
-    let types = types(&read, is_mysql(text), is_folded(text));
+    let File { read, partitions, keys, broken, virtual_tables, mut left_out, mut types, .. } = file;
+    types.collect(&read);
     let mut tables = tables(&read, &types);
     divide(&mut tables, &partitions, &keys);
     for (name, constraint) in broken {
@@ -104,11 +53,103 @@ pub fn of_sql(text: &str) -> Result<(Value, Vec<String>), String> {
         }
     }
     let is_data = |name: &str| virtual_tables.iter().any(|owner| has_data_of(owner, name));
-    tables.retain(|table| !table.columns.is_empty() && !is_data(&table.name));
+    tables.retain(|table| !is_data(&table.name));
+    tables.retain(|table| {
+        let why = match &table.name {
+            name if !is_name(name) => "no table of a schema can have its name",
+            _ if table.columns.is_empty() => "it has no columns that can be read",
+            _ => return true,
+        };
+        left_out.push(format!("{}: {why}", table.name));
+        false
+    });
     if tables.is_empty() {
-        return Err("there is no CREATE TABLE statement with columns".to_owned());
+        let why = "there is no CREATE TABLE statement with columns".to_owned();
+        return Err(left_out.into_iter().next().unwrap_or(why));
     }
-    Ok(proposed(tables))
+    let (schema, broken) = proposed(tables);
+    Ok(Proposed { schema, broken, left_out })
+}
+
+/// The statements of a file.
+struct File<'t> {
+    read: Vec<Statement>,
+    partitions: Vec<Partition>,
+    /// The strategy and the first column of each partitioned table's key, by table.
+    keys: Vec<(String, (&'t str, String))>,
+    bodies: Bodies,
+    /// The constraints that rows may violate, by table.
+    broken: Vec<(String, String)>,
+    virtual_tables: Vec<String>,
+    left_out: Vec<String>,
+    types: Types,
+}
+
+impl<'t> File<'t> {
+    fn new(text: &str) -> Self {
+        let types =
+            Types { is_mysql: is_mysql(text), is_folded: is_folded(text), ..Types::default() };
+        Self {
+            read: Vec::new(),
+            partitions: Vec::new(),
+            keys: Vec::new(),
+            bodies: Bodies::new(types.is_mysql),
+            broken: Vec::new(),
+            virtual_tables: Vec::new(),
+            left_out: Vec::new(),
+            types,
+        }
+    }
+
+    fn read(&mut self, part: &Part<'t>) -> Result<(), String> {
+        self.virtual_tables.extend(created(part.text));
+        let Some(kind) = Kind::of(part.text) else { return Ok(()) };
+        if let Some(partition) = partitions::attached(part.text) {
+            self.partitions.push(partition);
+            return Ok(());
+        }
+        if kind == Kind::Table {
+            return self.read_table(part);
+        }
+        self.bodies.add_type(part.text);
+        self.types.ranges.extend(range(part.text));
+        // The SQL parser doesn't support the `SEQUENCE NAME` clause that is written by pg_dump.
+        let identity = part.text.find(IDENTITY);
+        let text = identity.map_or(part.text, |at| &part.text[..at + IDENTITY.len()]);
+        match parsed(rewritten(text).as_deref().unwrap_or(text)) {
+            Ok(statement) => self.read.push(statement),
+            Err(_) => self.broken.extend(unread(text)),
+        }
+        Ok(())
+    }
+
+    fn read_table(&mut self, part: &Part<'t>) -> Result<(), String> {
+        let at = |error: String| format!("the table at line {}: {error}", part.line);
+        let divided = partitions::key(part.text);
+        let whole = divided.as_ref().map_or(part.text, |(text, ..)| *text);
+        let expanded = self.bodies.expanded(whole).map_err(at)?;
+        let (whole, merged) = match &expanded {
+            Some(expanded) => (expanded.statement.as_str(), expanded.merged.as_slice()),
+            None => (whole, &[][..]),
+        };
+        let (mut table, mut others) = match understood(whole, &self.bodies) {
+            Ok((Statement::CreateTable(table), others)) => (table, others),
+            Ok(_) => return Ok(()),
+            Err(error) => {
+                self.left_out.push(at(error));
+                return Ok(());
+            }
+        };
+        let name = full(&table.name, self.types.is_folded);
+        others.extend(merge(&mut table, merged));
+        self.bodies.add(&name, whole, merged);
+        self.broken.extend(others.into_iter().map(|other| (name.clone(), other)));
+        if let Some((_, way, column)) = divided {
+            self.keys.push((name, (way, column)));
+        }
+        self.read.push(Statement::CreateTable(table));
+        Ok(())
+    }
 }
 
 /// Adds the constraints from further definitions of a table's columns. Returns the definitions that
@@ -139,50 +180,10 @@ fn is_folded(text: &str) -> bool {
     !is_mysql(text) && !others.iter().any(|word| upper.contains(word))
 }
 
-/// Finds a table by name. If no table has exactly this name, letter case is ignored.
+/// Finds a table by name.
 fn named<'t>(tables: &'t mut [Existing], name: &str) -> Option<&'t mut Existing> {
-    let same = tables.iter().position(|table| table.name == name);
-    let any = || tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
-    let place = same.or_else(any)?;
+    let place = qualified::find(tables.iter().map(|table| table.name.as_str()), name)?;
     tables.get_mut(place)
-}
-
-/// Collects the types defined by `CREATE TYPE` and `CREATE DOMAIN`.
-fn types(read: &[Statement], is_mysql: bool, is_folded: bool) -> Types {
-    let mut types = Types { is_mysql, is_folded, ..Types::default() };
-    for statement in read {
-        match statement {
-            Statement::CreateType {
-                name,
-                representation: UserDefinedTypeRepresentation::Enum { labels },
-            } => {
-                let labels = labels.iter().map(|label| label.value.clone().into());
-                types.labels.insert(last(name).to_lowercase(), labels.collect());
-            }
-            // A composite type without attributes is a placeholder for a type that is defined
-            // later.
-            Statement::CreateType {
-                name,
-                representation: UserDefinedTypeRepresentation::Composite { attributes },
-            } if !attributes.is_empty() => {
-                types.composites.insert(last(name).to_lowercase());
-            }
-            Statement::CreateDomain(domain) => {
-                let checks = domain.constraints.iter().filter_map(|constraint| match constraint {
-                    TableConstraint::Check { expr, .. } => Some((**expr).clone()),
-                    _ => None,
-                });
-                let (mut kind, mut checks) = (domain.data_type.clone(), checks.collect::<Vec<_>>());
-                if let Some((base, more)) = types.domains.get(&own_name(&kind)) {
-                    checks.extend(more.iter().cloned());
-                    kind = base.clone();
-                }
-                types.domains.insert(last(&domain.name).to_lowercase(), (kind, checks));
-            }
-            _ => {}
-        }
-    }
-    types
 }
 
 fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
@@ -197,19 +198,21 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                 }
             }
             Statement::AlterTable { name, operations, .. } => {
-                if let Some(table) = named(&mut tables, &last(name)) {
+                if let Some(table) = named(&mut tables, &full(name, types.is_folded)) {
                     operations.iter().for_each(|operation| alter(table, operation, types));
                 }
             }
             Statement::Drop { object_type: ObjectType::Table, names, .. } => {
-                for name in names.iter().map(last) {
+                for name in names.iter().map(|name| full(name, types.is_folded)) {
                     tables.retain(|table| !table.name.eq_ignore_ascii_case(&name));
                 }
             }
             // A partial index is satisfied, too, if all rows are unique.
             Statement::CreateIndex(index) if index.unique => {
-                if let Some(table) = named(&mut tables, &last(&index.table_name)) {
-                    table.unique.push(names(&index.columns));
+                let name = full(&index.table_name, types.is_folded);
+                if let Some(table) = named(&mut tables, &name) {
+                    let columns = key(table, &index.columns);
+                    table.unique.push(columns);
                 }
             }
             _ => {}
@@ -267,13 +270,13 @@ fn parsed(text: &str) -> Result<Statement, String> {
     });
     match found.and_then(|mut statements| statements.pop()) {
         Some(statement) => Ok(statement),
-        None if text.contains(GLOB) => parsed(&without_globs(text)),
+        None if globs::has_any(text) => parsed(&globs::hidden(text)),
         None => Err(errors.into_iter().next().unwrap_or_default()),
     }
 }
 
-/// Parses a statement. If that fails, leaves out those columns and constraints of a table that
-/// aren't valid in any dialect, and returns them as well.
+/// Parses a `CREATE TABLE` statement. If that fails, leaves out the table's options, and those of
+/// its columns and constraints that aren't valid in any dialect. The latter are returned as well.
 fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), String> {
     let error = match parsed(text) {
         Ok(statement) => return Ok((statement, Vec::new())),
@@ -286,47 +289,32 @@ fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), S
     }
 }
 
-/// Replaces SQLite's GLOB, which the SQL parser doesn't support, with regular expressions whose
-/// matches also match the GLOB pattern.
-fn without_globs(text: &str) -> String {
-    let mut parts = text.split(GLOB);
-    let mut whole = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (glob, rest) = part.split_once('\'').unwrap_or((part, ""));
-        whole.push_str(" REGEXP '");
-        for letter in glob.chars() {
-            match letter {
-                '*' => whole.push_str("[a-z0-9]{8}"),
-                '?' => whole.push_str("[a-z0-9]"),
-                '[' | ']' | '-' | '^' => whole.push(letter),
-                letter => whole.push_str(&regex_syntax::escape(&letter.to_string())),
-            }
-        }
-        whole.push('\'');
-        whole.push_str(rest);
-    }
-    whole
-}
-
 fn existing(table: &CreateTable, types: &Types) -> Existing {
-    let name = table.name.0.last().and_then(|part| part.as_ident());
-    let name = name.map(|name| spelled(name, types)).unwrap_or_default();
-    let mut made = Existing::new(name, Vec::new());
+    let mut made = Existing::new(full(&table.name, types.is_folded), Vec::new());
+    if last(&table.name).contains('.') {
+        made.broken
+            .push("the dot in its name, which SQL output takes for that after a schema".to_owned());
+    }
     for definition in &table.columns {
+        let Ident { value, quote_style, .. } = &definition.name;
+        // A copy of a table that isn't in the file looks like a column.
+        if quote_style.is_none() && value.eq_ignore_ascii_case("LIKE") {
+            made.broken.push(definition.to_string());
+            continue;
+        }
         add(&mut made, definition, types);
+        // Strict tables of SQLite don't accept strings for bytes.
+        if table.strict
+            && matches!(definition.data_type, DataType::Blob(_))
+            && let Some(column) = made.columns.last_mut()
+        {
+            column.stored = Stored::Known(json!({"type": "constant", "value": null}));
+        }
     }
     for constraint in &table.constraints {
-        constrain(&mut made, constraint);
+        constrain(&mut made, constraint, types);
     }
     made
-}
-
-/// Returns a name in the spelling that the database uses.
-fn spelled(name: &Ident, types: &Types) -> String {
-    match name.quote_style {
-        None if types.is_folded => name.value.to_lowercase(),
-        _ => name.value.clone(),
-    }
 }
 
 /// Adds a column, unless it is computed by the database.
@@ -353,6 +341,11 @@ fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
     let base = domain.map_or(own, |(base, _)| own_name(base));
     if types.composites.contains(&base) {
         table.broken.push(format!("the composite type {base} of {name}"));
+    } else if !types.labels.contains_key(&base) && !types.ranges.contains(&base) {
+        let kind = domain.map_or(&definition.data_type, |(kind, _)| kind);
+        if is_unknown(kind, types.is_mysql) {
+            table.broken.push(format!("the type {base} of {name}"));
+        }
     }
 }
 
@@ -365,15 +358,18 @@ fn is_computed(definition: &ColumnDef) -> bool {
     definition.options.iter().any(|option| is_computed(&option.option))
 }
 
-fn constrain(table: &mut Existing, constraint: &TableConstraint) {
+fn constrain(table: &mut Existing, constraint: &TableConstraint, types: &Types) {
     match constraint {
-        TableConstraint::PrimaryKey { columns, .. } => table.key = names(columns),
-        TableConstraint::Unique { columns, .. } => table.unique.push(names(columns)),
+        TableConstraint::PrimaryKey { columns, .. } => table.key = key(table, columns),
+        TableConstraint::Unique { columns, .. } => {
+            let columns = key(table, columns);
+            table.unique.push(columns);
+        }
         TableConstraint::ForeignKey { columns, foreign_table, referred_columns, .. } => {
             let texts = |columns: &[Ident]| columns.iter().map(|own| own.value.clone()).collect();
             table.references.push(Reference {
                 columns: texts(columns),
-                table: last(foreign_table),
+                table: full(foreign_table, types.is_folded),
                 targets: texts(referred_columns),
             });
         }
@@ -405,7 +401,9 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
         | AlterTableOperation::AlterColumn {
             op: AlterColumnOperation::SetDataType { .. }, ..
         } => table.broken.push(format!("ALTER TABLE {} {operation}", table.name)),
-        AlterTableOperation::AddConstraint { constraint, .. } => constrain(table, constraint),
+        AlterTableOperation::AddConstraint { constraint, .. } => {
+            constrain(table, constraint, types)
+        }
         AlterTableOperation::AlterColumn {
             column_name,
             op: AlterColumnOperation::AddGenerated { generated_as, .. },
@@ -418,16 +416,11 @@ fn alter(table: &mut Existing, operation: &AlterTableOperation, types: &Types) {
     }
 }
 
-/// Returns the name of a type defined in the file, in lower case and without its schema.
-fn own_name(kind: &DataType) -> String {
-    kind.to_string().rsplit('.').next().unwrap_or_default().trim_matches('"').to_lowercase()
-}
-
 fn column(definition: &ColumnDef, types: &Types) -> Column {
     let own = own_name(&definition.data_type);
     let kind = types.domains.get(&own).map_or(&definition.data_type, |(base, _)| base);
     let (stored, limit) = stored(kind, types.is_mysql);
-    let name = spelled(&definition.name, types);
+    let name = spelled(&definition.name, types.is_folded);
     // Older MySQL versions don't accept offsets.
     let mut column = Column { limit, is_local: types.is_mysql, ..Column::new(name, stored) };
     if let Stored::Known(field) = &column.stored
@@ -438,6 +431,9 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
     if let Some(labels) = types.labels.get(&own_name(kind)) {
         column.choices.clone_from(labels);
     }
+    if types.ranges.contains(&own_name(kind)) {
+        column.stored = Stored::Known(json!({"type": "constant", "value": "empty"}));
+    }
     for option in &definition.options {
         match &option.option {
             ColumnOption::NotNull => column.required = true,
@@ -447,7 +443,8 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
             }
             ColumnOption::ForeignKey { foreign_table, referred_columns, .. } => {
                 let target = referred_columns.first().map(|column| column.value.clone());
-                column.refers = Some((last(foreign_table), target.unwrap_or_default()));
+                let table = full(foreign_table, types.is_folded);
+                column.refers = Some((table, target.unwrap_or_default()));
             }
             ColumnOption::Identity(_) => column.required = true,
             ColumnOption::Generated { generated_as, generation_expr: None, .. } => {
@@ -458,36 +455,4 @@ fn column(definition: &ColumnDef, types: &Types) -> Column {
         }
     }
     column
-}
-
-/// Returns the names of indexed columns. Functions such as `lower` and `trim` are unwrapped,
-/// because generated unique strings normally still differ after applying these.
-fn names(columns: &[IndexColumn]) -> Vec<String> {
-    columns.iter().map(|column| name_of(&column.column.expr)).collect()
-}
-
-fn name_of(expression: &Expr) -> String {
-    match expression {
-        Expr::Identifier(Ident { value, .. }) => value.clone(),
-        Expr::Nested(expr) | Expr::Cast { expr, .. } | Expr::Trim { expr, .. } => name_of(expr),
-        Expr::Function(function) => match &function.args {
-            // In a MySQL prefix index such as `name(10)`, the column name looks like the name of a
-            // function.
-            FunctionArguments::List(list) => match &*list.args {
-                [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(_)))] => {
-                    function.name.to_string().trim_matches('`').to_owned()
-                }
-                [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => name_of(inner),
-                _ => expression.to_string(),
-            },
-            _ => expression.to_string(),
-        },
-        other => other.to_string(),
-    }
-}
-
-/// Returns the name of a table without its schema.
-fn last(name: &ObjectName) -> String {
-    let part = name.0.last().and_then(|part| part.as_ident());
-    part.map(|ident| ident.value.clone()).unwrap_or_default()
 }

@@ -26,15 +26,105 @@ pub fn stored(kind: &DataType, is_mysql: bool) -> (Stored, Option<f64>) {
     of_name(&kind.to_string().to_lowercase(), is_mysql)
 }
 
-fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
+/// Types of MySQL whose values can't be written as strings.
+const SHAPES: [&str; 10] = [
+    "point",
+    "geometry",
+    "geography",
+    "polygon",
+    "linestring",
+    "multipoint",
+    "multipolygon",
+    "multilinestring",
+    "geometrycollection",
+    "geomcollection",
+];
+
+/// Types of PostgreSQL, each with a regular expression for some of its values.
+const LITERALS: [(&str, &str); 18] = [
+    ("point", r"\([1-8][0-9],[1-8][0-9]\)"),
+    ("box", r"\([5-8][0-9],[5-8][0-9]\),\([1-4][0-9],[1-4][0-9]\)"),
+    ("lseg", r"\[\([1-4][0-9],[1-4][0-9]\),\([5-8][0-9],[5-8][0-9]\)\]"),
+    ("line", r"\{[1-9],[1-9],[1-9][0-9]\}"),
+    ("path", r"\[\([1-4][0-9],[1-4][0-9]\),\([5-8][0-9],[5-8][0-9]\)\]"),
+    ("polygon", r"\(\([1-4][0-9],0\),\([5-8][0-9],[1-4][0-9]\),\(0,[5-8][0-9]\)\)"),
+    ("circle", r"<\([1-8][0-9],[1-8][0-9]\),[1-9]>"),
+    ("pg_lsn", "[1-9A-F]/[1-9A-F][0-9A-F]{6}"),
+    ("jsonpath", r"\$\.[a-z]{6}"),
+    ("txid_snapshot", "1[0-9]{3}:2[0-9]{3}:"),
+    ("pg_snapshot", "1[0-9]{3}:2[0-9]{3}:"),
+    ("xid", "[1-9][0-9]{6}"),
+    ("xid8", "[1-9][0-9]{6}"),
+    ("cid", "[1-9][0-9]{3}"),
+    ("regclass", "pg_class"),
+    ("regtype", "text"),
+    ("regnamespace", "pg_catalog"),
+    ("regconfig", "simple"),
+];
+
+/// Types whose values are any strings.
+const TEXTS: [&str; 33] = [
+    "",
+    "any",
+    "binary",
+    "blob",
+    "bpchar",
+    "bytea",
+    "char",
+    "char varying",
+    "character",
+    "character large object",
+    "character varying",
+    "citext",
+    "clob",
+    "fixedstring",
+    "longblob",
+    "longtext",
+    "long varchar",
+    "mediumblob",
+    "mediumtext",
+    "name",
+    "national character",
+    "national character varying",
+    "national varchar",
+    "native character",
+    "nchar",
+    "ntext",
+    "nvarchar",
+    "string",
+    "text",
+    "tinyblob",
+    "tinytext",
+    "varbinary",
+    "varchar",
+];
+
+/// Returns whether the values of a type are unknown, in which case [`stored`] takes them for
+/// strings.
+pub fn is_unknown(kind: &DataType, is_mysql: bool) -> bool {
+    let text = kind.to_string().to_lowercase();
+    let (name, _) = base(&text);
+    matches!(stored(kind, is_mysql).0, Stored::Text(_)) && !TEXTS.contains(&name)
+}
+
+/// Splits a type into its name and its arguments.
+fn base(text: &str) -> (&str, &str) {
     let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
     let arguments = arguments.split_once(')').map_or("", |(inside, _)| inside);
-    let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
     // The name of an extension type may be qualified with a schema.
     let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
-    let name = name.trim_end_matches(" unsigned");
+    (name.trim_end_matches(" unsigned"), arguments)
+}
+
+fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
+    let (name, arguments) = base(text);
+    let number = |place: usize| arguments.split(',').nth(place)?.trim().parse::<u32>().ok();
     let known = |field: Value| (Stored::Known(field), None);
     let pattern = |regex: &str| known(json!({"type": "pattern", "regex": regex}));
+    let literal = LITERALS.iter().find(|(own, _)| *own == name && !is_mysql);
+    if let Some((_, regex)) = literal {
+        return pattern(regex);
+    }
     match name {
         "boolean" | "bool" => (Stored::Boolean, None),
         "bit" if is_mysql => (Stored::Boolean, None),
@@ -46,21 +136,31 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         _ if text.ends_with(']') => known(json!({"type": "constant", "value": "{}"})),
         "uuid" | "uniqueidentifier" => (Stored::Uuid, None),
         "json" | "jsonb" => (Stored::Known(object()), None),
-        "inet" => known(json!({"type": "ip"})),
+        "inet" | "inet4" => known(json!({"type": "ip"})),
+        "inet6" => known(json!({"type": "ip", "version": 6})),
         "cidr" => pattern("10\\.[1-9][0-9]\\.[1-9][0-9]\\.0/24"),
         "macaddr" => known(json!({"type": "mac"})),
         "macaddr8" => {
             pattern("02:[0-9a-f]{2}:[0-9a-f]{2}:ff:fe:[0-9a-f]{2}:[0-9a-f]{2}:[0-9a-f]{2}")
         }
-        "interval" => pattern("[1-9][0-9] days"),
-        "point" | "geometry" | "geography" | "polygon" | "linestring" if is_mysql => {
+        _ if name.starts_with("interval") => {
+            // The database discards everything that is smaller than the last unit.
+            let units = ["year", "month", "day", "hour", "minute", "second"];
+            let unit = units.into_iter().find(|unit| name.contains(unit)).unwrap_or("day");
+            pattern(&format!("[1-9][0-9] {unit}s"))
+        }
+        _ if is_mysql && SHAPES.contains(&name) => {
             known(json!({"type": "constant", "value": null}))
         }
-        "point" => pattern("\\([1-8][0-9],[1-8][0-9]\\)"),
+        "geometry" | "geography" if arguments.is_empty() || arguments.starts_with("point") => {
+            let reference = number(1).map_or_else(String::new, |id| format!("SRID={id};"));
+            pattern(&format!("{reference}POINT\\([1-8][0-9] [1-8][0-9]\\)"))
+        }
         "xml" => known(json!({"type": "constant", "value": "<a/>"})),
         "hstore" => known(json!({"type": "constant", "value": ""})),
         "ltree" => pattern("[a-z]{6}\\.[a-z]{6}"),
         "tsvector" | "tsquery" => pattern("[a-z]{8}"),
+        _ if name.ends_with("multirange") => known(json!({"type": "constant", "value": "{}"})),
         _ if name.ends_with("range") => known(json!({"type": "constant", "value": "empty"})),
         "decimal" | "numeric" | "dec" | "fixed" | "money" => decimal(number(0), number(1)),
         // In MySQL, types with a precision and scale have a maximum.
@@ -74,6 +174,10 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         _ if name.starts_with("time") => (Stored::Time, None),
         "oid" => (Stored::Integer, Some(2_147_483_647.0)),
         _ if name.contains("int") || name.contains("serial") => (Stored::Integer, largest(name)),
+        // Without a length, these have one character.
+        "char" | "character" | "nchar" | "national character" | "binary" => {
+            (Stored::Text(number(0).or(Some(1))), None)
+        }
         _ => (Stored::Text(number(0)), None),
     }
 }

@@ -1,0 +1,70 @@
+//! Columns of primary keys, unique constraints and unique indexes.
+
+use sqlparser::ast::{
+    DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, IndexColumn,
+};
+
+use super::checks::literal;
+use super::column::Stored;
+use super::existing::Existing;
+
+/// Functions whose results normally differ if they are applied to different generated strings.
+const UNWRAPPED: [&str; 7] = ["lower", "upper", "trim", "btrim", "ltrim", "rtrim", "unaccent"];
+
+/// Returns the names of a key's columns. Expressions that aren't columns are returned as SQL.
+///
+/// In a MySQL prefix key such as `name(10)`, only the first characters have to be unique, so the
+/// strings of that column are limited to this length.
+pub fn key(table: &mut Existing, columns: &[IndexColumn]) -> Vec<String> {
+    let mut names = Vec::new();
+    for IndexColumn { column, .. } in columns {
+        let prefix = prefix(&column.expr);
+        if let Some((name, length)) = &prefix
+            && let Some(column) = table.find(name)
+            && let Stored::Text(longest) = &mut column.stored
+        {
+            *longest = Some(longest.map_or(*length, |known| known.min(*length)));
+        }
+        names.push(prefix.map_or_else(|| name_of(&column.expr), |(name, _)| name));
+    }
+    names
+}
+
+/// Splits the column of a prefix key, which looks like a function, into its name and the length.
+fn prefix(expression: &Expr) -> Option<(String, u32)> {
+    let Expr::Function(function) = expression else { return None };
+    let length = argument(function).and_then(literal)?.as_u64()?;
+    let name = function.name.to_string().trim_matches('`').to_owned();
+    Some((name, u32::try_from(length).ok()?))
+}
+
+fn name_of(expression: &Expr) -> String {
+    match expression {
+        Expr::Identifier(Ident { value, .. }) => value.clone(),
+        Expr::Nested(expr) | Expr::Collate { expr, .. } | Expr::Trim { expr, .. } => name_of(expr),
+        Expr::Cast { expr, data_type, .. } if is_text(data_type) => name_of(expr),
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            let is_unwrapped = UNWRAPPED.contains(&name.rsplit('.').next().unwrap_or_default());
+            match argument(function).filter(|_| is_unwrapped) {
+                Some(inner) => name_of(inner),
+                None => expression.to_string(),
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    let name = kind.to_string().to_lowercase();
+    name.contains("text") || name.contains("char")
+}
+
+/// Returns the only argument of a function.
+fn argument(function: &Function) -> Option<&Expr> {
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match &*list.args {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! Facts about columns and their proposed fields, such as which values can be unique and how long
+//! strings are.
+
+use serde_json::Value;
+
+use super::column::{Column, DIGITS, LARGEST_INTEGER, Stored, UUID};
+use crate::model::records::kinds::pattern;
+
+/// Length of the shortest email addresses of people.
+const SHORTEST_EMAIL: u32 = 15;
+
+impl Column {
+    /// Returns whether timestamps are generated from a pattern, because cutting off their offset
+    /// would take away the guarantee that they are unique.
+    pub fn is_local_pattern(&self) -> bool {
+        self.is_local && self.is_ordered() && self.days == (None, None)
+    }
+
+    /// Returns whether timestamps have an offset although the database rejects it.
+    pub fn has_wrong_offset(&self) -> bool {
+        self.stored == Stored::Timestamp
+            && self.is_local
+            && self.is_combined
+            && self.days != (None, None)
+    }
+
+    /// Returns whether the numbers of a key are consecutive, which requires that the key may be
+    /// positive.
+    pub fn is_counted(&self) -> bool {
+        let most = self.most.into_iter().chain(self.limit).fold(LARGEST_INTEGER, f64::min);
+        self.is_key && self.first() as f64 <= most
+    }
+
+    /// Returns the first of a key's consecutive numbers.
+    pub fn first(&self) -> i64 {
+        self.least.map_or(1, |least| least.clamp(1.0, LARGEST_INTEGER).ceil() as i64)
+    }
+
+    /// Returns whether a bound excludes all numbers that can be generated exactly.
+    pub fn is_beyond(&self) -> bool {
+        let largest = match self.stored {
+            Stored::Integer => LARGEST_INTEGER,
+            Stored::Decimal(decimals) => 10_f64.powi(DIGITS - decimals.cast_signed()),
+            _ => return false,
+        };
+        self.least.is_some_and(|least| least > largest)
+            || self.most.is_some_and(|most| most < -largest)
+    }
+}
+
+/// Returns whether a name can be used in an expression.
+pub fn is_plain(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_numeric())
+}
+
+/// Returns whether a field can have unique values.
+pub fn is_countable(field: &Value) -> bool {
+    match field["type"].as_str().unwrap_or_default() {
+        "pattern" => field["regex"].as_str().is_some_and(|regex| pattern::count(regex).is_some()),
+        "person" => field["part"] == "email" || field["part"] == "username",
+        "integer" | "decimal" | "boolean" | "date" | "time" | "timestamp" | "choice"
+        | "sequence" | "uuid" | "phone" => true,
+        _ => false,
+    }
+}
+
+/// Returns a lower bound for the length of a field's strings. Some names only have two letters.
+pub fn shortest(field: &Value) -> u32 {
+    match field["part"].as_str() {
+        None | Some("givenName" | "surname" | "region" | "countryCode") => 2,
+        Some("houseNumber") => 1,
+        Some("username" | "cardCvv") => 3,
+        Some("sex" | "city" | "street" | "cardType") => 4,
+        Some("email") => SHORTEST_EMAIL,
+        Some(_) => 5,
+    }
+}
+
+/// Returns the length of the longest string to be expected from a field.
+pub fn longest(field: &Value) -> u32 {
+    let word = |name: &str| field[name].as_str().unwrap_or_default();
+    match (word("type"), word("part")) {
+        ("pattern" | "choice" | "reference" | "constant", _) => 0,
+        ("uuid", _) => UUID,
+        ("iban", _) => 22,
+        ("person", "sex" | "countryCode" | "birthDate" | "cardCvv") => 10,
+        ("person", "postcode" | "houseNumber" | "phone" | "cardNumber") => 20,
+        ("person", "iban") => 34,
+        ("person", "email" | "fullName" | "address" | "nameLatin") => 100,
+        ("text", _) => 12 * field["words"].as_u64().unwrap_or(10) as u32,
+        ("userAgent", _) => 140,
+        _ => 50,
+    }
+}

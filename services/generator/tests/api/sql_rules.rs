@@ -1,0 +1,190 @@
+//! The rows of a proposal satisfy the keys, checks and types of SQL tables, or these are reported.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::proposals::Proposal;
+
+/// Returns whether the combinations of two columns in a table are unique.
+fn are_unique(rows: &Value, columns: [&str; 2]) -> bool {
+    let mut known = HashSet::new();
+    let mut rows = rows.as_array().unwrap().iter();
+    rows.all(|row| known.insert(columns.map(|name| row[name].to_string())))
+}
+
+fn lines(made: &Proposal) -> Vec<&str> {
+    let start = "the rows may violate ";
+    made.broken.lines().map(|line| line.strip_prefix(start).unwrap()).collect()
+}
+
+#[test]
+fn composite_keys_next_to_composite_references_are_kept() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (tenant int NOT NULL, id int NOT NULL, PRIMARY KEY (tenant, id));
+        CREATE TABLE u (tenant int NOT NULL, id int NOT NULL, t int, PRIMARY KEY (tenant, id),
+            FOREIGN KEY (tenant, t) REFERENCES t (tenant, id));
+        CREATE TABLE v (shop int NOT NULL, code text NOT NULL, p int NOT NULL, UNIQUE (shop, code),
+            FOREIGN KEY (shop, p) REFERENCES t (tenant, id));",
+    );
+    assert_eq!(made.broken, "");
+    let known: HashSet<_> =
+        made.rows["t"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert_eq!(known.len(), 200);
+    for (table, names, key) in
+        [("u", ["tenant", "t"], ["tenant", "id"]), ("v", ["shop", "p"], ["shop", "code"])]
+    {
+        assert!(are_unique(&made.rows[table], key), "{table}");
+        for row in made.rows[table].as_array().unwrap() {
+            let row = json!({"tenant": row[names[0]], "id": row[names[1]]});
+            assert!(known.contains(&row.to_string()), "{table}: {row}");
+        }
+    }
+}
+
+#[test]
+fn uniqueness_that_a_reference_cannot_have_is_reported() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (a int NOT NULL, b int NOT NULL, PRIMARY KEY (a, b));
+        CREATE TABLE u (a int NOT NULL UNIQUE, b int NOT NULL, FOREIGN KEY (a, b) REFERENCES t);
+        CREATE TABLE v (id int, UNIQUE (lower(md5(id))));",
+    );
+    assert_eq!(lines(&made), ["u: UNIQUE (a)", "v: UNIQUE (md5(id))"]);
+}
+
+#[test]
+fn checks_on_references_are_reported_unless_all_rows_referred_to_satisfy_them() {
+    let made = Proposal::sql(
+        "CREATE TABLE party (id int PRIMARY KEY, kind text NOT NULL CHECK (kind IN ('p', 'o')),
+            UNIQUE (id, kind));
+        CREATE TABLE person (id int PRIMARY KEY, kind text NOT NULL CHECK (kind = 'p'),
+            FOREIGN KEY (id, kind) REFERENCES party (id, kind));
+        CREATE TABLE pair (a int NOT NULL REFERENCES party (id) CHECK (a > 0),
+            b int NOT NULL REFERENCES party (id), CHECK (a < b), CHECK (b < 100));",
+    );
+    let expected = ["person: CHECK (kind = 'p')", "pair: CHECK (b < 100)", "pair: CHECK (a < b)"];
+    assert_eq!(lines(&made).iter().collect::<HashSet<_>>(), expected.iter().collect());
+}
+
+#[test]
+fn unique_timestamps_of_mysql_have_no_offset() {
+    let made = Proposal::sql(
+        "CREATE TABLE `t` (`a` datetime NOT NULL UNIQUE, `b` timestamp NOT NULL, `c` int NOT NULL,
+            `d` datetime NOT NULL UNIQUE CHECK (`d` >= '2020-01-01'), UNIQUE KEY (`b`, `c`)) ENGINE=InnoDB;",
+    );
+    assert_eq!(made.broken, "");
+    for name in ["a", "b", "d"] {
+        for value in made.values(name) {
+            let text = value.as_str().unwrap();
+            assert!(text.len() == 19 && !text.ends_with('Z'), "{name}: {text}");
+        }
+    }
+    let distinct: HashSet<_> = made.values("d").iter().map(Value::to_string).collect();
+    assert_eq!(distinct.len(), 200);
+}
+
+#[test]
+fn values_of_unusual_types_are_literals_of_these_types() {
+    let made = Proposal::sql(
+        "CREATE TYPE spans AS RANGE (subtype = float8);
+        CREATE TABLE t (a interval day to second NOT NULL, b interval hour NOT NULL,
+            c box NOT NULL, d pg_lsn NOT NULL, e datemultirange NOT NULL, f spans NOT NULL,
+            g char NOT NULL, h circle NOT NULL, i regclass NOT NULL, j point NOT NULL);",
+    );
+    assert_eq!(made.broken, "");
+    for (name, regex) in [
+        ("a", r"^\d+ days$"),
+        ("b", r"^\d+ hours$"),
+        ("c", r"^\(\d+,\d+\),\(\d+,\d+\)$"),
+        ("d", "^[0-9A-F]+/[0-9A-F]+$"),
+        ("e", r"^\{\}$"),
+        ("f", "^empty$"),
+        ("g", "^.$"),
+        ("h", r"^<\(\d+,\d+\),\d>$"),
+        ("i", "^pg_class$"),
+        ("j", r"^\(\d+,\d+\)$"),
+    ] {
+        let regex = regex_automata::meta::Regex::new(regex).unwrap();
+        for value in made.values(name) {
+            assert!(regex.is_match(value.as_str().unwrap()), "{name}: {value}");
+        }
+    }
+}
+
+#[test]
+fn types_without_literals_are_reported() {
+    let made = Proposal::sql("CREATE TABLE t (id int PRIMARY KEY, a vector(3), b mytype);");
+    assert_eq!(lines(&made), ["t: the type vector(3) of a", "t: the type mytype of b"]);
+    let made = Proposal::sql(
+        "CREATE TABLE `t` (`a` point NOT NULL, `b` polygon, `c` inet6 NOT NULL) ENGINE=InnoDB;",
+    );
+    assert_eq!(lines(&made), ["t: NOT NULL of a, whose type has no strings"]);
+    assert!(made.values("c").iter().all(|value| value.as_str().unwrap().contains(':')));
+    let made = Proposal::sql("CREATE TABLE t (id INTEGER, a BLOB NOT NULL, b BLOB) STRICT;");
+    assert_eq!(lines(&made), ["t: NOT NULL of a, whose type has no strings"]);
+    assert!(made.values("b").iter().all(Value::is_null), "{}", made.rows);
+}
+
+#[test]
+fn unique_prefixes_of_mysql_limit_the_length() {
+    let made = Proposal::sql(
+        "CREATE TABLE `t` (`name` varchar(50) NOT NULL, UNIQUE KEY (`name`(3))) ENGINE=InnoDB;",
+    );
+    assert_eq!(made.broken, "");
+    let values = made.values("name");
+    let names: HashSet<_> = values.iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(names.len() == 200 && names.iter().all(|name| name.len() <= 3), "{names:?}");
+}
+
+#[test]
+fn bounds_that_are_not_exact_are_reported_and_those_of_keys_are_kept() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id bigint PRIMARY KEY CHECK (id >= 1000),
+            a numeric(20,2) NOT NULL CHECK (a >= 20000000000000),
+            b bigint NOT NULL CHECK (b > 9100000000000000000));",
+    );
+    let expected = ["a", "b"]
+        .map(|name| format!("t: the bounds of {name}, beyond which numbers are not exact"));
+    assert_eq!(lines(&made), expected);
+    assert!(made.values("id").iter().all(|id| id.as_i64() >= Some(1000)), "{}", made.rows);
+    let made = Proposal::sql("CREATE TABLE t (id int PRIMARY KEY CHECK (id < 0));");
+    assert!(made.values("id").iter().all(|id| id.as_i64() < Some(0)), "{}", made.rows);
+}
+
+#[test]
+fn patterns_without_an_end_do_not_limit_the_number_of_rows() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (name text NOT NULL UNIQUE CHECK (name ~ '^[A-Z]'),
+            code varchar(4) NOT NULL CHECK (code ~ '^[A-Z]'), plate text NOT NULL CHECK (plate LIKE 'A_'));",
+    );
+    assert_eq!((made.broken.as_str(), made.values("name").len()), ("", 200));
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["name"].as_str().unwrap().starts_with(char::is_uppercase), "{row}");
+        assert!(row["code"].as_str().unwrap().len() == 4, "{row}");
+        assert!(row["plate"].as_str().unwrap().len() == 2, "{row}");
+    }
+}
+
+#[test]
+fn globs_are_followed_or_reported_as_written() {
+    let made = Proposal::sql(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, code TEXT NOT NULL CHECK (code GLOB '[A-Z][0-9]'),
+            kind TEXT NOT NULL CHECK (kind IN ('ab', 'b') AND kind GLOB 'a*'),
+            n TEXT NOT NULL CHECK (n NOT GLOB '*[^0-9]*'));",
+    );
+    assert_eq!(lines(&made), ["t: CHECK (n NOT GLOB '*[^0-9]*')"]);
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["code"].as_str().unwrap().len() == 2 && row["kind"] == "ab", "{row}");
+    }
+}
+
+#[test]
+fn state_is_a_region_only_next_to_an_address() {
+    let made = Proposal::sql(
+        "CREATE TABLE a (id int PRIMARY KEY, state varchar(40) NOT NULL, user_email text NOT NULL);
+        CREATE TABLE b (id int PRIMARY KEY, state varchar(40) NOT NULL, city text NOT NULL);",
+    );
+    assert_eq!(made.fields(0)[1]["type"], "text");
+    assert_eq!(made.fields(0)[2]["part"], "email");
+    assert_eq!(made.fields(1)[1]["part"], "region");
+}
