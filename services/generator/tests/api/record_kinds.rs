@@ -94,7 +94,8 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
         .map(|row| row["customer"].as_u64().unwrap())
         .collect();
     // The mean is 2.
-    assert_eq!(parents.len(), 2_000);
+    let orders = parents.len();
+    assert!(orders.abs_diff(2_000) < 100, "{orders}");
     assert!(parents.is_sorted());
     let mut counts = [0_usize; 5];
     for customer in 1..=1_000 {
@@ -105,14 +106,13 @@ async fn children_have_their_parents_in_order_and_their_numbers_are_bounded() {
         // Within four standard deviations.
         assert!(count.abs_diff(expected) < 62, "{counts:?}");
     }
-    assert_eq!(made["items"].as_array().unwrap().len(), 4_000);
-    assert_eq!(made["items"][3_999]["order"], 2_000);
+    assert_eq!(made["items"].as_array().unwrap().len(), 2 * orders);
+    assert_eq!(made["items"][2 * orders - 1]["order"], orders);
     let query = "seed=demo&format=ndjson&table=orders&offset=1234&rows=3";
     let part = post(&app, query, &schema(children)).await.expect(200);
     let part: Vec<Value> =
         part.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(part, made["orders"].as_array().unwrap()[1_234..1_237]);
-    // With this weight, the mean is rounded to a value below the minimum.
     let exact = json!({"table": "customers", "min": 3, "max": 3, "weights": [0.3]});
     let made = post(&app, "seed=demo&table=orders", &schema(exact)).await.expect(200).json();
     assert_eq!(made.as_array().unwrap().len(), 3_000);

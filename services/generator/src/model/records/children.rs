@@ -6,13 +6,16 @@ use super::fault::Faults;
 use super::field::{FieldKey, Row};
 use super::known::Families;
 use super::members::Members;
-use crate::model::random::Random;
 
 /// Number of parents per block. To find the children of a parent, only the counts within its block
 /// have to be generated.
 const BLOCK: u64 = 256;
-/// Means are counted in millionths.
-const MILLION: u64 = 1_000_000;
+/// The size of the range of positions that the weights divide.
+const RANGE: u64 = 1 << 32;
+/// The distance between the positions of consecutive parents: the range divided by the golden
+/// ratio, which spreads the positions of any consecutive parents evenly. The number is odd, so that
+/// each position occurs once before they repeat.
+const STEP: u32 = 0x9E37_79B9;
 /// Maximum number of children per parent.
 const MOST: i64 = 10_000;
 
@@ -23,17 +26,16 @@ pub struct RawChildren<'a> {
     /// The name of the parent table.
     pub table: &'a str,
     least: u64,
-    /// Cumulative weights for each number of children, starting with the minimum.
-    sums: Vec<f64>,
-    /// Mean number of children, in millionths.
-    mean: u64,
+    /// For each number of children except the maximum, the end of its positions. The positions of
+    /// a number with weight 0 are empty.
+    ends: Vec<u64>,
 }
 
 impl<'a> RawChildren<'a> {
     /// Returns a substitute for a `childrenOf` member with errors, so that errors in its table can
     /// still be found. Each parent has one child.
     fn unread(pointer: String, table: &'a str) -> Self {
-        Self { pointer, table, least: 1, sums: vec![1.0], mean: MILLION }
+        Self { pointer, table, least: 1, ends: Vec::new() }
     }
 }
 
@@ -79,30 +81,32 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
     if faults.count() > before {
         return table.map(|table| RawChildren::unread(pointer, table));
     }
-    let mean = (least..).zip(&weights).map(|(number, weight)| number as f64 * weight).sum::<f64>();
-    let sums = weights
-        .iter()
-        .scan(0.0, |sum, weight| {
-            *sum += weight;
-            Some(*sum)
-        })
-        .collect();
-    let (least, most) = (least.unsigned_abs(), most.unsigned_abs());
-    // Rounding must not move the mean beyond the bounds, which would make it unreachable.
-    let mean =
-        ((mean / total * MILLION as f64).round() as u64).clamp(least * MILLION, most * MILLION);
-    Some(RawChildren { pointer, table: table?, least, sums, mean })
+    let mut sum = 0.0;
+    let ends = weights[..count - 1].iter().map(|weight| {
+        sum += weight;
+        (sum / total * RANGE as f64).round() as u64
+    });
+    let ends = ends.collect();
+    Some(RawChildren { pointer, table: table?, least: least.unsigned_abs(), ends })
 }
 
 /// Assigns the rows of a table to their parents.
+///
+/// Each parent has a position, and the weights determine how many children belong to it. Positions
+/// are an arithmetic sequence, so sums over any number of parents don't need the parents one by
+/// one. Within a block, parents swap their numbers of children at random.
 pub struct Children {
     /// Index of the parent table.
     pub table: usize,
     key: FieldKey,
     parents: u64,
+    rows: u64,
     least: u64,
-    sums: Vec<f64>,
-    mean: u64,
+    ends: Vec<u64>,
+    /// Position of the first parent.
+    start: u32,
+    /// Total number of children of as many parents as there are positions.
+    total: u64,
     /// Index into [`Row::families`].
     slot: usize,
 }
@@ -115,91 +119,117 @@ impl Children {
         key: FieldKey,
         slot: usize,
     ) -> Self {
-        let RawChildren { least, sums, mean, .. } = raw;
-        Self { table, key, parents, least, sums, mean, slot }
-    }
-
-    /// Returns the total number of children of all parents before `parent`.
-    fn before(&self, parent: u64) -> u64 {
-        let millionths = u128::from(self.mean) * u128::from(parent);
-        u64::try_from(millionths / u128::from(MILLION)).unwrap_or(u64::MAX)
+        let RawChildren { least, ends, .. } = raw;
+        let total = least * RANGE + ends.iter().map(|end| RANGE - end).sum::<u64>();
+        let start = key.random(u64::MAX).bits() as u32;
+        let mut children =
+            Self { table, key, parents, rows: u64::MAX, least, ends, start, total, slot };
+        children.rows = children.sum(parents);
+        children
     }
 
     /// Returns the maximum number of children per parent.
     pub fn most(&self) -> u64 {
-        self.least + self.sums.len() as u64 - 1
+        self.least + self.ends.len() as u64
     }
 
     /// Returns the row count of the child table.
     pub fn rows(&self) -> u64 {
-        self.before(self.parents)
+        self.rows
     }
 
     /// Returns the total number of children of the first `parents` parents.
     pub fn of_first(&self, parents: u64) -> u64 {
-        if parents >= self.parents {
-            return self.rows();
-        }
+        if parents >= self.parents { self.rows } else { self.sum(parents) }
+    }
+
+    fn sum(&self, parents: u64) -> u64 {
         let block = parents / BLOCK;
+        let Some(last) = (parents % BLOCK).checked_sub(1) else { return self.before(block) };
         let mut ends = Vec::new();
         self.fill(block, &mut ends);
-        let last = (parents % BLOCK).checked_sub(1).and_then(|last| ends.get(last as usize));
-        self.before(block * BLOCK) + last.copied().unwrap_or(0)
+        self.before(block).saturating_add(ends[last as usize])
     }
 
     /// Returns the row of the parent of `child`.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
         // The indexes of array items can exceed the number of rows.
-        let child = child.min(self.rows().saturating_sub(1));
-        let near = u128::from(child) * u128::from(MILLION) / u128::from(self.mean.max(1));
-        let mut block = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
-        while block > 0 && self.before(block * BLOCK) > child {
-            block -= 1;
-        }
-        while self.before((block + 1) * BLOCK) <= child {
-            block += 1;
-        }
+        let Some(last) = self.rows.checked_sub(1) else { return 0 };
+        let child = child.min(last);
         if row.families.len() <= self.slot {
             row.families.resize_with(self.slot + 1, Families::default);
         }
         let families = &mut row.families[self.slot];
-        if families.number != Some(block) {
-            families.number = Some(block);
-            self.fill(block, &mut families.ends);
+        let mut known = families.number;
+        if let Some(block) = known
+            && child >= families.end()
+        {
+            // Rows are usually generated in their order, so the next block comes first.
+            families.start = families.end();
+            self.fill(block + 1, &mut families.ends);
+            known = Some(block + 1);
         }
-        let nth = child - self.before(block * BLOCK);
+        let is_inside = (families.start..families.end()).contains(&child);
+        let block = match known.filter(|_| is_inside) {
+            Some(block) => block,
+            None => {
+                let block = self.block(child);
+                families.start = self.before(block);
+                self.fill(block, &mut families.ends);
+                block
+            }
+        };
+        families.number = Some(block);
+        let nth = child - families.start;
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Generates the number of children for each parent in a block, such that they add up to the
-    /// known total. Stores the running totals in `ends`.
+    /// Returns the block of the parent of `child`.
+    fn block(&self, child: u64) -> u64 {
+        // The mean gives a block nearby. From there, the range to search is doubled.
+        let near = u128::from(child) * u128::from(RANGE) / u128::from(self.total.max(1));
+        let mut low = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
+        let (mut high, mut width) = (low + 1, 1);
+        while low > 0 && self.before(low) > child {
+            (low, high, width) = (low.saturating_sub(width), low, width * 2);
+        }
+        while self.before(high) <= child {
+            (low, high, width) = (high, high.saturating_add(width), width * 2);
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.before(middle) > child {
+                true => high = middle,
+                false => low = middle,
+            }
+        }
+        low
+    }
+
+    /// Returns the total number of children of all parents before `block`.
+    fn before(&self, block: u64) -> u64 {
+        let parents = block.saturating_mul(BLOCK);
+        let (rounds, parents) = (parents / RANGE, parents % RANGE);
+        let wraps =
+            |shift: u64| floor_sum(parents, RANGE, u64::from(STEP), u64::from(self.start) + shift);
+        // Each end at or before a parent's position gives the parent one more child. These are the
+        // positions that leave the range when moved by the distance from the end to its limit.
+        let least = wraps(0);
+        let more: u64 = self.ends.iter().map(|end| wraps(RANGE - end) - least).sum();
+        rounds
+            .saturating_mul(self.total)
+            .saturating_add(parents.saturating_mul(self.least))
+            .saturating_add(more)
+    }
+
+    /// Stores the running totals of children of the parents in a block in `ends`. Parents after
+    /// the last row of their table are included.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
-        let first = block * BLOCK;
-        let last = (first + BLOCK).min(self.parents);
-        let wanted = self.before(last) - self.before(first);
-        let most = self.most();
         let mut random = self.key.random(block);
         ends.clear();
-        ends.extend((first..last).map(|_| self.count(&mut random)));
-        let mut sum: u64 = ends.iter().sum();
-        // The known total is between the sums of all minimums and all maximums, so there is always
-        // a count that can be changed. Every round changes all counts by an equal share, which
-        // takes few rounds even if most counts have reached their limit.
-        let first = random.index(ends.len().max(1));
-        while sum != wanted && !ends.is_empty() {
-            let share = (sum.abs_diff(wanted) / ends.len() as u64).max(1);
-            for nth in 0..ends.len() {
-                let place = (first + nth) % ends.len();
-                let count = &mut ends[place];
-                let share = share.min(sum.abs_diff(wanted));
-                if sum < wanted {
-                    let more = share.min(most - *count);
-                    (*count, sum) = (*count + more, sum + more);
-                } else {
-                    let fewer = share.min(*count - self.least);
-                    (*count, sum) = (*count - fewer, sum - fewer);
-                }
-            }
+        ends.extend((0..BLOCK).map(|nth| self.count(block * BLOCK + nth)));
+        for last in (1..ends.len()).rev() {
+            ends.swap(last, random.index(last + 1));
         }
         let mut end = 0;
         for count in ends {
@@ -208,10 +238,112 @@ impl Children {
         }
     }
 
-    fn count(&self, random: &mut Random) -> u64 {
-        let total = self.sums.last().copied().unwrap_or_default();
-        let at = random.unit() * total;
-        let nth = self.sums.partition_point(|sum| *sum <= at).min(self.sums.len() - 1);
-        self.least + nth as u64
+    /// Returns the number of children at the position of `parent`.
+    fn count(&self, parent: u64) -> u64 {
+        // The numbers of parents and positions are both counted modulo the range.
+        let position = self.start.wrapping_add((parent as u32).wrapping_mul(STEP));
+        self.least + self.ends.partition_point(|end| *end <= u64::from(position)) as u64
+    }
+}
+
+/// Returns the sum of `(step * n + start) / modulus`, rounded down, for all `n` below `count`. In
+/// each round, the sum is that of a smaller modulus, as in Euclid's algorithm.
+///
+/// The sum and `step * count` have to be below 2^64.
+fn floor_sum(mut count: u64, mut modulus: u64, mut step: u64, mut start: u64) -> u64 {
+    let mut sum = 0;
+    loop {
+        sum += count * count.saturating_sub(1) / 2 * (step / modulus);
+        sum += count * (start / modulus);
+        let last = (step % modulus) * count + start % modulus;
+        if last < modulus {
+            return sum;
+        }
+        (count, start) = (last / modulus, last % modulus);
+        (modulus, step) = (step % modulus, modulus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Seed;
+    use crate::model::random::Random;
+
+    fn children(least: u64, weights: &[f64], parents: u64) -> Children {
+        let (mut sum, total) = (0.0, weights.iter().sum::<f64>());
+        let ends = weights[..weights.len() - 1].iter().map(|weight| {
+            sum += weight;
+            (sum / total * RANGE as f64).round() as u64
+        });
+        let raw = RawChildren { pointer: String::new(), table: "p", least, ends: ends.collect() };
+        let key = FieldKey::new(&Seed::parse("demo").unwrap(), "c", "");
+        Children::new(raw, (0, parents), key, 0)
+    }
+
+    #[test]
+    fn sums_of_quotients_equal_those_added_one_by_one() {
+        let mut random = Random::of_row([1, 2], 3);
+        for _ in 0..500 {
+            let [count, modulus, step, start] =
+                [40, 1 << 32, 1 << 32, 1 << 33].map(|bound| 1 + random.below(bound));
+            let sum = (0..count).map(|n| (step * n + start) / modulus).sum::<u64>();
+            assert_eq!(floor_sum(count, modulus, step, start), sum, "{count} {modulus} {step}");
+        }
+        assert_eq!(floor_sum(0, 7, 3, 20), 0);
+    }
+
+    #[test]
+    fn blocks_start_after_the_children_of_all_parents_before() {
+        for (least, weights) in [
+            (0, vec![1.0, 0.0, 1.0]),
+            (3, vec![0.3]),
+            (1, vec![0.0, 2.0, 0.5, 0.0]),
+            (0, vec![1.0]),
+        ] {
+            let children = children(least, &weights, 5_000);
+            let mut ends = Vec::new();
+            let mut sum = 0;
+            for block in 0..20 {
+                assert_eq!(children.before(block), sum, "{weights:?} {block}");
+                children.fill(block, &mut ends);
+                sum += ends.last().unwrap();
+            }
+            assert_eq!(children.of_first(9_999), children.rows());
+            assert!(children.rows() <= sum);
+        }
+    }
+
+    #[test]
+    fn children_are_found_far_from_the_start_and_between_parents_without_any() {
+        // One parent of 100,000 has a child.
+        for weights in [vec![99_999.0, 1.0], vec![1.0, 0.0, 1.0, 1.0]] {
+            let children = children(0, &weights, 1 << 40);
+            let rows = children.rows();
+            for child in [0, 1, rows / 3, rows - 1] {
+                let parent = children.parent(child, &mut Row::default());
+                let before = children.of_first(parent);
+                assert!(before <= child && child < children.of_first(parent + 1), "{child}");
+            }
+        }
+    }
+
+    #[test]
+    fn counts_have_the_shares_of_their_weights_and_never_weight_zero() {
+        let weights = [1.0, 0.0, 0.0, 0.0, 2.0];
+        let children = children(1, &weights, 1_000);
+        let mut row = Row::default();
+        let mut counts = vec![0_u64; 1_000];
+        for child in 0..children.rows() {
+            counts[children.parent(child, &mut row) as usize] += 1;
+            assert_eq!(
+                children.parent(child, &mut Row::default()),
+                children.parent(child, &mut row)
+            );
+        }
+        let fives = counts.iter().filter(|count| **count == 5).count();
+        assert!(counts.iter().all(|count| *count == 1 || *count == 5));
+        // Four standard deviations of a binomial distribution.
+        assert!(fives.abs_diff(667) < 60, "{fives}");
     }
 }

@@ -44,8 +44,17 @@ impl Known {
 pub struct Families {
     /// The block number. `None` before the first use.
     pub number: Option<u64>,
+    /// The total number of children of all parents before the block.
+    pub start: u64,
     /// The running total of children up to and including each parent in the block.
     pub ends: Vec<u64>,
+}
+
+impl Families {
+    /// Returns the total number of children of all parents up to the end of the block.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.ends.last().copied().unwrap_or(0))
+    }
 }
 
 /// The card of the most recent row.
