@@ -16,6 +16,7 @@ mod dumps;
 mod errors;
 mod finance;
 mod into;
+mod json_schema_rules;
 mod licenses;
 mod lists;
 mod log;

@@ -16,11 +16,11 @@ const NUMBER: &str = "alternative";
 impl Reader<'_> {
     /// Follows local references, merges `allOf`, and picks the first of all alternatives.
     pub fn resolved(&self, schema: &Value) -> Value {
-        let (mut whole, mut alternatives) = self.split(schema);
+        let (mut whole, mut alternatives, _) = self.split(schema);
         // Bounded, because references may be circular.
         for _ in 0..SETS {
             let Some(first) = alternatives.first() else { break };
-            (whole, alternatives) = self.split(&merged(&whole, vec![first.clone()]));
+            (whole, alternatives, _) = self.split(&merged(&whole, vec![first.clone()]));
         }
         whole.remove("allOf");
         Value::Object(whole)
@@ -48,20 +48,30 @@ impl Reader<'_> {
         merged(whole, parts)
     }
 
+    /// Returns a schema for each of the first alternatives.
+    pub fn variants(
+        &self,
+        name: &str,
+        whole: &Map<String, Value>,
+        alternatives: &[Value],
+    ) -> Vec<Value> {
+        if alternatives.len() > MOST {
+            self.note(format!("the alternatives of {name} after the first {MOST}"));
+        }
+        alternatives.iter().take(MOST).map(|alternative| self.variant(whole, alternative)).collect()
+    }
+
     /// Returns the column for a property with alternatives, one of which applies to each row.
     pub fn either(
         &self,
         name: &str,
         whole: &Map<String, Value>,
-        alternatives: &[Value],
+        variants: &[Value],
         depth: usize,
     ) -> Column {
-        if alternatives.len() > MOST {
-            self.note(format!("the alternatives of {name} after the first {MOST}"));
-        }
-        let columns = alternatives.iter().take(MOST).map(|alternative| {
+        let columns = variants.iter().map(|variant| {
             self.nested.set(self.nested.get() + 1);
-            let column = self.column(name, &self.variant(whole, alternative), depth + 1);
+            let column = self.column(name, variant, depth + 1);
             Column { required: true, ..column }
         });
         let columns: Vec<_> = columns.collect();
@@ -85,16 +95,19 @@ impl Reader<'_> {
     /// Returns the schemas for the rows of a table. There are several if the schema has
     /// alternatives. Schemas without properties are left out.
     pub fn kinds_of_rows(&self, schema: &Value) -> Vec<Value> {
-        let (whole, alternatives) = self.split(schema);
+        let (whole, alternatives, is_one_of) = self.split(schema);
         self.name_ignored("the whole", &whole);
         let mut kinds: Vec<_> = match alternatives.is_empty() {
             true => vec![self.resolved(schema)],
             false => {
-                let alternatives = alternatives.iter().take(MOST);
-                alternatives.map(|one| self.resolved(&self.variant(&whole, one))).collect()
+                let mut variants = self.variants("the whole", &whole, &alternatives);
+                if is_one_of {
+                    self.set_apart("the whole", &mut variants);
+                }
+                variants.iter().map(|variant| self.resolved(variant)).collect()
             }
         };
-        kinds.retain(|kind| kind["properties"].is_object());
+        kinds.retain(|kind| !self.properties(kind).is_empty());
         kinds.iter().for_each(|kind| self.name_size("the whole", kind));
         kinds
     }
@@ -149,10 +162,10 @@ impl Reader<'_> {
     /// Returns an array field whose items are distinct, if that can be guaranteed.
     pub fn distinct(&self, name: &str, items: &Column, least: u64, most: u64) -> Value {
         let items = Column { required: true, unique: true, ..items.clone() };
-        // If there are fewer values than the array needs, `records` reports that.
-        let most = items.count(|_| None).map_or(most, |count| most.min(count).max(least).max(1));
+        let count = items.count(|_| None);
+        let most = count.map_or(most, |count| most.min(count).max(least).max(1));
         let mut item = items.inner_field();
-        if is_countable(&item) {
+        if is_countable(&item) && count.is_none_or(|count| count >= most) {
             if let Some(item) = item.as_object_mut() {
                 item.remove("unique");
             }

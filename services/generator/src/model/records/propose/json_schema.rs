@@ -7,34 +7,76 @@ use serde_json::{Map, Value, json};
 use super::column::{Column, Stored};
 use super::encodings::{base64, is_base64};
 use super::existing::is_name;
+use super::schema_numbers::{decimals, integer_multiples, multiples, with_integral_counts};
 use super::names::by_name;
 use super::narrowed::{narrow, rejects_null};
 use super::sample::{distinct, shortened};
+use crate::model::records::fault::SchemaFault;
 use crate::model::records::kinds::pattern;
+use crate::model::records::parse::parse;
+use crate::model::records::tables::Bounds;
+use crate::model::seed::{SEEDED_DAY, Seed};
 
 /// Maximum nesting depth of objects, arrays and references.
 const DEEPEST: usize = 4;
 /// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;
-/// Maximum number of nested properties, because there is no limit to these in recursive schemas.
-const MOST_NESTED: usize = 2_000;
+/// Maximum numbers of nested properties, because there is no limit to these in recursive schemas.
+/// The next number is tried if `records` would refuse the proposal, e.g. because of too many values
+/// per row.
+const MOST_NESTED: [usize; 5] = [2_000, 500, 100, 20, 0];
 /// Members of schemas that aren't supported, so that rows may violate them.
-const IGNORED: [&str; 4] = ["not", "if", "contains", "dependentSchemas"];
+const IGNORED: [&str; 5] = ["not", "if", "contains", "dependentSchemas", "dependencies"];
 /// Matches some regular expressions.
 const REGEX: &str = r"\^(\[a-z\]|\[0-9A-F\]|\\d|\\w)(\+|\*|\{[1-9]\})(-\[0-9\]\{[1-9]\})?\$";
 /// Length of the shortest words of placeholder text.
 const SHORTEST_WORD: u64 = 1;
-/// Maximum number of multiples to list.
-const MULTIPLES: i64 = 1_000;
 
 /// Proposes a schema for the objects described by a JSON Schema. `component` is the name of a
 /// schema in an OpenAPI document or in `$defs`. Also returns the constraints that rows may violate.
 ///
 /// # Errors
-/// Returns a description of the missing parts.
+/// Returns a description of the missing parts, or the reasons for which `records` refuses the
+/// proposal.
 pub fn of_json_schema(
     document: &Value,
     component: Option<&str>,
+) -> Result<(Value, Vec<String>), String> {
+    let mut document = document.clone();
+    with_integral_counts(&mut document);
+    let mut reasons = String::new();
+    for most_nested in MOST_NESTED {
+        let made = propose(&document, component, most_nested)?;
+        let faults = faults(&made.0)?;
+        if faults.is_empty() {
+            return Ok(made);
+        }
+        let lines = faults.iter().map(|fault| format!("\n  {fault}"));
+        reasons = lines.collect();
+    }
+    Err(format!("the proposal would be refused by records:{reasons}"))
+}
+
+/// Returns the faults for which the `records` command refuses a schema.
+fn faults(schema: &Value) -> Result<Vec<SchemaFault>, String> {
+    let bounds = Bounds {
+        seed: Seed::parse("schema").map_err(|why| why.to_string())?,
+        day: SEEDED_DAY,
+        is_part: false,
+        is_sql: false,
+        rows: None,
+        most_tables: 1,
+        most_fields: 10_000,
+        most_rows: u64::MAX,
+    };
+    Ok(parse(schema, &bounds).err().unwrap_or_default())
+}
+
+/// Proposes a schema with at most `most_nested` nested properties, not counting required ones.
+fn propose(
+    document: &Value,
+    component: Option<&str>,
+    most_nested: usize,
 ) -> Result<(Value, Vec<String>), String> {
     let (name, schema) = match component {
         None => ("records", Some(document)),
@@ -46,7 +88,7 @@ pub fn of_json_schema(
     };
     let schema =
         schema.ok_or_else(|| format!("the document does not contain a component {name}"))?;
-    let reader = Reader { document, nested: Cell::new(0), broken: RefCell::default() };
+    let reader = Reader { document, most_nested, nested: Cell::new(0), broken: RefCell::default() };
     let mut schema = schema.clone();
     if reader.resolved(&schema)["type"] == "array" {
         schema = reader.resolved(&schema)["items"].take();
@@ -60,7 +102,7 @@ pub fn of_json_schema(
             None => "the schema does not have any properties".to_owned(),
         });
     }
-    let (whole, _) = reader.split(&schema);
+    let (whole, ..) = reader.split(&schema);
     let title = whole.get("title").and_then(Value::as_str).filter(|_| component.is_none());
     let name = title.unwrap_or(name);
     let fields = reader.fields_of_rows(&rows);
@@ -76,6 +118,8 @@ pub fn of_json_schema(
 /// Reads the schemas of a document.
 pub struct Reader<'a> {
     document: &'a Value,
+    /// The number of nested properties after which objects and arrays are empty.
+    most_nested: usize,
     /// Number of nested properties so far.
     pub nested: Cell<usize>,
     /// Descriptions of the constraints that rows may violate.
@@ -84,17 +128,26 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Follows local references and merges `allOf`. Also returns the first set of alternatives,
-    /// which come from `anyOf`, `oneOf` or several types. Further sets are left in `allOf`.
-    pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>) {
+    /// which come from `anyOf`, `oneOf` or several types, and whether they come from `oneOf`.
+    /// Further sets are left in `allOf`. The schema `false` becomes the equivalent `{"not": {}}`.
+    pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>, bool) {
         let (mut alternatives, mut others) = (Vec::new(), Vec::new());
+        let mut is_one_of = false;
         let (mut whole, mut is_rejected) = (Map::new(), false);
         // The parts to merge, each with a flag for whether an enclosing part allows null.
         let mut left = vec![(schema.clone(), false)];
         // Bounded, because references may be circular.
         for _ in 0..MOST_PARTS {
             let Some((part, is_nullable)) = left.pop() else { break };
-            // The schema `true` allows everything.
-            let Value::Object(mut part) = part else { continue };
+            let mut part = match part {
+                Value::Object(part) => part,
+                Value::Bool(false) => {
+                    whole.insert("not".to_owned(), json!({}));
+                    continue;
+                }
+                // The schema `true` allows everything.
+                _ => continue,
+            };
             let is_nullable = is_nullable || part.get("nullable") == Some(&Value::Bool(true));
             is_rejected |= !is_nullable && rejects_null(&part);
             if let Some(target) = part.remove("$ref") {
@@ -110,16 +163,23 @@ impl Reader<'_> {
             }
             for name in ["anyOf", "oneOf"] {
                 let Some(Value::Array(mut parts)) = part.remove(name) else { continue };
+                let is_impossible = !parts.is_empty() && parts.iter().all(|part| *part == false);
+                parts.retain(|part| *part != false);
                 let count = parts.len();
-                parts.retain(|part| part["type"] != "null");
+                if parts.iter().all(|part| part["type"] == "null") {
+                    parts.truncate(1);
+                } else {
+                    parts.retain(|part| part["type"] != "null");
+                }
                 let has_null = parts.len() < count;
                 if has_null {
                     part.insert("nullable".to_owned(), true.into());
                 }
                 let is_nullable = is_nullable || has_null;
                 match (parts.len(), alternatives.is_empty()) {
+                    _ if is_impossible => left.push((false.into(), is_nullable)),
                     (0 | 1, _) => left.extend(parts.into_iter().map(|part| (part, is_nullable))),
-                    (_, true) => alternatives = parts,
+                    (_, true) => (alternatives, is_one_of) = (parts, name == "oneOf"),
                     (_, false) => others.push(json!({ (name): parts })),
                 }
             }
@@ -129,7 +189,11 @@ impl Reader<'_> {
             }
             for (name, value) in part {
                 match whole.get_mut(&name) {
-                    Some(known) => narrow(&name, known, value),
+                    Some(known) => {
+                        if !narrow(&name, known, value) {
+                            self.note(format!("a constraint {name} that is given several times"));
+                        }
+                    }
                     None => {
                         whole.insert(name, value);
                     }
@@ -146,12 +210,11 @@ impl Reader<'_> {
         if !others.is_empty() {
             whole.insert("allOf".to_owned(), others.into());
         }
-        (whole, alternatives)
+        (whole, alternatives, is_one_of)
     }
 
     pub fn fields(&self, schema: &Value, depth: usize) -> Vec<Value> {
-        let none = Map::new();
-        let properties = schema["properties"].as_object().unwrap_or(&none);
+        let properties = self.properties(schema);
         let names = distinct(properties.keys().map(String::as_str));
         let all: Vec<_> = names.iter().map(String::as_str).collect();
         let required = schema["required"].as_array();
@@ -181,8 +244,13 @@ impl Reader<'_> {
 
     /// Reports the members of a schema that rows may violate.
     pub fn name_ignored(&self, name: &str, schema: &Map<String, Value>) {
-        for word in IGNORED.iter().filter(|word| schema.contains_key(**word)) {
-            self.note(format!("the constraint {word} of {name}, which is not followed"));
+        // Objects have all of their properties, so they have those that others depend on.
+        let dependencies = schema.get("dependencies").and_then(Value::as_object);
+        let are_names = dependencies.is_some_and(|all| all.values().all(Value::is_array));
+        for word in IGNORED {
+            if schema.contains_key(word) && !(word == "dependencies" && are_names) {
+                self.note(format!("the constraint {word} of {name}, which is not followed"));
+            }
         }
     }
 
@@ -192,14 +260,18 @@ impl Reader<'_> {
 
     /// Returns whether objects and arrays at this depth must be empty.
     pub fn is_deepest(&self, depth: usize) -> bool {
-        depth >= DEEPEST || depth > 0 && self.nested.get() >= MOST_NESTED
+        depth >= DEEPEST || depth > 0 && self.nested.get() >= self.most_nested
     }
 
     pub fn column(&self, name: &str, property: &Value, depth: usize) -> Column {
-        let (whole, alternatives) = self.split(property);
+        let (whole, alternatives, is_one_of) = self.split(property);
         self.name_ignored(name, &whole);
         if !alternatives.is_empty() && !self.is_deepest(depth) {
-            return self.either(name, &whole, &alternatives, depth);
+            let mut variants = self.variants(name, &whole, &alternatives);
+            if is_one_of {
+                self.set_apart(name, &mut variants);
+            }
+            return self.either(name, &whole, &variants, depth);
         }
         let property = self.resolved(property);
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
@@ -218,29 +290,16 @@ impl Reader<'_> {
         let below = bound("exclusiveMaximum").map(|most| most - step);
         column.least = least.into_iter().chain(above).reduce(f64::max);
         column.most = most.into_iter().chain(below).reduce(f64::min);
-        // If there is a constant, the choices are redundant.
-        if property.get("const").is_none() {
-            column.choices = property["enum"].as_array().cloned().unwrap_or_default();
-        }
-        if let Some(part) = property["multipleOf"].as_f64()
-            && let Stored::Decimal(decimals) = column.stored
-            && column.choices.is_empty()
-        {
-            column.choices = multiples(part, decimals, (column.least, column.most));
-        }
-        let step = property["multipleOf"].as_u64().and_then(|step| i64::try_from(step).ok());
-        if let Some(step @ 2..) = step.filter(|_| column.stored == Stored::Integer)
-            && column.choices.is_empty()
-        {
-            let most = column.most.map_or(i64::MAX, |most| most.floor() as i64);
-            // If only a maximum is given and it is negative, choose the multiples right below it.
-            let below = most.saturating_sub(step.saturating_mul(MULTIPLES - 1));
-            let usual = if most < 0 { below } else { 0 };
-            let least = column.least.map_or(usual, |least| least.ceil() as i64);
-            let first = least.saturating_add((step - least.rem_euclid(step)) % step);
-            let multiples =
-                (0..MULTIPLES).filter_map(|count| first.checked_add(count.checked_mul(step)?));
-            column.choices = multiples.filter(|value| *value <= most).map(Value::from).collect();
+        column.choices = self.choices(name, &property);
+        self.check_bounds(name, &mut column);
+        if column.choices.is_empty() {
+            let step = property["multipleOf"].as_u64().and_then(|step| i64::try_from(step).ok());
+            let bounds = (column.least, column.most);
+            column.choices = match (&column.stored, property["multipleOf"].as_f64(), step) {
+                (Stored::Decimal(decimals), Some(part), _) => multiples(part, *decimals, bounds),
+                (Stored::Integer, _, Some(step @ 2..)) => integer_multiples(step, bounds),
+                _ => Vec::new(),
+            };
         }
         self.name_limits(name, &property, &column);
         column
@@ -271,10 +330,22 @@ impl Reader<'_> {
             ("number", _) => Stored::Decimal(decimals(property)),
             ("null", _) => known(json!({"type": "constant", "value": null})),
             ("boolean", _) => Stored::Boolean,
-            ("array", _) if self.is_deepest(depth) || property["maxItems"] == 0 => {
+            ("array", _)
+                if self.is_deepest(depth)
+                    || property["maxItems"] == 0
+                    || property["prefixItems"].is_null()
+                        && self.is_impossible(&property["items"]) =>
+            {
+                if property["minItems"].as_u64() > Some(0) {
+                    self.note(format!("the number of items in {name}, which has to be empty"));
+                }
                 known(json!({"type": "constant", "value": []}))
             }
             ("object", _) if self.is_deepest(depth) => {
+                let needs = property["required"].as_array().is_some_and(|names| !names.is_empty());
+                if needs || property["minProperties"].as_u64() > Some(0) {
+                    self.note(format!("the properties of {name}, which is nested too deeply"));
+                }
                 known(json!({"type": "constant", "value": {}}))
             }
             ("array", _) => {
@@ -293,12 +364,13 @@ impl Reader<'_> {
                 if first.is_some() && !(1..least as usize).all(is_same) {
                     self.note(format!("the items of {name} after the first"));
                 }
-                if property["minItems"].as_u64().is_some_and(|count| count > least) {
+                let longest = property["maxItems"].as_u64().unwrap_or(u64::MAX);
+                if property["minItems"].as_u64().is_some_and(|count| count > least.min(longest)) {
                     self.note(format!("the number of items in {name}"));
                 }
                 let most = match first {
                     Some(_) => least,
-                    None => bound("maxItems").unwrap_or(least.max(3)).max(1),
+                    None => bound("maxItems").unwrap_or(3).max(least).max(1),
                 };
                 if property["uniqueItems"] == true && first.is_none() && most > 1 {
                     return known(self.distinct(name, &items, least, most));
@@ -334,6 +406,7 @@ impl Reader<'_> {
             }
             (_, "ipv4") => known(json!({"type": "ip"})),
             (_, "ipv6") => known(json!({"type": "ip", "version": 6})),
+            _ if length == Some(0) => known(json!({"type": "constant", "value": ""})),
             _ if length.is_none() && by_name(name).is_none() && is_long(property) => {
                 let letters = property["minLength"].as_u64().unwrap_or(0);
                 known(json!({"type": "text", "words": letters.div_ceil(SHORTEST_WORD + 1)}))
@@ -395,12 +468,12 @@ fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Op
 }
 
 /// Returns the type of a schema's values. If it isn't stated, it is inferred from other members.
-fn kind(schema: &Value) -> String {
-    let kinds =
-        schema["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null"));
+pub fn kind(schema: &Value) -> String {
+    let kinds = schema["type"].as_array();
+    let kinds = kinds.and_then(|all| all.iter().find(|kind| *kind != "null").or(all.first()));
     let kind = match kinds.unwrap_or(&schema["type"]).as_str() {
         Some(kind) => kind,
-        None if schema["properties"].is_object() => "object",
+        None if schema["properties"].is_object() || schema["required"].is_array() => "object",
         None if schema["prefixItems"].is_array() || !schema["items"].is_null() => "array",
         None => "",
     };
@@ -419,27 +492,4 @@ fn decoded(text: &str) -> String {
         rest = if byte.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Lists multiples of `part`, unless it is equal to one unit of the last decimal, which needs no
-/// list.
-fn multiples(part: f64, decimals: u32, (least, most): (Option<f64>, Option<f64>)) -> Vec<Value> {
-    let one = 10_f64.powi(decimals.cast_signed());
-    if part.is_nan() || part <= 0.0 || (part * one - 1.0).abs() < 1e-9 {
-        return Vec::new();
-    }
-    let first = (least.unwrap_or(0.0) / part).ceil();
-    let all = (0..MULTIPLES).map(|count| (first + count as f64) * part);
-    let all = all.take_while(|value| most.is_none_or(|most| *value <= most));
-    // Due to rounding, products such as 3 * 0.1 have more digits than the exact result.
-    all.filter_map(|value| format!("{value:.9}").parse::<f64>().ok()).map(Value::from).collect()
-}
-
-/// Returns the number of decimals, determined by `multipleOf` if that is a power of ten.
-fn decimals(property: &Value) -> u32 {
-    let step = property["multipleOf"].as_f64();
-    let fits = |decimals: &u32| {
-        step.is_some_and(|step| (step * 10_f64.powi(*decimals as i32) - 1.0).abs() < 1e-9)
-    };
-    (0..=9).find(fits).unwrap_or(2)
 }

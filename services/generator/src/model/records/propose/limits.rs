@@ -5,12 +5,17 @@ use serde_json::Value;
 use super::column::{Column, Stored};
 use super::encodings::is_base64;
 use super::json_schema::Reader;
+use super::satisfied::satisfies;
 use crate::model::records::kinds::pattern;
 
 /// The largest integer that every JSON parser represents exactly.
 const LARGEST: f64 = 9_007_199_254_740_991.0;
 /// Encodings that are satisfied by any string.
 const PLAIN: [&str; 3] = ["7bit", "8bit", "binary"];
+/// Maximum length of strings other than text made of words.
+const LONGEST: u64 = 1_000;
+/// Digits of decimals.
+const DIGITS: i32 = 15;
 
 impl Reader<'_> {
     /// Reports the limits of a property that its column may violate.
@@ -31,23 +36,79 @@ impl Reader<'_> {
         {
             self.note(format!("the length of {name}, which its format does not give"));
         }
+        let is_text = matches!(&column.stored, Stored::Known(field) if field["type"] == "text");
+        if let Some(least) = length("minLength")
+            && (least > LONGEST && !is_text || length("maxLength").is_some_and(|most| most < least))
+        {
+            self.note(format!("the length of {name}, which no string has"));
+        }
         let number = |member: &str| property[member].as_f64();
-        let is_large = number("minimum").is_some_and(|least| least > LARGEST)
-            || number("exclusiveMinimum").is_some_and(|least| least >= LARGEST)
-            || number("maximum").is_some_and(|most| most < -LARGEST)
-            || number("exclusiveMaximum").is_some_and(|most| most <= -LARGEST);
-        if is_large && column.stored == Stored::Integer {
+        let parts = number("multipleOf").map_or(0.0, |part| column.step() / part);
+        if matches!(column.stored, Stored::Integer | Stored::Decimal(_))
+            && (parts - parts.round()).abs() > 1e-6
+        {
+            self.note(format!("the multiples of {name}, none of which are within its bounds"));
+        }
+        let largest = match column.stored {
+            Stored::Integer => LARGEST,
+            Stored::Decimal(decimals) => 10_f64.powi(DIGITS - decimals.cast_signed()),
+            _ => f64::MAX,
+        };
+        let is_large = number("minimum").is_some_and(|least| least > largest)
+            || number("exclusiveMinimum").is_some_and(|least| least >= largest)
+            || number("maximum").is_some_and(|most| most < -largest)
+            || number("exclusiveMaximum").is_some_and(|most| most <= -largest);
+        if is_large {
             self.note(format!("the bounds of {name}, beyond which numbers are not exact"));
+        }
+    }
+
+    /// Returns the choices of a property that its other members allow, and reports a constant that
+    /// they don't allow. If there is a constant, the choices are redundant.
+    pub fn choices(&self, name: &str, property: &Value) -> Vec<Value> {
+        if let Some(constant) = property.get("const") {
+            if !satisfies(property, constant) {
+                self.note(format!("the constraints of {name} other than its constant"));
+            }
+            return Vec::new();
+        }
+        let mut others = property.clone();
+        let all = match others.as_object_mut().and_then(|members| members.remove("enum")) {
+            Some(Value::Array(choices)) => choices,
+            _ => return Vec::new(),
+        };
+        let allowed: Vec<_> =
+            all.iter().filter(|choice| satisfies(&others, choice)).cloned().collect();
+        if allowed.is_empty() && !all.is_empty() {
+            self.note(format!("the constraints of {name} other than its choices"));
+            return all;
+        }
+        allowed
+    }
+
+    /// Removes bounds that don't have any number in between, and reports them.
+    pub fn check_bounds(&self, name: &str, column: &mut Column) {
+        let (Some(least), Some(most)) = (column.least, column.most) else { return };
+        let units = |bound: f64, round: fn(f64) -> f64| {
+            let units = bound / column.step();
+            // For example, 0.07 divided by 0.01 is slightly above 7.
+            if (units.round() - units).abs() < 1e-6 { units.round() } else { round(units) }
+        };
+        if column.choices.is_empty() && units(least, f64::ceil) > units(most, f64::floor) {
+            self.note(format!("the bounds of {name}, which have no number in between"));
+            (column.least, column.most) = (None, None);
         }
     }
 
     /// Reports limits for the number of properties that an object's own properties don't satisfy.
     pub fn name_size(&self, name: &str, schema: &Value) {
-        let count = schema["properties"].as_object().map_or(0, |own| own.len() as u64);
         let bound = |member: &str| schema[member].as_u64();
-        if bound("minProperties").is_some_and(|least| least > count)
-            || bound("maxProperties").is_some_and(|most| most < count)
-        {
+        let (least, most) = (bound("minProperties"), bound("maxProperties"));
+        if least.is_none() && most.is_none() {
+            return;
+        }
+        let count = self.properties(schema).len() as u64;
+        if least.is_some_and(|least| least > count) || most.is_some_and(|most| most < count) {
             self.note(format!("the number of properties of {name}"));
         }
     }

@@ -1,6 +1,7 @@
 //! Proposes schemas for existing tables, based on SQL, JSON Schema or a sample.
 
 mod alternatives;
+mod apart;
 mod bodies;
 mod checks;
 mod column;
@@ -15,11 +16,14 @@ mod limits;
 mod measures;
 mod names;
 mod narrowed;
+mod objects;
 mod partitions;
 mod qualified;
 mod referred;
 mod rewritten;
 mod sample;
+mod satisfied;
+mod schema_numbers;
 mod settled;
 mod sql;
 mod statements;

@@ -2,34 +2,71 @@
 
 use serde_json::{Map, Value, json};
 
+/// Members that can't be combined unless they are equal.
+const SINGLE: [&str; 8] =
+    ["pattern", "format", "const", "multipleOf", "not", "if", "contains", "prefixItems"];
+
 /// Narrows a member of a schema to values that the same member of another schema allows, too.
-/// Members that can't be combined, such as patterns, keep their value.
-pub fn narrow(name: &str, known: &mut Value, more: Value) {
+/// Members that can't be combined, such as patterns, keep their value. Returns whether the result
+/// satisfies both schemas.
+pub fn narrow(name: &str, known: &mut Value, more: Value) -> bool {
     match (name, known, more) {
-        ("properties", Value::Object(known), Value::Object(more)) => combine(known, more),
-        ("required", Value::Array(known), Value::Array(more)) => known.extend(more),
+        (_, known, more) if *known == more => true,
+        ("properties" | "patternProperties", Value::Object(known), Value::Object(more)) => {
+            combine(known, more);
+            true
+        }
+        ("required", Value::Array(known), Value::Array(more)) => {
+            known.extend(more);
+            true
+        }
         ("enum", Value::Array(known), Value::Array(more)) => {
             let is_common = |value: &Value| more.contains(value);
-            if known.iter().any(is_common) {
+            let has_common = known.iter().any(is_common);
+            if has_common {
                 known.retain(is_common);
             }
+            has_common
         }
-        ("type", known, more) => {
-            if let Some(kinds) = common_types(known, &more) {
+        ("type", known, more) => match common_types(known, &more) {
+            Some(kinds) => {
                 *known = kinds;
+                true
             }
+            None => false,
+        },
+        (
+            "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties",
+            known,
+            more,
+        ) if known.is_number() && more.is_number() => {
+            if more.as_f64() > known.as_f64() {
+                *known = more;
+            }
+            true
         }
-        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems", known, more)
-            if known.is_number() && more.as_f64() > known.as_f64() =>
+        (
+            "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties",
+            known,
+            more,
+        ) if known.is_number() && more.is_number() => {
+            if more.as_f64() < known.as_f64() {
+                *known = more;
+            }
+            true
+        }
+        ("items" | "additionalProperties" | "propertyNames", known, more)
+            if !known.is_array() && !more.is_array() =>
         {
-            *known = more;
+            *known = json!({"allOf": [known.take(), more]});
+            true
         }
-        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems", known, more)
-            if more.is_number() && more.as_f64() < known.as_f64() =>
-        {
-            *known = more;
+        ("uniqueItems", known, more) => {
+            *known = (*known == true || more == true).into();
+            true
         }
-        _ => {}
+        ("items" | "exclusiveMinimum" | "exclusiveMaximum", ..) => false,
+        (name, ..) => !SINGLE.contains(&name),
     }
 }
 
@@ -37,7 +74,8 @@ pub fn narrow(name: &str, known: &mut Value, more: Value) {
 fn combine(known: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, schema) in more {
         match known.get_mut(&name) {
-            Some(own) if *own == schema => {}
+            Some(own) if *own == schema || *own == false => {}
+            Some(own) if schema == false => *own = schema,
             Some(own) => *own = json!({"allOf": [own.take(), schema]}),
             None => {
                 known.insert(name, schema);
@@ -91,6 +129,14 @@ mod tests {
     #[test]
     fn narrowed_schema_satisfies_both_schemas() {
         for (name, known, more, expected) in [
+            (
+                "items",
+                json!({"minimum": 1}),
+                json!({"maximum": 2}),
+                json!({
+                "allOf": [{"minimum": 1}, {"maximum": 2}]}),
+            ),
+            ("uniqueItems", json!(false), json!(true), json!(true)),
             ("minimum", json!(1), json!(2.5), json!(2.5)),
             ("minimum", json!(3), json!(2), json!(3)),
             ("maxLength", json!(9), json!(4), json!(4)),
@@ -111,6 +157,20 @@ mod tests {
             let mut narrowed = known.clone();
             narrow(name, &mut narrowed, more);
             assert_eq!(narrowed, expected, "{name} {known}");
+        }
+    }
+
+    #[test]
+    fn members_that_satisfy_only_one_schema_are_reported() {
+        for (name, known, more, expected) in [
+            ("pattern", json!("^a"), json!("b$"), false),
+            ("pattern", json!("^a"), json!("^a"), true),
+            ("enum", json!(["a"]), json!(["b"]), false),
+            ("type", json!("string"), json!("null"), false),
+            ("maximum", json!(3), json!(4), true),
+            ("title", json!("a"), json!("b"), true),
+        ] {
+            assert_eq!(narrow(name, &mut known.clone(), more), expected, "{name} {known}");
         }
     }
 

@@ -1,0 +1,95 @@
+//! Keeps the alternatives of `oneOf` apart, of which only one may apply to a value.
+
+use serde_json::{Value, json};
+
+use super::json_schema::{Reader, kind};
+use super::objects::required;
+use super::satisfied::satisfies;
+
+/// Depth of properties that are compared. Tags of alternatives are usually at the top.
+const DEEPEST: usize = 1;
+
+impl Reader<'_> {
+    /// Removes properties from alternatives so that values of one alternative don't satisfy another
+    /// one, and reports alternatives that may still overlap.
+    pub fn set_apart(&self, name: &str, variants: &mut [Value]) {
+        let resolved: Vec<_> = variants.iter().map(|variant| self.resolved(variant)).collect();
+        let mut overlaps = false;
+        for (place, own) in resolved.iter().enumerate() {
+            let others = resolved.iter().enumerate().filter(|(other, _)| *other != place);
+            for (_, other) in others {
+                if !self.can_satisfy(own, other, 0) {
+                    continue;
+                }
+                let needs = |name: &&str| !required(own).any(|own| own == *name);
+                let parts = variants[place]["allOf"].as_array_mut();
+                match (required(other).find(needs), parts) {
+                    (Some(absent), Some(parts)) => {
+                        parts.push(json!({"properties": {(absent): false}}));
+                    }
+                    _ => overlaps = true,
+                }
+            }
+        }
+        if overlaps {
+            self.note(format!("the constraint oneOf of {name}, whose alternatives overlap"));
+        }
+    }
+
+    /// Returns whether the values generated for a schema may satisfy another schema. Both have been
+    /// resolved.
+    fn can_satisfy(&self, own: &Value, other: &Value, depth: usize) -> bool {
+        let choices = match (own.get("const"), own["enum"].as_array()) {
+            (Some(constant), _) => Some(vec![constant]),
+            (None, choices) => choices.map(|choices| choices.iter().collect()),
+        };
+        if let Some(choices) = choices {
+            return choices.into_iter().any(|choice| satisfies(other, choice));
+        }
+        let kinds = (kind(own), kind(other));
+        match (kinds.0.as_str(), kinds.1.as_str()) {
+            ("object", "object" | "") => self.can_be(own, other, depth),
+            ("integer", "number") | ("number", "integer") => is_near(own, other),
+            (own_kind, kind) => {
+                (own_kind == kind || own_kind.is_empty() || kind.is_empty()) && is_near(own, other)
+            }
+        }
+    }
+
+    /// Returns whether objects of a schema may satisfy another schema. Objects have each of their
+    /// own properties and never any others.
+    fn can_be(&self, own: &Value, other: &Value, depth: usize) -> bool {
+        let (all, others) = (self.properties(own), self.properties(other));
+        if required(other).any(|name| !all.contains_key(name)) {
+            return false;
+        }
+        let is_closed = other["additionalProperties"] == false;
+        all.iter().all(|(name, property)| match others.get(name) {
+            Some(more) if depth < DEEPEST && property != more => {
+                self.can_satisfy(&self.resolved(property), &self.resolved(more), depth + 1)
+            }
+            Some(_) => true,
+            None => !is_closed && other["properties"][name] != false,
+        })
+    }
+}
+
+/// Returns whether the bounds and lengths of two schemas overlap.
+fn is_near(own: &Value, other: &Value) -> bool {
+    let sizes = [["minimum", "maximum"], ["minLength", "maxLength"], ["minItems", "maxItems"]];
+    let is_below = |low: &Value, high: &Value, [least, most]: [&str; 2]| {
+        let bounds = low[most].as_f64().zip(high[least].as_f64());
+        bounds.is_some_and(|(most, least)| most < least)
+    };
+    let is_apart = |names: [&str; 2]| is_below(own, other, names) || is_below(other, own, names);
+    // A single exclusive bound keeps ranges with a common end apart.
+    let touches = |low: &Value, high: &Value| {
+        let ends = |inner: &str, outer: &str| {
+            low[inner].as_f64().zip(high[outer].as_f64()).is_some_and(|(low, high)| low <= high)
+        };
+        ends("exclusiveMaximum", "minimum")
+            || ends("maximum", "exclusiveMinimum")
+            || ends("exclusiveMaximum", "exclusiveMinimum")
+    };
+    !sizes.into_iter().any(is_apart) && !touches(own, other) && !touches(other, own)
+}

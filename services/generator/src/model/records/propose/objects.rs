@@ -1,0 +1,77 @@
+//! The properties of objects in JSON Schemas.
+
+use regex_automata::meta::Regex;
+use serde_json::{Map, Value, json};
+
+use super::json_schema::Reader;
+use super::satisfied::satisfies;
+
+impl Reader<'_> {
+    /// Returns the properties to generate for an object, with everything that applies to each.
+    /// These are the declared properties and those that are only required. Properties whose schema
+    /// is `false` are left out.
+    pub fn properties(&self, schema: &Value) -> Map<String, Value> {
+        let mut all = schema["properties"].as_object().cloned().unwrap_or_default();
+        let patterns = self.patterns(schema);
+        let required: Vec<_> = required(schema).collect();
+        for name in &required {
+            let has_pattern = patterns.iter().any(|(regex, _)| regex.is_match(name));
+            let other = match &schema["additionalProperties"] {
+                Value::Null => json!(true),
+                _ if has_pattern => json!(true),
+                other => other.clone(),
+            };
+            all.entry(*name).or_insert(other);
+        }
+        for (regex, more) in patterns {
+            for (_, own) in all.iter_mut().filter(|(name, _)| regex.is_match(name.as_str())) {
+                if *own != *more {
+                    *own = json!({"allOf": [own.take(), more]});
+                }
+            }
+        }
+        all.retain(|name, property| {
+            let is_impossible = self.is_impossible(property);
+            if is_impossible && required.contains(&name.as_str()) {
+                self.note(format!("the required property {name}, which its schema forbids"));
+            }
+            !is_impossible
+        });
+        if let Some(names) = schema.get("propertyNames") {
+            let names = if names.is_boolean() { names.clone() } else { self.resolved(names) };
+            for name in all.keys().filter(|name| !satisfies(&names, &json!(name))) {
+                self.note(format!("the constraint propertyNames, which {name} does not satisfy"));
+            }
+        }
+        all
+    }
+
+    /// Returns the `patternProperties` of an object, and reports those that can't be parsed.
+    fn patterns<'s>(&self, schema: &'s Value) -> Vec<(Regex, &'s Value)> {
+        let patterns = schema["patternProperties"].as_object().into_iter().flatten();
+        let parsed = patterns.filter_map(|(text, property)| match Regex::new(text) {
+            Ok(regex) => Some((regex, property)),
+            Err(_) => {
+                self.note(format!("the pattern {text} of properties, which cannot be parsed"));
+                None
+            }
+        });
+        parsed.collect()
+    }
+
+    /// Returns whether a schema doesn't allow any value because it is `false`, or combined with
+    /// that.
+    pub fn is_impossible(&self, schema: &Value) -> bool {
+        if let Some(allows_all) = schema.as_bool() {
+            return !allows_all;
+        }
+        let (whole, ..) = self.split(schema);
+        let not = whole.get("not");
+        not.is_some_and(|not| *not == true || not.as_object().is_some_and(Map::is_empty))
+    }
+}
+
+/// Returns the names of an object's required properties.
+pub fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}

@@ -1,0 +1,191 @@
+//! Rules of JSON Schemas, which proposals follow or report.
+
+use serde_json::{Value, json};
+use testkit::Program;
+
+use crate::proposals::Proposal;
+
+#[test]
+fn only_one_alternative_of_one_of_applies_to_a_row() {
+    let texts = json!({"id": {"type": "string"}, "url": {"type": "string"}});
+    let either = json!([{"required": ["id"]}, {"required": ["url"]}]);
+    let made = Proposal::json(&json!({"properties": {
+        "link": {"type": "object", "properties": texts, "oneOf": either}}}));
+    assert_eq!(made.broken, "");
+    let has = |name: &str| made.values("link").iter().any(|link| link[name].is_string());
+    assert!(has("id") && has("url"));
+    assert!(made.values("link").iter().all(|link| link.as_object().unwrap().len() == 1));
+    let made = Proposal::json(&json!({"properties": texts, "oneOf": either}));
+    for row in made.rows.as_array().unwrap() {
+        assert_ne!(row["id"].is_string(), row["url"].is_string(), "{row}");
+    }
+    // Alternatives of `anyOf` may apply together.
+    let made = Proposal::json(&json!({"properties": texts, "anyOf": either}));
+    let is_whole = |row: &Value| row["id"].is_string() && row["url"].is_string();
+    assert!(made.rows.as_array().unwrap().iter().all(is_whole));
+}
+
+#[test]
+fn overlapping_alternatives_of_one_of_are_reported() {
+    let either = |first: Value, second: Value| {
+        let document = json!({"properties": {"x": {"oneOf": [first, second]}}});
+        Proposal::json(&document).broken
+    };
+    let report = "the rows may violate the constraint oneOf of x, whose alternatives overlap\n";
+    for (first, second, expected) in [
+        (
+            json!({"type": "string", "minLength": 3}),
+            json!({"type": "string", "maxLength": 5}),
+            report,
+        ),
+        (json!({"type": "string", "minLength": 3}), json!({"type": "string", "maxLength": 2}), ""),
+        (json!({"type": "integer"}), json!({"type": "number", "minimum": 5}), report),
+        (json!({"type": "integer", "maximum": 4}), json!({"type": "number", "minimum": 5}), ""),
+        (json!({"enum": ["a", "b"]}), json!({"enum": ["b", "c"]}), report),
+        (json!({"required": ["a"]}), json!({"required": ["a", "b"]}), report),
+    ] {
+        assert_eq!(either(first.clone(), second.clone()), expected, "{first} {second}");
+    }
+}
+
+#[test]
+fn requirements_below_the_deepest_level_are_reported() {
+    let deep = |mut schema: Value| {
+        for _ in 0..4 {
+            schema = json!({"type": "object", "required": ["o"], "properties": {"o": schema}});
+        }
+        Proposal::json(&schema).broken
+    };
+    let list = json!({"type": "array", "items": {"type": "integer"}});
+    let mut longer = list.clone();
+    longer["minItems"] = 1.into();
+    let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let mut stricter = object.clone();
+    stricter["required"] = json!(["a"]);
+    assert_eq!(deep(json!({"type": "integer"})), "");
+    for (schema, text) in [
+        (json!({"properties": {"o": list}}), ""),
+        (json!({"required": ["o"], "properties": {"o": longer}}), "the number of items in o"),
+        (json!({"properties": {"o": object}}), ""),
+        (json!({"required": ["o"], "properties": {"o": stricter}}), "the properties of o"),
+    ] {
+        let broken = deep(schema.clone());
+        assert_eq!(broken.is_empty(), text.is_empty(), "{schema}: {broken}");
+        assert!(broken.contains(text), "{schema}: {broken}");
+    }
+}
+
+#[test]
+fn required_properties_that_are_not_declared_are_generated() {
+    let made = Proposal::json(&json!({"required": ["kind", "x-size"], "properties": {
+        "map": {"type": "object", "required": ["kind", "size"],
+            "additionalProperties": {"type": "integer"}},
+        "closed": {"type": "object", "required": ["a"], "additionalProperties": false}},
+        "patternProperties": {"^x-": {"type": "boolean"}}, "additionalProperties": false}));
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["map"]["kind"].is_i64() && row["map"]["size"].is_i64(), "{row}");
+        assert!(row["x-size"].is_boolean() && row.get("kind").is_none(), "{row}");
+    }
+    for name in ["a", "kind"] {
+        let text = format!("the required property {name}, which its schema forbids");
+        assert!(made.broken.contains(&text), "{}", made.broken);
+    }
+    assert_eq!(made.broken.lines().count(), 2, "{}", made.broken);
+    let made = Proposal::json(&json!({"required": ["label"]}));
+    assert!(made.values("label").iter().all(Value::is_string));
+}
+
+#[test]
+fn boolean_schemas_and_nested_nulls_are_followed() {
+    let made = Proposal::json(&json!({"properties": {
+        "q": false, "r": {"allOf": [{"type": "string"}, false]}, "any": true,
+        "none": {"items": false}, "either": {"anyOf": [false, {"type": "boolean"}]},
+        "null": {"anyOf": [{"anyOf": [{"type": "null"}]}]}, "only": {"type": ["null"]}}}));
+    for row in made.rows.as_array().unwrap() {
+        assert!(row.get("q").is_none() && row.get("r").is_none(), "{row}");
+        assert!(row.get("any").is_some() && row["either"].is_boolean(), "{row}");
+        assert_eq!((&row["none"], &row["null"]), (&json!([]), &Value::Null), "{row}");
+        assert!(row["only"].is_null(), "{row}");
+    }
+    assert_eq!(made.broken, "");
+    let made = Proposal::json(&json!({"properties": {
+        "none": {"type": "array", "items": false, "minItems": 2}}}));
+    assert!(made.broken.contains("the number of items in none"), "{}", made.broken);
+}
+
+#[test]
+fn choices_lengths_and_names_satisfy_all_members() {
+    let made = Proposal::json(&json!({
+        "patternProperties": {"^n_": {"maximum": 3}}, "propertyNames": {"maxLength": 7},
+        "properties": {
+            "short": {"type": "string", "maxLength": 3.0}, "empty": {"type": "string", "maxLength": 0},
+            "few": {"type": "string", "enum": ["a", "bb", 3, "ccc"], "maxLength": 2, "pattern": "^b"},
+            "n_size": {"type": "integer", "minimum": 2}, "far_longer": {"type": "boolean"},
+            "never": {"enum": ["a"], "minLength": 2}}}));
+    for row in made.rows.as_array().unwrap() {
+        assert!(row["short"].as_str().unwrap().len() <= 3, "{row}");
+        assert_eq!((&row["empty"], &row["few"]), (&json!(""), &json!("bb")), "{row}");
+        assert!((2..=3).contains(&row["n_size"].as_i64().unwrap()), "{row}");
+    }
+    let expected = "the rows may violate the constraint propertyNames, which far_longer does not satisfy\n\
+        the rows may violate the constraints of never other than its choices\n";
+    assert_eq!(made.broken, expected);
+}
+
+#[test]
+fn numbers_have_as_many_decimals_as_their_bounds_need() {
+    let made = Proposal::json(&json!({"properties": {
+        "rate": {"type": "number", "minimum": 0.001, "maximum": 0.009},
+        "large": {"type": "number", "minimum": 1e14},
+        "none": {"type": "integer", "minimum": 3, "maximum": 1},
+        "odd": {"type": "integer", "multipleOf": 5, "minimum": 6, "maximum": 9}}}));
+    for row in made.rows.as_array().unwrap() {
+        assert!((0.001..=0.009).contains(&row["rate"].as_f64().unwrap()), "{row}");
+        assert!(row["large"].as_f64().unwrap() >= 1e14, "{row}");
+    }
+    let lines: Vec<_> = made.broken.lines().collect();
+    let expected = [
+        "the rows may violate the bounds of none, which have no number in between",
+        "the rows may violate the multiples of odd, none of which are within its bounds",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn schemas_with_too_many_values_per_row_are_trimmed_or_refused() {
+    // A node has 40 lists of nodes, so the values of a row would exceed the limit.
+    let mut properties = serde_json::Map::new();
+    for number in 0..40 {
+        let list = json!({"type": "array", "minItems": 10, "items": {"$ref": "#/$defs/node"}});
+        properties.insert(format!("p{number}"), list);
+    }
+    let node = json!({"type": "object", "properties": properties});
+    let program = Program::new(env!("CARGO_BIN_EXE_generator"));
+    let document = json!({"$ref": "#/$defs/node", "$defs": {"node": node}});
+    let file = program.folder().write("node.json", document.to_string());
+    let made = program.run(&["schema", file.to_str().unwrap()]);
+    assert!(made.code == Some(0) && !made.errors.contains("may violate"), "{}", made.errors);
+    let records = ["records", "-", "--seed", "demo", "-n", "1", "--format", "json"];
+    let rows: Value =
+        serde_json::from_str(&program.pipe(&records, made.out.as_bytes()).done()).unwrap();
+    assert!(rows[0]["p0"][9]["p1"][9].is_object());
+    assert!(rows[0]["p9"].as_array().unwrap().len() >= 10, "{}", rows[0]["p9"]);
+    let long = json!({"type": "array", "minItems": 100, "items": {
+        "type": "array", "minItems": 100, "items": {"type": "array", "minItems": 9, "items": {"type": "integer"}}}});
+    let made = Proposal::json(&json!({"properties": {"long": long}}));
+    assert!(made.broken.contains("the number of items in long"), "{}", made.broken);
+    let values: Vec<_> = (0..10_001).collect();
+    let file = json!({"properties": {"x": {"enum": values}}}).to_string();
+    let file = program.folder().write("many.json", file);
+    let refused = program.run(&["schema", file.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("would be refused by records"), "{}", refused.errors);
+}
+
+#[test]
+fn constraints_that_combined_schemas_give_several_times_are_reported() {
+    let made = Proposal::json(&json!({"properties": {"x": {"allOf": [
+        {"type": "string", "pattern": "^[a-c]+$"}, {"pattern": "^[b-d]+$"}]}}}));
+    let expected = "the rows may violate a constraint pattern that is given several times\n";
+    assert_eq!(made.broken, expected);
+}
