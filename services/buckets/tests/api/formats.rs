@@ -238,7 +238,7 @@ fn corrected(name: &str, content: impl AsRef<[u8]>, wrong: &[u8], right: &str) -
 fn rejected_entries_load_after_correction() {
     let aws = [expected(N, "aws", "a \u{e9}", 5)];
     let csv =
-        [b"Size,key,bucket,LastModified,path\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
+        [b"Size,path,bucket,LastModified,key\n5,\"a \xff\",", N.as_bytes(), b",1666666666,x\n"];
     assert_eq!(corrected("x.csv", csv.concat(), b"\xff", "\u{e9}"), aws);
     let csv = "size,key,bucket,lastModified\n5,a \u{e9},nowhere,1666666666\n";
     assert_eq!(corrected("x.csv", csv, b"nowhere", N), aws);
