@@ -9,8 +9,8 @@ use actix_http::encoding::Encoder;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{
-    AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ContentEncoding, ETAG, Encoding,
-    Header, HeaderMap, HeaderValue, VARY,
+    AcceptEncoding, CONTENT_ENCODING, CONTENT_TYPE, ContentEncoding, ETAG, Encoding, Header,
+    HeaderMap, HeaderValue, VARY,
 };
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, web};
@@ -49,11 +49,7 @@ pub(crate) fn coding_for(response: &mut ServiceResponse) -> Option<ContentEncodi
     if !is_long || is_dense(response.headers()) {
         return None;
     }
-    let coding = preferred(response.request());
-    if coding.is_none() {
-        mark_plain(response.headers_mut());
-    }
-    coding
+    preferred(response.request())
 }
 
 /// Compresses a response. A body that is already in memory is compressed all at once, so that a
@@ -66,8 +62,6 @@ pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) ->
             let (body, packed) = pack(plain, coding).await;
             if packed {
                 mark(response.headers_mut(), coding);
-            } else {
-                mark_plain(response.headers_mut());
             }
             response.set_body(body).map_into_boxed_body()
         }
@@ -96,15 +90,10 @@ async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
 fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     weaken_tag(headers);
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.as_str()));
-    headers.append(VARY, HeaderValue::from_static("accept-encoding"));
-}
-
-/// Marks a plain response that could have been compressed. Shared caches must not send it to
-/// clients that prefer the compressed form. Other caches have only one client.
-fn mark_plain(headers: &mut HeaderMap) {
-    let caching = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
-    if caching.is_some_and(|caching| caching.contains("public")) {
-        headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+    // A handler sets it for responses that shared caches may keep in both forms.
+    let coding = HeaderValue::from_static("accept-encoding");
+    if !headers.get_all(VARY).any(|value| *value == coding) {
+        headers.append(VARY, coding);
     }
 }
 

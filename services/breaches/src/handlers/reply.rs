@@ -33,6 +33,8 @@ pub fn catalogue(
     // If there are several changes within a second, their times are one second apart.
     let validators = Validators::strong(tag).modified(changed_at).sent_by(state.clock().unix());
     validators.answer(request, CATALOGUE_CACHE, |mut response| {
+        // Shared caches may keep the plain and the compressed form.
+        response.insert_header((header::VARY, HeaderValue::from_static("accept-encoding")));
         response.content_type(ContentType::json()).body(body)
     })
 }

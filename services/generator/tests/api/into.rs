@@ -103,7 +103,9 @@ fn a_killed_run_continues_and_gives_the_rows_of_one_run() {
     let whole = Setup::new(rows);
     whole.program.done(&whole.arguments(&["--seed", "demo"]));
     let expected = whole.summaries();
-    assert_eq!((expected[0].0, expected[1].0), (60_000, 30_000));
+    // Two orders for each customer on average, with a deviation of less than one part in a hundred.
+    assert!((59_400..60_600).contains(&expected[0].0), "{}", expected[0].0);
+    assert_eq!(expected[1].0, 30_000);
     assert!(whole.progress().is_err(), "the progress is dropped");
 
     let killed = Setup::new(rows);

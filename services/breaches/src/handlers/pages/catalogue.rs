@@ -47,6 +47,7 @@ pub async fn feed(state: Data<State>) -> Result<HttpResponse, PageError> {
     let text = feed.render().map_err(|error| Error::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300")))
+        .insert_header((header::VARY, HeaderValue::from_static("accept-encoding")))
         .content_type("application/rss+xml; charset=utf-8")
         .body(text))
 }

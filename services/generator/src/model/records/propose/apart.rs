@@ -39,12 +39,11 @@ impl Reader<'_> {
     /// Returns whether the values generated for a schema may satisfy another schema. Both have been
     /// resolved.
     fn can_satisfy(&self, own: &Value, other: &Value, depth: usize) -> bool {
-        let choices = match (own.get("const"), own["enum"].as_array()) {
-            (Some(constant), _) => Some(vec![constant]),
-            (None, choices) => choices.map(|choices| choices.iter().collect()),
-        };
-        if let Some(choices) = choices {
-            return choices.into_iter().any(|choice| satisfies(other, choice));
+        if let Some(mut choices) = choices(own) {
+            return choices.any(|choice| satisfies(other, choice));
+        }
+        if let Some(mut choices) = choices(other) {
+            return choices.any(|choice| satisfies(own, choice));
         }
         let kinds = (kind(own), kind(other));
         match (kinds.0.as_str(), kinds.1.as_str()) {
@@ -72,6 +71,12 @@ impl Reader<'_> {
             None => !is_closed && other["properties"][name] != false,
         })
     }
+}
+
+/// Returns the values that a `const` or `enum` allows.
+fn choices(schema: &Value) -> Option<impl Iterator<Item = &Value>> {
+    let constant = schema.get("const").map(std::slice::from_ref);
+    constant.or(schema["enum"].as_array().map(Vec::as_slice)).map(<[Value]>::iter)
 }
 
 /// Returns whether the bounds and lengths of two schemas overlap.
