@@ -6,6 +6,7 @@ use super::context::RequestContext;
 use super::interrupt::Interrupt;
 use super::load_lookup::{find_by_external_id, find_by_slug, find_former_first, find_renamed};
 use super::moved_events::MovedEvents;
+use super::undone::Undone;
 use super::{event_writes, linked_writes, series_creation, series_plans, series_writes, terms};
 use crate::error::Error;
 use crate::model::change::{EventChange, Publication};
@@ -25,7 +26,6 @@ use crate::store::{events, linked_posts, links, series};
 use crate::wire::dates;
 use crate::wire::event_input::EventInput;
 use crate::wire::linked_input::LinkedInput;
-use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 use crate::wire::term_input::TermInput;
 
@@ -38,55 +38,6 @@ pub enum Loading {
     Created,
     /// The existing resource was changed.
     Updated,
-}
-
-/// Why a line or an event was rolled back.
-#[derive(Debug)]
-pub enum Undone {
-    /// It would not have changed anything.
-    Unchanged,
-    Faulty(String),
-    /// The database or the service itself failed.
-    Failed(Error),
-}
-
-impl From<DatabaseError> for Undone {
-    fn from(error: DatabaseError) -> Undone {
-        Undone::Failed(error.into())
-    }
-}
-
-impl From<Error> for Undone {
-    fn from(error: Error) -> Undone {
-        match error {
-            Error::Store(error) => Undone::Failed(error.into()),
-            Error::Parameters(errors) => Undone::Faulty(message(&errors)),
-            Error::TermExists(_) => Undone::Unchanged,
-            error @ Error::Internal(_) => Undone::Failed(error),
-            other => Undone::Faulty(other.to_string()),
-        }
-    }
-}
-
-impl From<ParameterErrors> for Undone {
-    fn from(errors: ParameterErrors) -> Undone {
-        Undone::Faulty(message(&errors))
-    }
-}
-
-impl From<Interrupt> for Undone {
-    fn from(interrupt: Interrupt) -> Undone {
-        match interrupt {
-            Interrupt::Failed(error) => error.into(),
-            Interrupt::NeedsImage(_) => Undone::Faulty("images are not fetched".to_owned()),
-        }
-    }
-}
-
-fn message(errors: &ParameterErrors) -> String {
-    let invalid = errors.invalid.iter().map(|one| format!("{} {}", one.name, one.text));
-    let missing = errors.missing.iter().map(|name| format!("{name} is missing"));
-    missing.chain(invalid).collect::<Vec<_>>().join("; ")
 }
 
 /// Loads a line. With `upsert`, updates the resource if it already exists. Adds a warning for each

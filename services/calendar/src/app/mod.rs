@@ -57,6 +57,7 @@ mod term_writes;
 pub(crate) mod terms;
 mod timed_reader;
 mod transactions;
+mod undone;
 pub(crate) mod uploads;
 mod write_context;
 
@@ -68,7 +69,7 @@ pub use import_writes::trash as trash_by_file;
 pub use imports::Import;
 pub use kept_answers::{KeptAnswer, PresentAnswers, kept_answer};
 pub use list_permit::ReadList;
-pub use loading::{Loading, Undone, load_line};
+pub use loading::{Loading, load_line};
 pub use moved_events::MovedEvents;
 pub use new_events::{LoadedLine, load_new_events};
 pub use request::Request;
@@ -76,3 +77,4 @@ pub use site_writes::{SiteKind, SiteWrite, SiteWritten, set_term_parent, write_s
 pub use subscribed_file::{FileContent, Loss};
 pub use subscriber::{Subscriber, acting_user};
 pub use transactions::with_context;
+pub use undone::Undone;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use database::{DatabaseError, Db};
 
-use super::loading::Undone;
+use super::undone::Undone;
 use crate::model::change::EventChange;
 use crate::model::event::Event;
 use crate::model::schedule::{Schedule, ScheduleChange};

@@ -4,8 +4,8 @@ use database::{Db, transaction};
 
 use super::context::RequestContext;
 use super::interrupt::Interrupt;
-use super::loading::Undone;
 use super::transactions::with_site_context;
+use super::undone::Undone;
 use super::{event_writes, linked, linked_writes, term_writes, terms};
 use crate::error::Error;
 use crate::model::linked::Kind;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::days::moved;
-use super::measures::{is_countable, is_plain, longest, shortest};
+use super::measures::{UUID, is_countable, is_plain, longest, shortest};
 use super::names::{by_name, coordinate, usual};
 use crate::model::records::kinds::pattern;
 
@@ -32,8 +32,6 @@ const DAYS: i64 = 30;
 const LOCAL: u32 = 19;
 /// Timestamps without an offset. Daylight saving time skips none of these hours.
 const LOCAL_TIMES: &str = "20[12][0-9]-0[1-9]-[12][0-8]T1[0-9]:[0-5][0-9]:[0-5][0-9]";
-/// Length of a UUID.
-pub const UUID: u32 = 36;
 /// Usual length of the random strings that are used where other strings would have to be cut.
 const SHORT: u32 = 12;
 /// Maximum length of strings generated from a pattern.

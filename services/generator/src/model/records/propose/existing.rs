@@ -1,17 +1,19 @@
 //! Existing tables, and the schema tables that match them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 use sqlparser::ast::Expr;
 
 use super::column::{Column, Stored};
 use super::names::{is_address, is_state};
-use super::referred::{Distinct, limited, note};
 use super::{checks, globs, qualified};
 
 /// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 64;
+
+/// The columns with unique values, each with its table.
+pub type Distinct = HashSet<(String, String)>;
 
 /// An existing table.
 pub struct Existing {
@@ -224,7 +226,7 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
         table.apply_checks();
         table.note_repeats();
     }
-    note(&mut tables);
+    Existing::note_limited(&mut tables);
     let mut tables = in_order(tables);
     let (mut made, mut broken, mut limits) = (Vec::new(), Vec::new(), HashMap::new());
     let mut distinct = Distinct::new();
@@ -427,4 +429,21 @@ fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
         ordered.push(table);
     }
     ordered
+}
+
+/// Returns the positions of the references that a check would limit.
+fn limited(before: &[Column], after: &[Column]) -> Vec<usize> {
+    let is_limited = |place: &usize| {
+        let (before, after) = (&before[*place], &after[*place]);
+        after.refers.is_some()
+            && !(before.choices == after.choices
+                && before.stored == after.stored
+                && before.days == after.days
+                && before.regex == after.regex
+                && before.after == after.after
+                && (before.least, before.most) == (after.least, after.most)
+                && before.shortest == after.shortest
+                && (before.is_upper, before.is_lower) == (after.is_upper, after.is_lower))
+    };
+    (0..after.len()).filter(is_limited).collect()
 }

@@ -1,52 +1,13 @@
-//! Facts about columns and their proposed fields, such as which values can be unique and how long
-//! strings are.
+//! Facts about proposed fields, such as which values can be unique and how long strings are.
 
 use serde_json::Value;
 
-use super::column::{Column, DIGITS, LARGEST_INTEGER, Stored, UUID};
 use crate::model::records::kinds::pattern;
 
 /// Length of the shortest email addresses of people.
 const SHORTEST_EMAIL: u32 = 15;
-
-impl Column {
-    /// Returns whether timestamps are generated from a pattern, because cutting off their offset
-    /// would take away the guarantee that they are unique.
-    pub fn is_local_pattern(&self) -> bool {
-        self.is_local && self.is_ordered() && self.days == (None, None)
-    }
-
-    /// Returns whether timestamps have an offset although the database rejects it.
-    pub fn has_wrong_offset(&self) -> bool {
-        self.stored == Stored::Timestamp
-            && self.is_local
-            && self.is_combined
-            && self.days != (None, None)
-    }
-
-    /// Returns whether the numbers of a key are consecutive, which requires that the key may be
-    /// positive.
-    pub fn is_counted(&self) -> bool {
-        let most = self.most.into_iter().chain(self.limit).fold(LARGEST_INTEGER, f64::min);
-        self.is_key && self.first() as f64 <= most
-    }
-
-    /// Returns the first of a key's consecutive numbers.
-    pub fn first(&self) -> i64 {
-        self.least.map_or(1, |least| least.clamp(1.0, LARGEST_INTEGER).ceil() as i64)
-    }
-
-    /// Returns whether a bound excludes all numbers that can be generated exactly.
-    pub fn is_beyond(&self) -> bool {
-        let largest = match self.stored {
-            Stored::Integer => LARGEST_INTEGER,
-            Stored::Decimal(decimals) => 10_f64.powi(DIGITS - decimals.cast_signed()),
-            _ => return false,
-        };
-        self.least.is_some_and(|least| least > largest)
-            || self.most.is_some_and(|most| most < -largest)
-    }
-}
+/// Length of a UUID.
+pub const UUID: u32 = 36;
 
 /// Returns whether a name can be used in an expression.
 pub fn is_plain(name: &str) -> bool {

@@ -19,6 +19,7 @@ mod narrowed;
 mod objects;
 mod partitions;
 mod qualified;
+mod ranges;
 mod referred;
 mod rewritten;
 mod sample;

@@ -1,48 +1,8 @@
 //! Columns that refer to other tables: which of their checks the other columns satisfy, and which
 //! of them are unique.
 
-use std::collections::HashSet;
-
 use super::column::{Column, Stored};
-use super::existing::Existing;
-
-/// The columns with unique values, each with its table.
-pub type Distinct = HashSet<(String, String)>;
-
-/// Returns the positions of the references that a check would limit.
-pub fn limited(before: &[Column], after: &[Column]) -> Vec<usize> {
-    let is_limited = |place: &usize| {
-        let (before, after) = (&before[*place], &after[*place]);
-        after.refers.is_some()
-            && !(before.choices == after.choices
-                && before.stored == after.stored
-                && before.days == after.days
-                && before.regex == after.regex
-                && before.after == after.after
-                && (before.least, before.most) == (after.least, after.most)
-                && before.shortest == after.shortest
-                && (before.is_upper, before.is_lower) == (after.is_upper, after.is_lower))
-    };
-    (0..after.len()).filter(is_limited).collect()
-}
-
-/// Reports the checks on references that the columns they refer to don't satisfy.
-pub fn note(tables: &mut [Existing]) {
-    let mut broken = Vec::new();
-    for (place, table) in tables.iter().enumerate() {
-        for (own, check) in &table.limited {
-            if target(own, tables).is_none_or(|target| !satisfies(target, own)) {
-                broken.push((place, check.clone()));
-            }
-        }
-    }
-    for (place, check) in broken {
-        let known = &mut tables[place].broken;
-        if !known.contains(&check) {
-            known.push(check);
-        }
-    }
-}
+use super::existing::{Distinct, Existing};
 
 /// Follows references until a column isn't one. Returns `None` in a cycle.
 fn target<'t>(column: &'t Column, tables: &'t [Existing]) -> Option<&'t Column> {
@@ -83,6 +43,24 @@ fn satisfies(target: &Column, own: &Column) -> bool {
 }
 
 impl Existing {
+    /// Reports the checks on references that the columns they refer to don't satisfy.
+    pub fn note_limited(tables: &mut [Self]) {
+        let mut broken = Vec::new();
+        for (place, table) in tables.iter().enumerate() {
+            for (own, check) in &table.limited {
+                if target(own, tables).is_none_or(|target| !satisfies(target, own)) {
+                    broken.push((place, check.clone()));
+                }
+            }
+        }
+        for (place, check) in broken {
+            let known = &mut tables[place].broken;
+            if !known.contains(&check) {
+                known.push(check);
+            }
+        }
+    }
+
     /// Makes unique references choose each row at most once, and reports those that refer to
     /// columns with equal values.
     pub fn choose_once(&mut self, distinct: &Distinct) {
