@@ -10,6 +10,7 @@ use tokio::runtime::Runtime;
 
 pub(super) use super::error::ClusterError;
 use super::error::server_error;
+use super::sql;
 use super::target::Target;
 use crate::engine::limits::Limits;
 
@@ -22,6 +23,9 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// ClickHouse 18.16 closes idle connections after three seconds, so this has to be shorter.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Maximum number of attempts to list the tables while other processes are dropping theirs.
+const MOST_LISTINGS: u32 = 50;
+
 /// HTTP client for all servers of the cluster.
 pub(super) struct Client {
     pub(super) target: Target,
@@ -62,6 +66,29 @@ impl Client {
     /// Runs a statement and returns the response.
     pub(super) fn execute(&self, server: &Url, statement: &str) -> Result<Vec<u8>, ClusterError> {
         self.execute_for(server, statement, STATEMENT_TIMEOUT)
+    }
+
+    /// Lists the tables of our database whose names begin with `begin`.
+    pub(super) fn table_names(
+        &self,
+        server: &Url,
+        begin: &str,
+    ) -> Result<Vec<String>, ClusterError> {
+        let statement = format!(
+            "SELECT name FROM system.tables WHERE database = {} AND startsWith(name, {}) FORMAT TSV",
+            sql::text(&self.target.database),
+            sql::text(begin)
+        );
+        // ClickHouse 18.16 returns an error if any table is dropped during this query.
+        let mut tries = 0;
+        let answer = loop {
+            tries += 1;
+            match self.execute(server, &statement) {
+                Err(error) if error.is_missing_table() && tries < MOST_LISTINGS => {}
+                answer => break answer?,
+            }
+        };
+        Ok(String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect())
     }
 
     /// Runs a quick lookup. Servers that take too long count as unreachable.

@@ -87,18 +87,13 @@ impl Cluster {
 
     /// Lists all generations, including unfinished ones.
     pub fn generations(&self) -> Result<BTreeSet<u32>, EngineError> {
-        let statement = format!(
-            "SELECT name FROM system.tables WHERE database = {} FORMAT TSV",
-            sql::text(&self.client.target.database)
-        );
-        let answer = self.client.execute(&self.client.target.base, &statement)?;
-        let names = String::from_utf8_lossy(&answer).into_owned();
+        let names = self.client.table_names(&self.client.target.base, "buckets_")?;
         // Dropping a generation isn't atomic, so some of its tables may be missing.
         let number = |name: &str| -> Option<u32> {
             let kinds = ["buckets_files_", "buckets_dead_", "buckets_journal_"];
             kinds.iter().find_map(|kind| name.strip_prefix(kind))?.parse().ok()
         };
-        Ok(names.lines().filter_map(number).collect())
+        Ok(names.iter().filter_map(|name| number(name)).collect())
     }
 
     /// Takes the cluster-wide write lock. If another process has it, the error contains the

@@ -30,8 +30,6 @@ const NAMELESS: Duration = Duration::from_secs(6);
 /// Separates the lock's name from the unique part. [`GRAVE`] replaces it after a takeover.
 const BY: &str = "_by_";
 const GRAVE: &str = "_was_by_";
-/// Maximum number of attempts to list the tables while other processes are dropping theirs.
-const MOST_LOOKS: u32 = 50;
 /// Time to compete with other candidates before giving up.
 const RIVALRY_TIMEOUT: Duration = Duration::from_secs(12);
 
@@ -203,24 +201,9 @@ fn tables(
     lock: &str,
     which: &str,
 ) -> Result<Vec<String>, ClusterError> {
+    let names = client.table_names(server, &format!("buckets_{lock}{which}"))?;
     let database = &client.target.database;
-    let begin = format!("buckets_{lock}{which}");
-    let statement = format!(
-        "SELECT name FROM system.tables WHERE database = {} AND startsWith(name, {}) FORMAT TSV",
-        sql::text(database),
-        sql::text(&begin)
-    );
-    // ClickHouse 18.16 returns an error if any table is dropped during this query.
-    let mut tries = 0;
-    let answer = loop {
-        tries += 1;
-        match client.execute(server, &statement) {
-            Err(error) if error.is_missing_table() && tries < MOST_LOOKS => {}
-            answer => break answer?,
-        }
-    };
-    let names = String::from_utf8_lossy(&answer).into_owned();
-    Ok(names.lines().map(|name| format!("{database}.{name}")).collect())
+    Ok(names.into_iter().map(|name| format!("{database}.{name}")).collect())
 }
 
 /// Looks for other tables. `seen` remembers when we first saw each of the empty ones.

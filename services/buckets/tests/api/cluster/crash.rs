@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{HttpPeer, PeerAnswer, until};
 
-use super::{fresh_number, raw_at};
+use super::{fresh_number, raw_at, tables_beginning};
 use crate::program::{Program, text};
 use crate::public_bucket::{Behaviour, PublicBucket};
 
@@ -49,8 +49,7 @@ impl OnCluster {
     }
 
     fn tables(&self) -> Vec<String> {
-        let named = format!("SELECT name FROM system.tables WHERE database = '{}'", self.database);
-        raw_at(&self.servers[0], &named).lines().map(str::to_owned).collect()
+        tables_beginning(&self.servers[0], &self.database, "")
     }
 }
 

@@ -8,7 +8,7 @@ use buckets::engine::{
 
 use buckets::model::{Attribute, FileQuery};
 
-use super::{Table, all_of, named, raw, words};
+use super::{Table, all_of, first_server, named, raw, tables_beginning, words};
 
 #[test]
 fn replace_drops_old_files_of_named_buckets_only() {
@@ -260,9 +260,7 @@ fn writer_without_lock_deletes_nothing() {
     assert!(matches!(writer.remove(1, 2, None, None), Err(EngineError::Locked(_))));
     drop(writer);
     let lock = table.throwaway.cluster.lock("a test").unwrap();
-    let of_lock = "SELECT name FROM system.tables WHERE database = 'default' \
-                   AND startsWith(name, 'buckets_lock_by_')";
-    for name in raw(of_lock).lines() {
+    for name in tables_beginning(&first_server(), "default", "buckets_lock_by_") {
         raw(&format!("DROP TABLE IF EXISTS default.{name}"));
     }
     let generation = table.throwaway.generation;
@@ -299,10 +297,7 @@ impl Lease {
     /// Returns the names of all lock tables of the generation.
     fn all(table: &Table) -> Vec<String> {
         let begin = format!("buckets_writer_{}_", table.throwaway.generation);
-        let names = format!(
-            "SELECT name FROM system.tables WHERE database = 'default' AND startsWith(name, '{begin}')"
-        );
-        raw(&names).lines().map(str::to_owned).collect()
+        tables_beginning(&first_server(), "default", &begin)
     }
 }
 
