@@ -5,7 +5,7 @@ use database::{DatabaseError, Db, Pools};
 
 use crate::engine::{Journal, Publish};
 use crate::store::load_runs::{self, LoadRun};
-use crate::store::{buckets, crawls, generations, removals};
+use crate::store::{buckets, crawl_listings, generations, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits. Only
 /// the process that executed the run has its complete `report`. All others record the counts from
@@ -81,7 +81,7 @@ fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseE
     let (listing, generation) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
         let is_named = |id: u64| published.buckets.iter().any(|bucket| bucket.id == id);
         let mut listing = Vec::new();
-        for (crawl, address) in crawls::listing(db, published.begun_at, now)? {
+        for (crawl, address) in crawl_listings::listing(db, published.begun_at, now)? {
             if buckets::by_address(db, &address)?.is_some_and(|bucket| is_named(bucket.id)) {
                 listing.push(crawl);
             }
@@ -90,7 +90,8 @@ fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseE
     })?;
     let begun = (generation, published.begun_at);
     for crawl in listing {
-        pools.write_blocking(|db| crawls::confirm(db, crawl, &published.confirmed, begun))?;
+        pools
+            .write_blocking(|db| crawl_listings::confirm(db, crawl, &published.confirmed, begun))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::context::JobContext;
 use super::error::JobError;
 use super::options::LoadOptions;
 use crate::engine::NamedBucket;
-use crate::store::{buckets, crawls, load_runs};
+use crate::store::{buckets, crawl_listings, load_runs};
 
 /// Returns the `named` buckets that other crawls are listing, and the time at which the run's own
 /// listing began. Crawls that started listing before that time don't know about the run's files, so
@@ -28,7 +28,7 @@ pub(super) fn listed_meanwhile(
             None => load_runs::find(db, run)?.map_or(now, |run| run.started_at),
         };
         let mut found = HashSet::new();
-        for (_, address) in crawls::listing(db, begun, now)? {
+        for (_, address) in crawl_listings::listing(db, begun, now)? {
             let id = buckets::by_address(db, &address)?.map(|bucket| bucket.id);
             let is_named = |id: &u64| named.binary_search_by_key(id, |bucket| bucket.id).is_ok();
             found.extend(id.filter(is_named));

@@ -1,4 +1,4 @@
-//! Claims that processes make on crawls.
+//! Claims that processes make on crawls: taking, renewing and releasing the lease.
 
 use std::collections::HashMap;
 
@@ -92,4 +92,43 @@ pub fn claim_one(
         crawl_turns::note(db, KeyCrawl { key: *key, bucket, prefix }, now)?;
     }
     Ok(found)
+}
+
+/// A crawl and the process that has claimed it. Updates through this have no effect if the crawl
+/// was removed or taken over by another process.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    pub id: i64,
+    /// Random name of the process that has the lease.
+    pub holder: &'a str,
+}
+
+/// Updates a claimed crawl. Returns `false` if this process no longer has it. This is a macro
+/// because Diesel's types would get too long.
+macro_rules! update_held {
+    ($db:expr, $held:expr, $changes:expr) => {{
+        let Held { id, holder } = $held;
+        let own = crawl::table.find(id).filter(crawl::holder.eq(holder));
+        let changed = diesel::update(own).set($changes).execute($db)?;
+        Ok::<bool, DatabaseError>(changed > 0)
+    }};
+}
+
+pub(super) use update_held;
+
+/// Renews the lease.
+pub fn renew(db: &mut Db, held: Held<'_>, until: i64) -> Result<bool, DatabaseError> {
+    update_held!(db, held, crawl::lease_until.eq(until))
+}
+
+/// Returns `true` if the process still has the crawl.
+pub fn is_held(db: &mut Db, Held { id, holder }: Held<'_>) -> Result<bool, DatabaseError> {
+    let own = crawl::table.find(id).filter(crawl::holder.eq(holder));
+    let found: Option<i64> = own.select(crawl::id).first(db).optional()?;
+    Ok(found.is_some())
+}
+
+/// Gives up the lease. Returns `false` if another process has it.
+pub fn release(db: &mut Db, held: Held<'_>) -> Result<bool, DatabaseError> {
+    update_held!(db, held, crawl::holder.eq(None::<String>))
 }

@@ -6,6 +6,7 @@ pub(crate) mod buckets;
 pub(crate) mod crawl_claims;
 pub(crate) mod crawl_confirmations;
 pub(crate) mod crawl_etags;
+pub(crate) mod crawl_listings;
 pub mod crawl_pages;
 pub(crate) mod crawl_turns;
 pub(crate) mod crawls;

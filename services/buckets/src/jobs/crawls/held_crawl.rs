@@ -10,8 +10,8 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::write_session::new_name;
 use crate::model::package::Capability;
-use crate::store::crawl_claims::{self, Claim};
-use crate::store::crawls::{self, Crawl, Held};
+use crate::store::crawl_claims::{self, Claim, Held};
+use crate::store::crawls::Crawl;
 use crate::store::packages;
 
 /// Heartbeats per lease.
@@ -74,7 +74,8 @@ impl HeldCrawl {
             while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 let until = context.clock.unix().saturating_add_unsigned(seconds);
                 let held = Held { id, holder: &holder };
-                let renewed = context.pools.write_blocking(|db| crawls::renew(db, held, until));
+                let renewed =
+                    context.pools.write_blocking(|db| crawl_claims::renew(db, held, until));
                 if let Err(error) = renewed {
                     log::warn!("the lease of crawl {id} cannot be renewed: {error}");
                 }
@@ -120,7 +121,7 @@ impl Drop for HeldCrawl {
             drop(end);
             let _ = thread.join();
         }
-        match self.update(crawls::release) {
+        match self.update(crawl_claims::release) {
             Ok(()) | Err(JobError::Taken(_)) => {}
             Err(error) => log::warn!("crawl {} cannot be released: {error}", self.crawl.id),
         }

@@ -13,7 +13,8 @@ use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Listing, PageSink, Place, Refusal, RemoteOptions, read_pages};
 use crate::jobs::stored_listing::compressed;
 use crate::model::file_etag::FileEtag;
-use crate::store::crawls::{self, Crawl, LONGEST_PAUSE, ListedPage};
+use crate::store::crawl_listings::{self, LONGEST_PAUSE, ListedPage};
+use crate::store::crawls::Crawl;
 use crate::store::{crawl_etags, crawl_pages};
 
 /// Maximum number of pages in a listing.
@@ -43,7 +44,7 @@ pub(super) fn list_bucket(
             (crawl.listing, crawl.pages, crawl.is_listed) = (crawl.listing + 1, 0, false);
             (crawl.begun_at, crawl.broken) = (now, None);
             let listing = crawl.listing;
-            held.update(|db, held| crawls::begin_listing(db, held, listing, now))?;
+            held.update(|db, held| crawl_listings::begin_listing(db, held, listing, now))?;
             None
         }
     };
@@ -78,7 +79,7 @@ pub(super) fn list_bucket(
     read?;
     if let Some(reason) = broken {
         if refusal.is_none() {
-            held.update(|db, held| crawls::end_listing(db, held, &reason))?;
+            held.update(|db, held| crawl_listings::end_listing(db, held, &reason))?;
         }
         held.crawl.broken = Some(reason);
     }
@@ -140,7 +141,7 @@ impl PageSink for Pages<'_> {
         }
         let at = (self.held.crawl.listing, self.pages);
         let page = ListedPage { body: &body, etags: &etags, place: &place };
-        self.held.update(|db, held| crawls::add_page(db, held, at, page, now))?;
+        self.held.update(|db, held| crawl_listings::add_page(db, held, at, page, now))?;
         self.pages += 1;
         let is_over = || self.begun.elapsed() > self.options.of_keys.turn;
         let is_long = key.is_some() && next.is_some() && is_over();

@@ -21,7 +21,7 @@ use crate::jobs::stored_listing::StoredListing;
 use crate::model::id_ranges::IdRanges;
 use crate::store::crawls::{self, Crawl};
 use crate::store::load_runs::{self, LoadRun};
-use crate::store::{buckets, crawl_confirmations, generations};
+use crate::store::{buckets, crawl_claims, crawl_confirmations, crawl_listings, generations};
 
 /// Time to wait while another command is writing.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -114,13 +114,13 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
 /// crawls of a prefix could prevent longer crawls from ever being published and from removing
 /// deleted files.
 fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobError> {
-    held.update(crawls::is_held)?;
+    held.update(crawl_claims::is_held)?;
     held.check_key()?;
     let crawl = &held.crawl;
     let (times, begun, current) =
         context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             let times = buckets::publish_times(db, &crawl.bucket)?;
-            Ok((times, crawls::begun(db, crawl.id)?, generations::read(db)?.generation))
+            Ok((times, crawl_listings::begun(db, crawl.id)?, generations::read(db)?.generation))
         })?;
     if times.replaced.is_some_and(|at| at > crawl.begun_at) {
         let why = "another run has loaded the bucket since its listing started";

@@ -17,8 +17,8 @@ use crate::jobs::load::abort_stopped_crawl;
 use crate::jobs::options::CheckpointPolicy;
 use crate::jobs::reasons::{printable, shortened};
 use crate::jobs::remote::{Refusal, RemoteOptions};
-use crate::store::crawls::{self, RunEnd};
-use crate::store::{buckets, generations, removals};
+use crate::store::crawl_listings::{self, RunEnd};
+use crate::store::{buckets, crawls, generations, removals};
 
 /// Seconds before retrying after a temporary failure.
 const AGAIN: i64 = 60;
@@ -135,7 +135,7 @@ fn run_held(
     if !held.may_run()? {
         let text = format!("paused: {NO_KEY}");
         held.update(|db, held| {
-            let is_held = crawls::put_off(db, held, (started, started), &text)?;
+            let is_held = crawl_listings::put_off(db, held, (started, started), &text)?;
             Ok(is_held && crawls::set_paused(db, held.id, true)?)
         })?;
         return Ok(CrawlOutcome::failed(held, text));
@@ -252,7 +252,7 @@ fn finish(
 fn put_off(context: &JobContext, held: &HeldCrawl, outcome: &str) -> Result<(), JobError> {
     let now = context.clock.unix();
     let (text, again) = (stored(outcome), now.saturating_add(AGAIN));
-    held.update(|db, held| crawls::put_off(db, held, (now, again), &text))
+    held.update(|db, held| crawl_listings::put_off(db, held, (now, again), &text))
 }
 
 /// Returns the outcome to record for a failure. Since keys can read the outcomes of their crawls,
@@ -299,7 +299,7 @@ fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(),
     let (text, keeps_etags) = (stored(outcome), run == Run::Complete);
     let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags };
     held.update(|db, held_crawl| {
-        let is_held = crawls::record(db, held_crawl, end)?;
+        let is_held = crawl_listings::record(db, held_crawl, end)?;
         if is_held && is_answered && buckets::show(db, &held.crawl.bucket)? {
             generations::touch(db)?;
         }
@@ -329,7 +329,7 @@ fn refuse(
     let due_at = started.saturating_add(crawl.every_seconds);
     let end = RunEnd { started, due_at, outcome: &text, gone_since, keeps_etags: false };
     held.update(|db, held_crawl| -> Result<bool, DatabaseError> {
-        let is_held = crawls::record(db, held_crawl, end)?;
+        let is_held = crawl_listings::record(db, held_crawl, end)?;
         if is_held && hides && buckets::hide(db, &crawl.bucket, started)? {
             generations::touch(db)?;
             log::warn!("{} is hidden: it was refused for {days} days", crawl.bucket);
