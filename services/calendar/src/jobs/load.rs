@@ -10,13 +10,11 @@
 use std::fmt;
 use std::io::BufRead;
 
-use anyhow::Context;
-use batch::{BoundedLines, ProgressReporter, Unit};
 use database::{BulkWriter, Db, transaction};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::dry_run::dry_run;
+use super::load_batches::{BATCH, Batches, Parsed, Source, json_lines};
 use super::spreadsheet::{DateOrder, TableRows};
 use super::writer_queue::writer_queue;
 use crate::app::{
@@ -27,15 +25,6 @@ use crate::model::role::User;
 use crate::state::State;
 use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
-
-/// Maximum line length in bytes. Twice the limit for a request body.
-const LONGEST_LINE: usize = 2 << 20;
-
-/// Lines per transaction. Other writers have to wait until the transaction commits.
-const BATCH: usize = 250;
-
-/// Size in bytes at which no more lines are added to a batch.
-const BATCH_BYTES: usize = 4 << 20;
 
 /// Lines per transaction of a [`BulkWriter`].
 const BULK: u64 = 100_000;
@@ -177,10 +166,6 @@ fn bulk_writer(state: &State, options: LoadOptions) -> anyhow::Result<Option<Bul
     Ok(BulkWriter::open(&state.pools)?)
 }
 
-fn json_lines<R: BufRead>(lines: R) -> JsonLines<R> {
-    JsonLines(BoundedLines::new(lines, LONGEST_LINE))
-}
-
 fn load_with(
     state: &State,
     source: impl Source,
@@ -188,12 +173,7 @@ fn load_with(
     bulk: Option<BulkWriter>,
 ) -> anyhow::Result<Loaded> {
     let writer = state.pools.read_blocking(first_user)?;
-    let mut batches = Batches {
-        source,
-        progress: ProgressReporter::new("loading", Unit::Items("lines"), None),
-        loaded: 0,
-        bytes: 0,
-    };
+    let mut batches = Batches::new(source);
     let (mut loaded, mut moved) = (Loaded::default(), MovedEvents::default());
     let mut write =
         |db: &mut Db, batch: &[Parsed]| write(state, db, &writer, batch, (options, &mut moved));
@@ -264,74 +244,6 @@ fn load_batches(
         let Some((last, _)) = batch.last() else { return Ok(()) };
         loaded.add(load_batch(&batch)?);
         batches.loaded = *last;
-    }
-}
-
-/// A line number, with the parsed line or the error from parsing it.
-type Parsed = (u64, Result<Params, String>);
-
-/// The number, content and length in bytes of a line. Blank lines have no content.
-type SourceLine = (u64, Option<Result<Params, String>>, usize);
-
-/// An input to load, line by line.
-trait Source {
-    /// Returns the next line, or `None` at the end.
-    fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;
-}
-
-/// JSON objects, one per line.
-struct JsonLines<R>(BoundedLines<R>);
-
-impl<R: BufRead> Source for JsonLines<R> {
-    fn next(&mut self) -> anyhow::Result<Option<SourceLine>> {
-        let Some((number, line)) = self.0.next_line().context("cannot be read")? else {
-            return Ok(None);
-        };
-        Ok(Some(match line.text() {
-            Ok(text) if text.trim().is_empty() => (number, None, 0),
-            Ok(text) => (number, Some(parse(text)), text.len()),
-            Err(error) => (number, Some(Err(error.to_string())), 0),
-        }))
-    }
-}
-
-impl<R: BufRead> Source for TableRows<R> {
-    fn next(&mut self) -> anyhow::Result<Option<SourceLine>> {
-        let row = TableRows::next(self)?;
-        Ok(row.map(|(number, params, length)| (number, Some(params), length)))
-    }
-}
-
-/// Collects lines into batches.
-struct Batches<S> {
-    source: S,
-    progress: ProgressReporter,
-    /// Number of the last loaded line.
-    loaded: u64,
-    /// Number of bytes read.
-    bytes: usize,
-}
-
-impl<S: Source> Batches<S> {
-    /// Returns the next batch of non-blank lines, or an empty batch at the end.
-    fn next(&mut self) -> anyhow::Result<Vec<Parsed>> {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while batch.len() < BATCH && bytes < BATCH_BYTES {
-            let Some((number, parsed, length)) = self.source.next()? else { break };
-            self.progress.set(number);
-            bytes += length;
-            self.bytes += length;
-            batch.extend(parsed.map(|parsed| (number, parsed)));
-        }
-        Ok(batch)
-    }
-}
-
-fn parse(text: &str) -> Result<Params, String> {
-    match serde_json::from_str(text) {
-        Ok(value @ Value::Object(_)) => Ok(Params::from_json(value)),
-        Ok(_) => Err("is not a JSON object".to_owned()),
-        Err(error) => Err(format!("is not valid JSON: {error}")),
     }
 }
 

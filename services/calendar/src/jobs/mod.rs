@@ -7,6 +7,7 @@ mod first_start;
 mod import;
 mod import_site;
 mod load;
+mod load_batches;
 mod publish;
 mod purge;
 mod series;
