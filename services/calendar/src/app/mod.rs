@@ -46,6 +46,7 @@ pub(crate) mod series_extension;
 mod series_names;
 pub(crate) mod series_plans;
 mod series_removal;
+mod series_shifts;
 mod series_writes;
 mod site_writes;
 mod slugs;
