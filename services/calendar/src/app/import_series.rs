@@ -10,7 +10,7 @@ use super::series;
 use super::series_creation::name_of;
 use super::series_dates::span_of;
 use super::series_names::{free_name, give_slug};
-use super::series_plans::{ended_before, from_on, occurrences_among};
+use super::series_parts::{ended_before, from_on, occurrences_among};
 use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::{Entry, Occurrence, Repetition};

@@ -7,7 +7,9 @@ use super::interrupt::Interrupt;
 use super::load_lookup::{find_by_external_id, find_by_slug, find_former_first, find_renamed};
 use super::moved_events::MovedEvents;
 use super::undone::Undone;
-use super::{event_writes, linked_writes, series_creation, series_plans, series_writes, terms};
+use super::{
+    event_writes, linked_writes, series_creation, series_parts, series_plans, series_writes, terms,
+};
 use crate::error::Error;
 use crate::model::change::{EventChange, Publication};
 use crate::model::event::{Event, Links};
@@ -221,7 +223,7 @@ fn from_here_on(old: &Event, place: &InSeries, change: EventChange) -> Result<Ev
     // During a repeated hour, an unchanged start keeps its instant.
     let new = change.schedule.start.and_then(|_| old.schedule.changed(&change.schedule).ok());
     let is_moved = new.is_some_and(|new| new.start_utc != old.schedule.start_utc);
-    let rest = series_plans::from_on(plan, occurrence);
+    let rest = series_parts::from_on(plan, occurrence);
     let is_same = rest.is_some_and(|rest| series_plans::is_recurrence_of(&rest, recurrence));
     Ok(match is_same && !is_moved {
         true => EventChange { recurrence: None, ..change },

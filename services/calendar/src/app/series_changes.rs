@@ -7,7 +7,7 @@ use database::Db;
 use super::event_writes;
 use super::series_creation::require;
 use super::series_dates::span_in;
-use super::series_plans::occurrences_among;
+use super::series_parts::occurrences_among;
 use super::series_shifts::Shift;
 use super::slugs::remember;
 use super::subscribed_series::is_named_by_file;

@@ -2,7 +2,7 @@
 
 use database::Db;
 
-use super::series_plans::ended_before;
+use super::series_parts::ended_before;
 use super::subscribed_series::is_named_by_file;
 use super::{erasure, event_writes};
 use crate::error::Error;

@@ -12,7 +12,8 @@ use super::series_creation::{
     begin, exclude_forbidden, expanded, listed_uid, name_of, new_series, require, slug_as_date,
 };
 use super::series_dates::span_of;
-use super::series_plans::{invalid, is_recurrence_of, plan_of, split};
+use super::series_parts::split;
+use super::series_plans::{invalid, is_recurrence_of, plan_of};
 use super::series_removal::{reached, remove};
 use super::series_shifts::Shift;
 use super::subscribed_series::{FileNames, is_named_by_file, moving_along, note_new};

@@ -10,7 +10,7 @@ use database::{DatabaseError, Db};
 use serde::Serialize;
 
 use super::columns::{COLUMNS, Column, ID, SEPARATOR, escaped, inert};
-use crate::app::series_plans;
+use crate::app::series_parts;
 use crate::model::event::{Event, Links};
 use crate::model::event_status::EventStatus;
 use crate::model::included::InSeries;
@@ -132,7 +132,7 @@ fn recurrence_of(
     if carrier != Some(membership.event) {
         return Ok(String::new());
     }
-    let rest = series_plans::from_on(&series.plan, membership.occurrence);
+    let rest = series_parts::from_on(&series.plan, membership.occurrence);
     Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
@@ -148,7 +148,7 @@ fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), Database
         let in_table = all.iter().filter(|one| !one.status.is_trashed() && one.password.is_none());
         let in_table: HashSet<i64> = in_table.map(|one| one.id).collect();
         for member in members.iter().filter(|member| in_table.contains(&member.event)) {
-            let begins = series_plans::from_on(&series.plan, member.occurrence).is_some();
+            let begins = series_parts::from_on(&series.plan, member.occurrence).is_some();
             if begins && !has_own_dates(member) {
                 return Ok((Some(member.event), is_first));
             }
