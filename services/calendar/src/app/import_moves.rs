@@ -12,7 +12,7 @@ use crate::model::series::{Membership, Series};
 use crate::model::slug::TRASHED;
 use crate::model::subscription::Part;
 use crate::model::zone::Zone;
-use crate::store::{events, imported, links, series, slugs, subscribed_events};
+use crate::store::{events, external_ids, imported, links, series, slugs, subscribed_events};
 
 /// An event that belonged to the series in earlier files.
 struct Known {
@@ -71,7 +71,7 @@ pub fn rename(
     let subscription = subscriber.as_ref().map(|subscriber| subscriber.id());
     // Feeds identify events by their external ids, so each event continues from the last revision
     // under its new id.
-    let revisions = events::revisions(db, &entry.uid)?;
+    let revisions = external_ids::revisions(db, &entry.uid)?;
     // Free all external ids first.
     for (number, (one, _)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &one.name), &format!("#{number}"))?;
@@ -82,7 +82,7 @@ pub fn rename(
         if let Some(id) = one.id
             && events::find_by_external_id(db, name)?.is_none()
         {
-            events::rename(db, id, name)?;
+            external_ids::rename(db, id, name)?;
             if let Some(least) = revisions.get(name) {
                 events::raise_revisions(db, id, *least)?;
             }
@@ -109,7 +109,7 @@ fn give(
 ) -> Result<(), Error> {
     match (event, subscription) {
         (Some(event), _) => {
-            events::forget_external_id(db, event)?;
+            external_ids::forget(db, event)?;
             subscribed_events::rename(db, event, new)?;
         }
         (None, Some(subscription)) => {
@@ -134,7 +134,7 @@ fn known(
     };
     let members: HashSet<i64> = members.iter().map(|member| member.event).collect();
     let mut known = Vec::new();
-    for (id, name, start_utc) in events::of_uid(db, uid)? {
+    for (id, name, start_utc) in external_ids::of_uid(db, uid)? {
         let key = match Entry::moment_of(uid, &name) {
             Some(key) => Some(key).filter(|_| entry.has_occurrence(&name)).map(str::to_owned),
             None => imported::find(db, id)?.moment,

@@ -13,7 +13,7 @@ use crate::model::event::Event;
 use crate::model::revision::Revision;
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::store::series as stored;
-use crate::store::{events, imported};
+use crate::store::{events, external_ids, imported};
 
 /// Returns the ids of overrides that came from earlier files and are newer than the series itself.
 pub fn later_overrides(
@@ -121,7 +121,7 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     }
     let Some((from, below)) = Entry::keys_around(day) else { return Ok(None) };
     let names = [from, below].map(|key| Entry::occurrence_id(uid, &key));
-    for event in events::in_range_of_external_ids(db, &names[0], &names[1])? {
+    for event in external_ids::in_range(db, &names[0], &names[1])? {
         if let Some(known) = &event.external_id
             && Entry::moment_of(uid, known).is_some_and(|moment| is_of_day(&event, moment))
         {

@@ -23,7 +23,7 @@ use crate::model::subscription::Part;
 use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
-use crate::store::{events, imported, series_due, series_origins, subscribed_events};
+use crate::store::{events, external_ids, imported, series_due, series_origins, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
@@ -115,7 +115,7 @@ fn keep(
             most: i64::try_from(most).unwrap_or(i64::MAX),
             made_until,
             due_utc,
-            sequence: events::most_revisions(db, &entry.uid)?,
+            sequence: external_ids::most_revisions(db, &entry.uid)?,
             modified_utc: 0,
         };
         let new = stored::insert(db, &new)?;
@@ -145,7 +145,7 @@ fn begin_with(
 ) -> Result<(), Error> {
     series_origins::begin(db, series.id, own.id)?;
     if own.external_id.is_none() {
-        events::rename(db, own.id, &series.uid)?;
+        external_ids::rename(db, own.id, &series.uid)?;
         own.external_id = Some(series.uid.clone());
     }
     let stem = own.slug.strip_suffix(slug::TRASHED).unwrap_or(&own.slug);
@@ -492,7 +492,7 @@ fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Res
     }
     let sequence = stored::sequence(db, series)?;
     stored::update(db, &Series { sequence, ..series.clone() })?;
-    events::rename(db, event, &name)?;
+    external_ids::rename(db, event, &name)?;
     subscribed_events::rename(db, event, &name)?;
     Ok(true)
 }

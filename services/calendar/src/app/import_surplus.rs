@@ -13,7 +13,7 @@ use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::ical::Entry;
 use crate::model::event::Event;
-use crate::store::{events, subscribed_events};
+use crate::store::{events, external_ids, subscribed_events};
 use crate::wire::dates::written;
 use crate::wire::import::ImportErrorJson;
 
@@ -102,7 +102,7 @@ impl Surplus<'_> {
     /// includes occurrences that belonged to it when the import started.
     fn find(&self, db: &mut Db) -> Result<Vec<Missing>, Error> {
         let selection = (self.now, self.entry.is_cancelled);
-        let mut found = events::later_occurrences(db, &self.entry.uid, selection)?;
+        let mut found = external_ids::later_occurrences(db, &self.entry.uid, selection)?;
         found.retain(|(_, name)| {
             !self.is_in_file(name) && self.subscriber.is_none_or(|one| one.has(name))
         });

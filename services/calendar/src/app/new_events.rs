@@ -26,7 +26,9 @@ use crate::model::term::{Taxonomy, TermRef};
 use crate::model::{search, slug};
 use crate::state::State;
 use crate::store::sql::TEXTS;
-use crate::store::{self, event_statuses, events, imported, linked_posts, terms, text_lengths};
+use crate::store::{
+    self, event_statuses, events, external_ids, imported, linked_posts, terms, text_lengths,
+};
 use crate::wire::params::Params;
 use crate::wire::term_input::plain_name;
 
@@ -84,7 +86,7 @@ fn read(
     let events = events.map_while(|params| Some((*params, external_id(params).ok()?)));
     let events: Vec<(&Params, Option<String>)> = events.collect();
     let ids: Vec<&str> = events.iter().filter_map(|(_, id)| id.as_deref()).collect();
-    let known = events::known_external_ids(db, &ids)?;
+    let known = external_ids::known(db, &ids)?;
     let (mut steps, mut own_ids, mut names) = (Vec::new(), HashSet::new(), HashSet::new());
     for (params, id) in events {
         let is_known = id.as_ref().is_some_and(|id| known.contains(id));

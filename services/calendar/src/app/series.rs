@@ -14,7 +14,7 @@ use crate::model::schedule::Schedule;
 use crate::model::series::{DATES, FIELDS, Membership, STATUS, Series, SeriesLimits, Shared};
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
-use crate::store::{event_statuses, events, links, series, slugs};
+use crate::store::{event_statuses, events, external_ids, links, series, slugs};
 
 /// Number of events to read at once when looking for the shared fields.
 const AT_ONCE: usize = 20;
@@ -204,7 +204,7 @@ pub fn make_missing(
             (Some(_), Some(_)) => continue,
             // An event that left the series still has this external id. It may be in the trash.
             (Some(event), None) => {
-                events::rename(db, event.id, &name)?;
+                external_ids::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
                 let changed = bring_back(db, event.id, (template, &planned, parent), now)?;
                 series::join(db, &place(event.id, changed))?;

@@ -18,7 +18,7 @@ use crate::model::series::{DATES, Membership, Series, Shared};
 use crate::model::slug::TRASHED;
 use crate::model::subscription::Parts;
 use crate::store::series as stored;
-use crate::store::{event_statuses, events, slugs, sql, subscribed_events};
+use crate::store::{event_statuses, events, external_ids, slugs, sql, subscribed_events};
 
 /// A change to several events in a series.
 pub struct SeriesChange<'a> {
@@ -95,14 +95,14 @@ impl SeriesChange<'_> {
         let former = if is_renaming { former_events(db, &was, &members)? } else { Vec::new() };
         // Feeds identify events by their external ids, so each event continues from the last
         // revision under its new id.
-        let revisions = events::revisions(db, &was.uid)?;
+        let revisions = external_ids::revisions(db, &was.uid)?;
         let places = self.places(db, &members, shift)?;
         let moved: Vec<i64> = members.iter().map(|one| shift.moved(one.occurrence)).collect();
         let planned = occurrences_among(&self.series.plan, &moved);
         stored::clear(db, self.series.id)?;
         if is_renaming {
             for member in members.iter().chain(&former) {
-                events::forget_external_id(db, member.event)?;
+                external_ids::forget(db, member.event)?;
             }
         }
         let mut dropped = Vec::new();
@@ -139,7 +139,7 @@ impl SeriesChange<'_> {
                 {
                     // If the other event had no id, feeds could cancel the series along with it.
                     let own = sql::random_id(db)?;
-                    events::rename(db, other.id, &own)?;
+                    external_ids::rename(db, other.id, &own)?;
                 }
                 let least = revisions.get(&name).copied().unwrap_or_default();
                 new.event.sequence = new.event.sequence.max(least);
@@ -236,7 +236,7 @@ fn former_events(
     members: &[Membership],
 ) -> Result<Vec<Membership>, Error> {
     let mut former = Vec::new();
-    for (event, name, _) in events::of_uid(db, &series.uid)? {
+    for (event, name, _) in external_ids::of_uid(db, &series.uid)? {
         let occurrence =
             Entry::moment_of(&series.uid, &name).and_then(|key| series.plan.moment(key));
         let is_other = !members.iter().any(|member| member.event == event);

@@ -25,7 +25,7 @@ use crate::model::subscription::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::series as stored;
-use crate::store::{events, series_origins, slugs, sql, webhooks};
+use crate::store::{events, external_ids, series_origins, slugs, sql, webhooks};
 
 /// Creates an event and, if it repeats, the rest of its series.
 pub fn create(
@@ -194,7 +194,7 @@ pub fn exclude_forbidden(
     let former_uid = occurrence_of(&series.uid).map(|(uid, _)| uid.to_owned());
     let mut forbidden = Vec::new();
     for uid in former_uid.iter().chain([&series.uid]) {
-        let known = events::of_uid(db, uid)?;
+        let known = external_ids::of_uid(db, uid)?;
         let ids: Vec<i64> = known.iter().map(|(id, ..)| *id).collect();
         let members: HashMap<i64, i64> = stored::ids_of_events(db, &ids)?.into_iter().collect();
         for (id, name, _) in known {

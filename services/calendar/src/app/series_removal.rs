@@ -12,7 +12,7 @@ use crate::model::notice::series_body;
 use crate::model::role::{self, User};
 use crate::model::series::{Membership, Reach, Series};
 use crate::store::series as stored;
-use crate::store::{events, webhooks};
+use crate::store::{events, external_ids, webhooks};
 
 /// Returns the events that a request applies to. Fails unless the caller may change all of them.
 pub fn reached(
@@ -84,5 +84,5 @@ fn hand_on_uid(db: &mut Db, series: &Series, members: &[Membership]) -> Result<(
     if events::find_by_external_id(db, &series.uid)?.is_some() || is_named_by_file(db, series)? {
         return Ok(());
     }
-    Ok(events::rename(db, first.event, &series.uid)?)
+    Ok(external_ids::rename(db, first.event, &series.uid)?)
 }

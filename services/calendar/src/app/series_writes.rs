@@ -28,7 +28,7 @@ use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series}
 use crate::model::status::Status;
 use crate::model::subscription::{Part, Parts};
 use crate::store::series as stored;
-use crate::store::{events, sql, subscribed_events, webhooks};
+use crate::store::{events, external_ids, sql, subscribed_events, webhooks};
 
 /// Changes an event and, if requested, other events in its series.
 pub fn update(
@@ -234,7 +234,7 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     for member in members {
         stored::join(db, &Membership { series: new.id, ..member.clone() })?;
         if !is_named_by_file {
-            events::rename(db, member.event, &new.external_id(member.occurrence))?;
+            external_ids::rename(db, member.event, &new.external_id(member.occurrence))?;
         }
     }
     if let Some(first) = members.iter().find(|member| member.occurrence == moment) {

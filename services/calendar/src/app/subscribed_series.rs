@@ -12,7 +12,7 @@ use crate::model::series::{DATES, Membership, Plan, Series};
 use crate::model::series_ids::{key_of, occurrence_of};
 use crate::model::subscription::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
-use crate::store::{events, imported, series, sql, subscribed_events};
+use crate::store::{events, external_ids, imported, series, sql, subscribed_events};
 
 /// Number of recent events from which to derive the format of external ids.
 const RECENT: i64 = 20;
@@ -137,7 +137,7 @@ pub fn note_new(
             // A moved event has this external id from a file. Files never contain ids chosen here.
             None => {
                 let own = sql::random_id(db)?;
-                events::rename(db, event.id, &own)?;
+                external_ids::rename(db, event.id, &own)?;
                 (own, changed.with(&Parts::of([Part::Dates])))
             }
         };

@@ -17,7 +17,7 @@ use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{Parts, Subscription};
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::zone::Zone;
-use crate::store::{events, imported, linked_posts, subscribed_events, terms, users};
+use crate::store::{events, external_ids, imported, linked_posts, subscribed_events, terms, users};
 
 /// The reason for skipping an entry whose UID belongs to an event outside the subscription.
 const FOREIGN: &str = "an event outside this subscription has its UID; it was skipped";
@@ -222,7 +222,7 @@ impl Subscriber {
 fn named_by(db: &mut Db, uid: &str) -> Result<Vec<i64>, Error> {
     Ok(match events::find_by_external_id(db, uid)? {
         Some(event) => vec![event.id],
-        None => events::of_uid(db, uid)?.into_iter().map(|(id, ..)| id).collect(),
+        None => external_ids::of_uid(db, uid)?.into_iter().map(|(id, ..)| id).collect(),
     })
 }
 

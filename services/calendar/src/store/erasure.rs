@@ -7,7 +7,7 @@ use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
 use super::{
-    events, imported, links, series, series_names, series_revisions, site_items, slugs,
+    external_ids, imported, links, series, series_names, series_revisions, site_items, slugs,
     subscribed_events, terms,
 };
 use crate::model::event::{Event, Links};
@@ -35,7 +35,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     if let Some(name) = &event.external_id {
         // The revision of a UID is shared by all events of its series.
         let uid = occurrence_of(name).map_or(&**name, |(uid, _)| uid);
-        let is_last = !events::has_others_of_uid(db, uid, id)?;
+        let is_last = !external_ids::has_others_of_uid(db, uid, id)?;
         if is_last || name != uid {
             imported::forget_revision(db, name)?;
         }

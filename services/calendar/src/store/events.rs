@@ -1,15 +1,14 @@
 //! Event rows. Whenever a row changes, the data derived from it is updated in the same transaction.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use database::{Backend, DatabaseError, Db, on_backend};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 
 use super::among_ids::among;
 use super::event_index::{log_change, log_new};
 use super::schema::events;
-use super::sql::{Sql, TEXTS, TextRow};
+use super::sql::{Sql, TextRow};
 use super::{changes, entities, event_moves, imported, links, series, terms, webhooks};
 use crate::model::event::{Event, Links};
 use crate::model::html;
@@ -158,57 +157,6 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
     Ok(row.map(Event::from))
 }
 
-/// Returns the ids and external ids of the event with this UID and its occurrences, limited to
-/// those that start after `later_than` and aren't trashed. For a cancellation, events already
-/// cancelled by a file are left out.
-pub fn later_occurrences(
-    db: &mut Db,
-    uid: &str,
-    (later_than, is_cancelling): (i64, bool),
-) -> Result<Vec<(i64, String)>, DatabaseError> {
-    let text = "select id, ical_uid as text from events where (ical_uid = ";
-    let mut sql = Sql::new(db, text);
-    sql.bind(uid.to_owned()).push(" or ");
-    // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.
-    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
-    sql.push(") and status <> 'trash' and start_utc > ");
-    sql.value(later_than);
-    if is_cancelling {
-        sql.push(" and not exists (select 1 from imported_events where event_id = id");
-        sql.push(" and is_cancelled = true)");
-    }
-    sql.push(" order by id");
-    let rows: Vec<TextRow> = sql.load(db)?;
-    Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
-}
-
-/// Returns the id, external id and start of the event with this UID and of its occurrences.
-pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, DatabaseError> {
-    let mut sql =
-        Sql::new(db, "select id, ical_uid as text, start_utc from events where (ical_uid = ");
-    sql.bind(uid.to_owned()).push(" or ");
-    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
-    sql.push(") order by id");
-    let rows: Vec<StartRow> = sql.load(db)?;
-    Ok(rows.into_iter().map(|row| (row.id, row.text, row.start_utc)).collect())
-}
-
-/// Returns the revisions of the event with this UID and of its occurrences, by external id.
-pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, DatabaseError> {
-    let mut sql =
-        Sql::new(db, "select sequence as id, ical_uid as text from events where (ical_uid = ");
-    sql.bind(uid.to_owned()).push(" or ");
-    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
-    sql.push(")");
-    let rows: Vec<TextRow> = sql.load(db)?;
-    Ok(rows.into_iter().map(|row| (row.text, row.id)).collect())
-}
-
-/// Returns the highest revision among the event with this UID and its occurrences.
-pub fn most_revisions(db: &mut Db, uid: &str) -> Result<i64, DatabaseError> {
-    Ok(revisions(db, uid)?.into_values().max().unwrap_or(0))
-}
-
 /// Bumps the event's revision to at least `least`.
 pub fn raise_revisions(db: &mut Db, id: i64, least: i64) -> Result<(), DatabaseError> {
     let found = events::table.find(id).filter(events::sequence.lt(least));
@@ -216,65 +164,8 @@ pub fn raise_revisions(db: &mut Db, id: i64, least: i64) -> Result<(), DatabaseE
     Ok(())
 }
 
-#[derive(QueryableByName)]
-struct StartRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    text: String,
-    #[diesel(sql_type = BigInt)]
-    start_utc: i64,
-}
-
-/// Returns up to 100 events with external ids from `from` to `below` (exclusive), in byte order.
-pub fn in_range_of_external_ids(
-    db: &mut Db,
-    from: &str,
-    below: &str,
-) -> Result<Vec<Event>, DatabaseError> {
-    let mut sql = Sql::new(db, "select id, ical_uid as text from events where ");
-    within_external_ids(&mut sql, db.backend(), from.to_owned(), below.to_owned());
-    sql.push(" order by id limit 100");
-    let rows: Vec<TextRow> = sql.load(db)?;
-    let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
-    by_ids(db, &ids)
-}
-
-/// Returns whether any event other than `event` has this UID or is an occurrence of it.
-pub fn has_others_of_uid(db: &mut Db, uid: &str, event: i64) -> Result<bool, DatabaseError> {
-    let mut sql = Sql::new(db, "select count(*) as n from (select 1 from events where id <> ");
-    sql.value(event).push(" and (ical_uid = ").bind(uid.to_owned()).push(" or ");
-    within_external_ids(&mut sql, db.backend(), format!("{uid}#"), format!("{uid}$"));
-    sql.push(") limit 1) e");
-    Ok(sql.number(db)? > 0)
-}
-
-/// Appends a range condition on external ids. Compares bytes, to match the PostgreSQL index.
-fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: String) {
-    let (is_from, is_below) = match backend {
-        Backend::Sqlite => (">= ", "< "),
-        Backend::Postgres => ("~>=~ ", "~<~ "),
-    };
-    sql.push("ical_uid ").push(is_from).bind(from);
-    sql.push(" and ical_uid ").push(is_below).bind(below);
-}
-
 /// Maximum number of events to insert per statement. PostgreSQL allows 65,535 bound values.
 const ROWS: usize = 500;
-
-/// Returns which of the external ids are in use, either by events or as UIDs of series.
-pub fn known_external_ids(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
-    let mut known = HashSet::new();
-    for ids in ids.chunks(TEXTS) {
-        let mut sql = Sql::new(db, "select id, ical_uid as text from events where ical_uid in ");
-        sql.texts(ids.iter().copied());
-        sql.push(" union all select id, uid as text from series where uid in ");
-        sql.texts(ids.iter().copied());
-        let rows: Vec<TextRow> = sql.load(db)?;
-        known.extend(rows.into_iter().map(|row| row.text));
-    }
-    Ok(known)
-}
 
 /// Length of the indexed prefix of case-folded titles in characters. See the `title_heads`
 /// migration.
@@ -390,20 +281,6 @@ pub fn update(
     links::refresh_copies(db, old, new)?;
     links::replace(db, new, old_links, new_links)?;
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))
-}
-
-/// Changes the external id of an event.
-pub fn rename(db: &mut Db, id: i64, external_id: &str) -> Result<(), DatabaseError> {
-    let renamed = diesel::update(events::table.find(id));
-    renamed.set(events::external_id.eq(external_id)).execute(db)?;
-    Ok(())
-}
-
-/// Clears an event's external id so that another event can use it.
-pub fn forget_external_id(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    Sql::new(db, &format!("update events set ical_uid = null where id = {id}"))
-        .execute(db)
-        .map(drop)
 }
 
 /// Changes the parent of an event.

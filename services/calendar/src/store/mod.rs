@@ -11,6 +11,7 @@ pub(crate) mod event_list;
 pub(crate) mod event_moves;
 pub(crate) mod event_statuses;
 pub(crate) mod events;
+pub(crate) mod external_ids;
 pub(crate) mod feeds;
 pub(crate) mod images;
 pub(crate) mod imported;
