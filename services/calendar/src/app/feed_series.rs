@@ -22,7 +22,7 @@ use crate::store::event_list;
 use crate::store::events::{self, ZoneSpan};
 use crate::store::included::{self, EventSelector};
 use crate::store::series as stored;
-use crate::store::series::Dated;
+use crate::store::series_events::{self, Dated};
 use crate::store::{series_origins, series_revisions};
 use crate::wire::params::Params;
 
@@ -130,7 +130,7 @@ pub fn forms(
     (ids, events): (&mut Vec<i64>, usize),
 ) -> Result<SeriesForms, ListInterrupt> {
     let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for (event, series) in stored::ids_of_events(db, ids)? {
+    for (event, series) in series_events::ids_of_events(db, ids)? {
         found.entry(series).or_default().push(event);
     }
     let listed: HashSet<i64> = ids.iter().take(events).copied().collect();
@@ -165,7 +165,7 @@ fn left_out(
     if fields.is_empty() && filter.parent.is_none() {
         return Ok(Some(Vec::new()));
     }
-    let mut public = stored::dated(db, id)?;
+    let mut public = series_events::dated(db, id)?;
     public.retain(|one| one.is_public == 1);
     let of_series = EventFilter {
         window: Window::default(),
@@ -204,7 +204,7 @@ pub fn add_zones(
 ) -> Result<(), DatabaseError> {
     for WholeSeries { id, .. } in series {
         let Some(Series { plan, made_until, .. }) = stored::find(db, *id)? else { continue };
-        let mut dated = stored::dated(db, *id)?;
+        let mut dated = series_events::dated(db, *id)?;
         dated.retain(|one| one.is_public == 1 && one.changed.split(',').any(|own| own == DATES));
         let ids: Vec<i64> = dated.iter().map(|one| one.id).collect();
         let mut spans = events::zones_of(db, &ids)?;
@@ -236,7 +236,7 @@ pub fn written(
     let Some((mut template, sources)) = series::template_of(db, id)? else {
         return Ok((text, None));
     };
-    let all = stored::dated(db, id)?;
+    let all = series_events::dated(db, id)?;
     let is_shown = |one: &&Dated| one.is_public == 1 && left_out.binary_search(&one.id).is_err();
     // Skip a series that was hidden after the list was read.
     if !template.event.is_public() || !all.iter().any(|one| is_shown(&one)) {

@@ -13,7 +13,7 @@ use crate::model::change::TakenFields;
 use crate::model::schedule::Schedule;
 use crate::model::series::{FIELDS, Membership, STATUS, Series, Shared};
 use crate::model::subscription::{Part, Parts};
-use crate::store::{events, series as stored, subscribed_events};
+use crate::store::{events, series as stored, series_events, subscribed_events};
 
 /// Fields that reveal no text, so their values may be taken from events that are hidden from
 /// readers of the series.
@@ -65,7 +65,7 @@ impl SeriesEdits {
         let Some(known) = stored::find(db, series)? else { return Ok(None) };
         let Some(mut template) = series::template(db, series)? else { return Ok(None) };
         let held = subscribed_events::changed_in_series(db, series)?;
-        let members = stored::members(db, series)?;
+        let members = series_events::members(db, series)?;
         let mut parts = Vec::new();
         // Start with the status, because it decides who may see the other values.
         let texts = Part::ALL.into_iter().filter(|part| !WITHOUT_TEXT.contains(part));

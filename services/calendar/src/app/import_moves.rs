@@ -12,7 +12,9 @@ use crate::model::series::{Membership, Series};
 use crate::model::slug::TRASHED;
 use crate::model::subscription::Part;
 use crate::model::zone::Zone;
-use crate::store::{events, external_ids, imported, links, series, slugs, subscribed_events};
+use crate::store::{
+    events, external_ids, imported, links, series, series_events, slugs, subscribed_events,
+};
 
 /// An event that belonged to the series in earlier files.
 struct Known {
@@ -129,7 +131,7 @@ fn known(
 ) -> Result<Vec<Known>, Error> {
     let uid = &entry.uid;
     let members = match stored {
-        Some(stored) => series::members(db, stored.id)?,
+        Some(stored) => series_events::members(db, stored.id)?,
         None => Vec::new(),
     };
     let members: HashSet<i64> = members.iter().map(|member| member.event).collect();
@@ -237,7 +239,7 @@ fn move_members(
     (known, matches): (&[Known], &HashMap<usize, &Occurrence>),
     now: i64,
 ) -> Result<(), Error> {
-    let members = series::members(db, stored.id)?;
+    let members = series_events::members(db, stored.id)?;
     let members: HashMap<i64, &Membership> = members.iter().map(|one| (one.event, one)).collect();
     let plan = entry.repetition.as_ref().map(|repetition| repetition.plan.clone());
     let after = plan.map(|plan| Series { plan, ..stored.clone() });
@@ -247,7 +249,7 @@ fn move_members(
         let member = known[*index].id.and_then(|id| members.get(&id));
         let moment = occurrence.original.seconds();
         let Some(member) = member.filter(|member| member.occurrence != moment) else { continue };
-        series::join(db, &Membership { occurrence: moment, ..(*member).clone() })?;
+        series_events::join(db, &Membership { occurrence: moment, ..(*member).clone() })?;
         let Some(after) = &after else { continue };
         let Some(old) = events::find(db, member.event)? else { continue };
         let (name, suffix) = match old.slug.strip_suffix(TRASHED) {

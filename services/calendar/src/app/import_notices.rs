@@ -5,7 +5,7 @@ use database::Db;
 use super::import_progress::Progress;
 use crate::error::Error;
 use crate::model::notice::series_body;
-use crate::store::{series, webhooks};
+use crate::store::{series_events, webhooks};
 
 /// The state before an entry's events are written.
 pub struct Notices {
@@ -26,7 +26,7 @@ impl Notices {
         if changes == 0 || (changes == 1 && !written.is_new) {
             return Ok(());
         }
-        let Some(first) = series::members(db, written.id)?.into_iter().next() else {
+        let Some(first) = series_events::members(db, written.id)?.into_iter().next() else {
             return Ok(());
         };
         let kind = if written.is_new { "series.created" } else { "series.changed" };

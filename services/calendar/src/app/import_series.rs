@@ -23,6 +23,7 @@ use crate::model::subscription::Part;
 use crate::model::when::PointInTime;
 use crate::state::State;
 use crate::store::series as stored;
+use crate::store::series_events::{self, Dated};
 use crate::store::{events, external_ids, imported, series_due, series_origins, subscribed_events};
 
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -186,7 +187,7 @@ fn with_removed(
 ) -> Result<Vec<String>, Error> {
     let mut excluded = plan.exdates.clone();
     let members = match known {
-        Some(known) => stored::dated(db, known.id)?,
+        Some(known) => series_events::dated(db, known.id)?,
         None => Vec::new(),
     };
     if known.is_some_and(|known| known.plan.all_day == plan.all_day) {
@@ -237,7 +238,7 @@ pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
         return Ok(());
     };
     membership.changed = changed(db, &series, &membership)?;
-    Ok(stored::join(db, &membership)?)
+    Ok(series_events::join(db, &membership)?)
 }
 
 /// Adds an imported event to its series.
@@ -252,7 +253,7 @@ pub fn join(
         let mut place = Membership { event, series, occurrence, changed: Vec::new() };
         let before = stored::of_event(db, event)?;
         place.changed = own_fields(db, before.as_ref(), edits, &place)?;
-        stored::join(db, &place)?;
+        series_events::join(db, &place)?;
         if let Some(before) = before.filter(|before| before.series.id != series) {
             // A user had split the series at this event.
             take_out(db, &before)?;
@@ -263,15 +264,15 @@ pub fn join(
     let moment = moment_of(&known, (&entry.uid, name), occurrence);
     let Some(moment) = moment else { return Ok(()) };
     let mut place = Membership { event, series, occurrence: moment, changed: Vec::new() };
-    stored::join(db, &place)?;
+    series_events::join(db, &place)?;
     place.changed = changed(db, &known, &place)?;
-    Ok(stored::join(db, &place)?)
+    Ok(series_events::join(db, &place)?)
 }
 
 /// Excludes an event that now belongs to another series from its former series.
 fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     let Some(known) = stored::find(db, before.series.id)? else { return Ok(()) };
-    let members = stored::members(db, known.id)?;
+    let members = series_events::members(db, known.id)?;
     let Some(next) = members.first() else { return Ok(stored::remove(db, known.id)?) };
     let mut plan = known.plan.clone();
     let key = plan.key(before.membership.occurrence);
@@ -388,7 +389,7 @@ fn is_moved(place: &InSeries, event: &Event) -> bool {
 fn changed(db: &mut Db, known: &Series, place: &Membership) -> Result<Vec<String>, Error> {
     let Some(own) = series::shared(db, place.event)? else { return Ok(Vec::new()) };
     // Remove this event first, because the shared fields are determined by the other events.
-    stored::leave(db, place.event)?;
+    series_events::leave(db, place.event)?;
     let template = series::template(db, known.id)?;
     let Some(template) = template else { return Ok(vec![DATES.to_owned()]) };
     let mut fields = template.differing(&own);
@@ -414,7 +415,7 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     let named: HashSet<i64> = entry.occurrences.iter().map(|one| one.original.seconds()).collect();
     let plan = &series.plan;
     let mut is_renamed = false;
-    let mut others = stored::dated(db, id)?;
+    let mut others = series_events::dated(db, id)?;
     others.retain(|member| !named.contains(&member.occurrence));
     let moments: Vec<i64> = others.iter().map(|member| member.occurrence).collect();
     let planned = occurrences_among(plan, &moments);
@@ -423,10 +424,10 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
         let is_excluded = !member.is_trashed() && plan.exdates.contains(&plan.key(moment));
         if is_excluded || !planned.contains(&moment) {
             if let Some(place) = place_ahead(db, entry, (&series, member.id))? {
-                stored::join(db, &place)?;
+                series_events::join(db, &place)?;
                 continue;
             }
-            stored::leave(db, member.id)?;
+            series_events::leave(db, member.id)?;
             is_renamed |= give_up_uid(db, &series, (member.id, moment))?;
         }
     }
@@ -438,7 +439,7 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
 /// part of it until this import added them again.
 fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     let Some(mut series) = stored::find(db, id)? else { return Ok(()) };
-    let trashed = stored::dated(db, id)?.into_iter().filter(stored::Dated::is_trashed);
+    let trashed = series_events::dated(db, id)?.into_iter().filter(Dated::is_trashed);
     let mut keys: Vec<String> = trashed.map(|one| series.plan.key(one.occurrence)).collect();
     keys.retain(|key| !series.plan.exdates.contains(key));
     if keys.is_empty() {

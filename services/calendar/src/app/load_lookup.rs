@@ -7,7 +7,7 @@ use crate::model::event::Event;
 use crate::model::schedule::{Schedule, wall_from_seconds};
 use crate::model::series_ids::occurrence_of;
 use crate::model::slug::{self, SEPARATOR, TRASHED};
-use crate::store::{events, series, series_origins};
+use crate::store::{events, series, series_events, series_origins};
 
 /// Finds an event by slug. In a line with a recurrence, `slug` may also be that of the series,
 /// while its first event has a slug with a date.
@@ -19,7 +19,7 @@ pub fn find_by_slug(
     if let Some(found) = events::find_by_slug(db, slug)? {
         return Ok(Some(found));
     }
-    if repeats && let Some(first) = series::events_of_slug(db, slug)?.first() {
+    if repeats && let Some(first) = series_events::events_of_slug(db, slug)?.first() {
         return events::find(db, *first);
     }
     events::find_by_slug(db, &slug::with_suffix(slug, TRASHED))
@@ -75,7 +75,7 @@ pub fn find_renamed(
             true => schedule.start_local,
             false => schedule.start_utc,
         });
-        let members = series::members(db, *part)?;
+        let members = series_events::members(db, *part)?;
         if let Some(member) = members.iter().find(|member| Some(member.occurrence) == start) {
             return events::find(db, member.event);
         }

@@ -8,7 +8,7 @@ use crate::model::event::Event;
 use crate::model::linked::Kind;
 use crate::model::role::{self, Actor, User};
 use crate::model::term::Taxonomy;
-use crate::store::series::{self, Visibility};
+use crate::store::series_events::{self, Visibility};
 use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
@@ -55,7 +55,7 @@ fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseErr
         role::may_read(actor, &status, author)
             && (events.is_listed == 1 || actor.as_ref().is_some_and(edits))
     };
-    Ok(series::visibilities(db, series)?.iter().any(is_shown))
+    Ok(series_events::visibilities(db, series)?.iter().any(is_shown))
 }
 
 /// Looks up the events whose content the caller may read. Without access to the content, filtering

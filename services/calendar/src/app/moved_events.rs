@@ -11,7 +11,7 @@ use crate::model::event::Event;
 use crate::model::schedule::{Schedule, ScheduleChange};
 use crate::model::slug;
 use crate::model::status::Status;
-use crate::store::{events, series};
+use crate::store::{events, series_events};
 
 /// Maximum number of events to remember. Lines of a series usually follow its first line.
 const MOST: usize = 50_000;
@@ -36,7 +36,7 @@ pub struct MovedEvents {
 impl MovedEvents {
     /// Reads the events of a series before it changes, except for the one in the line.
     pub fn before(db: &mut Db, series: i64, own: i64) -> Result<Vec<Former>, DatabaseError> {
-        let members = series::members(db, series)?.into_iter().map(|member| member.event);
+        let members = series_events::members(db, series)?.into_iter().map(|member| member.event);
         let ids: Vec<i64> = members.filter(|event| *event != own).collect();
         let mut found = Vec::new();
         for ids in ids.chunks(500) {

@@ -14,7 +14,7 @@ use crate::model::schedule::Schedule;
 use crate::model::series::{DATES, FIELDS, Membership, STATUS, Series, SeriesLimits, Shared};
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
-use crate::store::{event_statuses, events, external_ids, links, series, slugs};
+use crate::store::{event_statuses, events, external_ids, links, series, series_events, slugs};
 
 /// Number of events to read at once when looking for the shared fields.
 const AT_ONCE: usize = 20;
@@ -39,7 +39,7 @@ pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseErro
 
 /// Like [`template`], but also returns the ids of the events whose values were used.
 pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
-    let members = series::members(db, series)?;
+    let members = series_events::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();
     let (mut found, mut sources): (Option<Shared>, Vec<i64>) = (None, Vec::new());
     let mut taken: Vec<(&str, Audience)> = Vec::new();
@@ -171,7 +171,7 @@ pub fn make_missing(
     (after, now): (i64, i64),
 ) -> Result<usize, DatabaseError> {
     let template = new_events.template;
-    let members = series::members(db, series.id)?;
+    let members = series_events::members(db, series.id)?;
     let first = members.iter().find(|one| one.occurrence == series.plan.first());
     let parent = first.map(|first| first.event);
     let known: Vec<i64> = members.iter().map(|member| member.occurrence).collect();
@@ -207,7 +207,7 @@ pub fn make_missing(
                 external_ids::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
                 let changed = bring_back(db, event.id, (template, &planned, parent), now)?;
-                series::join(db, &place(event.id, changed))?;
+                series_events::join(db, &place(event.id, changed))?;
                 continue;
             }
         };
@@ -230,7 +230,7 @@ pub fn make_missing(
         event.sequence = series.sequence;
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
-        series::join(db, &place(new.event.id, changed))?;
+        series_events::join(db, &place(new.event.id, changed))?;
         made += 1;
     }
     Ok(made)
@@ -289,7 +289,7 @@ pub fn mark(
             membership.changed.push((*field).to_owned());
         }
     }
-    series::join(db, &membership)
+    series_events::join(db, &membership)
 }
 
 fn has_own(member: &Membership, field: &str) -> bool {
@@ -308,7 +308,7 @@ fn agreeing(
         return Ok(own);
     }
     let (id, event) = (place.series.id, place.membership.event);
-    let members = series::members(db, id)?;
+    let members = series_events::members(db, id)?;
     own.retain(|field| members.iter().any(|one| one.event != event && !has_own(one, field)));
     let Some(template) = template(db, id)? else { return Ok(Vec::new()) };
     let others = template.differing(after);

@@ -18,7 +18,9 @@ use crate::model::series::{DATES, Membership, Series, Shared};
 use crate::model::slug::TRASHED;
 use crate::model::subscription::Parts;
 use crate::store::series as stored;
-use crate::store::{event_statuses, events, external_ids, slugs, sql, subscribed_events};
+use crate::store::{
+    event_statuses, events, external_ids, series_events, slugs, sql, subscribed_events,
+};
 
 /// A change to several events in a series.
 pub struct SeriesChange<'a> {
@@ -40,7 +42,7 @@ impl SeriesChange<'_> {
             let new = self.with_fields(member, &old);
             let place = self.place(member, member.occurrence, &new);
             rewrite(db, &old, new, now)?;
-            stored::join(db, &place)?;
+            series_events::join(db, &place)?;
         }
         Ok(())
     }
@@ -99,7 +101,7 @@ impl SeriesChange<'_> {
         let places = self.places(db, &members, shift)?;
         let moved: Vec<i64> = members.iter().map(|one| shift.moved(one.occurrence)).collect();
         let planned = occurrences_among(&self.series.plan, &moved);
-        stored::clear(db, self.series.id)?;
+        series_events::clear(db, self.series.id)?;
         if is_renaming {
             for member in members.iter().chain(&former) {
                 external_ids::forget(db, member.event)?;
@@ -156,7 +158,7 @@ impl SeriesChange<'_> {
                 new.event.slug = slugs::free(db, "events", &wanted, suffix, member.event)?;
             }
             rewrite(db, &old, new, now)?;
-            stored::join(db, &place)?;
+            series_events::join(db, &place)?;
             if is_excluded && !was_trashed {
                 // The event stays in the series, so feeds exclude its occurrence instead of listing
                 // it as cancelled.
@@ -179,7 +181,7 @@ impl SeriesChange<'_> {
         members: &[Membership],
         shift: &Shift,
     ) -> Result<HashMap<i64, i64>, Error> {
-        let all = stored::dated(db, self.series.id)?.into_iter();
+        let all = series_events::dated(db, self.series.id)?.into_iter();
         let trashed: HashSet<i64> = all.filter(|one| one.is_trashed()).map(|one| one.id).collect();
         let mut places: HashMap<i64, i64> = HashMap::new();
         for member in members {

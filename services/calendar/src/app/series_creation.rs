@@ -25,7 +25,7 @@ use crate::model::subscription::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::series as stored;
-use crate::store::{events, external_ids, series_origins, slugs, sql, webhooks};
+use crate::store::{events, external_ids, series_events, series_origins, slugs, sql, webhooks};
 
 /// Creates an event and, if it repeats, the rest of its series.
 pub fn create(
@@ -157,7 +157,10 @@ pub fn begin(
     slugs::forget_former(db, "events", &new.event.slug)?;
     events::update(db, (&old.event, &old.links), (&new.event, &new.links))?;
     let (event, occurrence) = (first.id, series.plan.first());
-    stored::join(db, &Membership { event, series: series.id, occurrence, changed: Vec::new() })?;
+    series_events::join(
+        db,
+        &Membership { event, series: series.id, occurrence, changed: Vec::new() },
+    )?;
     let new_events = NewEvents { template: &new, moved: None, names: None };
     make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
     note_new(db, &series, (&Parts::of([Part::Dates]), false))?;
@@ -196,7 +199,8 @@ pub fn exclude_forbidden(
     for uid in former_uid.iter().chain([&series.uid]) {
         let known = external_ids::of_uid(db, uid)?;
         let ids: Vec<i64> = known.iter().map(|(id, ..)| *id).collect();
-        let members: HashMap<i64, i64> = stored::ids_of_events(db, &ids)?.into_iter().collect();
+        let members: HashMap<i64, i64> =
+            series_events::ids_of_events(db, &ids)?.into_iter().collect();
         for (id, name, _) in known {
             let moment = match name == series.uid {
                 true => Some(series.plan.first()),

@@ -11,7 +11,8 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series::Shared;
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
-use crate::store::series::{self as stored, Dated};
+use crate::store::series as stored;
+use crate::store::series_events::{self, Dated};
 use crate::store::{imported, subscribed_events, webhooks};
 
 /// Seconds until a series that currently gets no new events is checked again.
@@ -90,7 +91,7 @@ fn is_withdrawn(
     series: i64,
     (is_subscribed, now): (bool, i64),
 ) -> Result<bool, DatabaseError> {
-    let dates = stored::dated(db, series)?;
+    let dates = series_events::dated(db, series)?;
     let is_in_trash = dates.iter().all(Dated::is_trashed);
     if is_in_trash || !is_subscribed {
         return Ok(is_in_trash);

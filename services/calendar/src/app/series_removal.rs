@@ -12,7 +12,7 @@ use crate::model::notice::series_body;
 use crate::model::role::{self, User};
 use crate::model::series::{Membership, Reach, Series};
 use crate::store::series as stored;
-use crate::store::{events, external_ids, webhooks};
+use crate::store::{events, external_ids, series_events, webhooks};
 
 /// Returns the events that a request applies to. Fails unless the caller may change all of them.
 pub fn reached(
@@ -20,7 +20,7 @@ pub fn reached(
     user: &User,
     (place, reach): (&InSeries, Reach),
 ) -> Result<Vec<Membership>, Error> {
-    let mut members = stored::members(db, place.series.id)?;
+    let mut members = series_events::members(db, place.series.id)?;
     if reach == Reach::Following {
         members.retain(|member| member.occurrence >= place.membership.occurrence);
     }
@@ -50,8 +50,8 @@ pub fn remove(
     let mut series = Series::clone(&place.series);
     let moment = place.membership.occurrence;
     // The first events may already have been erased.
-    let is_all =
-        moment <= series.plan.first() || members.len() == stored::members(db, series.id)?.len();
+    let is_all = moment <= series.plan.first()
+        || members.len() == series_events::members(db, series.id)?.len();
     if is_all {
         hand_on_uid(db, &series, &members)?;
         stored::remove(db, series.id)?;
@@ -60,7 +60,7 @@ pub fn remove(
         series.sequence = stored::sequence(db, &series)? + 1;
         stored::update(db, &series)?;
         for member in &members {
-            stored::leave(db, member.event)?;
+            series_events::leave(db, member.event)?;
         }
     }
     for member in &members {

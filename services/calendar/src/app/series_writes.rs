@@ -28,7 +28,7 @@ use crate::model::series::{DATES, Membership, Reach, Recurrence, STATUS, Series}
 use crate::model::status::Status;
 use crate::model::subscription::{Part, Parts};
 use crate::store::series as stored;
-use crate::store::{events, external_ids, sql, subscribed_events, webhooks};
+use crate::store::{events, external_ids, series_events, sql, subscribed_events, webhooks};
 
 /// Changes an event and, if requested, other events in its series.
 pub fn update(
@@ -232,7 +232,7 @@ fn split_off(db: &mut Db, place: &InSeries, members: &[Membership]) -> Result<Se
     let new = stored::insert_part(db, &new, ended.id)?;
     stored::update(db, &ended)?;
     for member in members {
-        stored::join(db, &Membership { series: new.id, ..member.clone() })?;
+        series_events::join(db, &Membership { series: new.id, ..member.clone() })?;
         if !is_named_by_file {
             external_ids::rename(db, member.event, &new.external_id(member.occurrence))?;
         }
@@ -266,7 +266,7 @@ fn announce_split(
     (new, event): (i64, i64),
     now: i64,
 ) -> Result<(), DatabaseError> {
-    let left = stored::members(db, ended)?.pop().map_or(event, |member| member.event);
+    let left = series_events::members(db, ended)?.pop().map_or(event, |member| member.event);
     let bodies = [
         series_body("series.changed", ended, left, now),
         series_body("series.created", new, event, now),

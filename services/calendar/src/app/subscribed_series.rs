@@ -12,7 +12,7 @@ use crate::model::series::{DATES, Membership, Plan, Series};
 use crate::model::series_ids::{key_of, occurrence_of};
 use crate::model::subscription::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
-use crate::store::{events, external_ids, imported, series, sql, subscribed_events};
+use crate::store::{events, external_ids, imported, series_events, sql, subscribed_events};
 
 /// Number of recent events from which to derive the format of external ids.
 const RECENT: i64 = 20;
@@ -26,7 +26,9 @@ pub fn is_named_by_file(db: &mut Db, series: &Series) -> Result<bool, DatabaseEr
     if imported::revision(db, &series.uid)?.is_some() {
         return Ok(true);
     }
-    let Some(member) = series::members(db, series.id)?.into_iter().next() else { return Ok(false) };
+    let Some(member) = series_events::members(db, series.id)?.into_iter().next() else {
+        return Ok(false);
+    };
     if subscribed_events::of_event(db, member.event)?.is_some() {
         return Ok(true);
     }
@@ -54,7 +56,7 @@ impl FileNames {
             return Ok(None);
         }
         let mut votes: BTreeMap<FileNames, usize> = BTreeMap::new();
-        for (occurrence, name) in series::last_names(db, series.id, RECENT)? {
+        for (occurrence, name) in series_events::last_names(db, series.id, RECENT)? {
             if let Some(found) = FileNames::read(series, occurrence, &name) {
                 *votes.entry(found).or_default() += 1;
             }

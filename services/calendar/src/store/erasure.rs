@@ -7,8 +7,8 @@ use super::changes::has_tombstone;
 use super::event_index::{forget_texts, log_change};
 use super::sql::Sql;
 use super::{
-    external_ids, imported, links, series, series_names, series_revisions, site_items, slugs,
-    subscribed_events, terms,
+    external_ids, imported, links, series, series_events, series_names, series_revisions,
+    site_items, slugs, subscribed_events, terms,
 };
 use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
@@ -55,7 +55,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
     imported::note_erased(db, event.sequence.max(series_sequence))?;
     let series_id = series.as_ref().map(|membership| membership.series.id);
     series_revisions::keep_erased(db, event, series_id)?;
-    series::leave(db, id)?;
+    series_events::leave(db, id)?;
     if let Some(membership) = series {
         series::remove_empty(db, membership.series.id)?;
     }

@@ -27,6 +27,7 @@ pub(crate) mod remote_images;
 mod schema;
 pub(crate) mod series;
 pub(crate) mod series_due;
+pub(crate) mod series_events;
 pub(crate) mod series_names;
 pub(crate) mod series_origins;
 pub(crate) mod series_revisions;

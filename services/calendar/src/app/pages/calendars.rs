@@ -17,7 +17,7 @@ use crate::model::slug::{TRASHED, lookup_form, with_suffix};
 use crate::model::status::Status;
 use crate::model::term::Taxonomy;
 use crate::state::State;
-use crate::store::{events, feeds as stored_feeds, series, slugs};
+use crate::store::{events, feeds as stored_feeds, series_events, slugs};
 use crate::wire::pages::query::PageQuery;
 
 /// Reads a list's calendar file. It includes past events for some days, because calendar apps would
@@ -66,7 +66,7 @@ pub async fn calendar_of_event(
         });
         let event = shown.ok_or(Error::NoRoute)?;
         let dates = match named_series::is_named_like(context.db, &event)? {
-            true => series::events_of_slug(context.db, &event.slug)?,
+            true => series_events::events_of_slug(context.db, &event.slug)?,
             false => Vec::new(),
         };
         Ok((event.id, event.listed, dates))
@@ -94,7 +94,7 @@ pub async fn calendar_of_series(
     let ids = read(state, request.of(&[]), move |context, _| {
         let now = context.now.as_second();
         let (slug, _) = named_series::find(context.db, &slug, now)?.ok_or(Error::NoRoute)?;
-        Ok(series::events_of_slug(context.db, &slug)?)
+        Ok(series_events::events_of_slug(context.db, &slug)?)
     })
     .await?;
     series_file(state, request, ids).await

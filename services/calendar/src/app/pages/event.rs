@@ -9,7 +9,7 @@ use crate::model::role;
 use crate::model::slug::lookup_form;
 use crate::state::State;
 use crate::store::included::{self, EventSelector};
-use crate::store::{event_statuses, events, series, series_names};
+use crate::store::{event_statuses, events, series_events, series_names};
 use crate::wire::pages::event::{self, EventContext, EventView};
 use crate::wire::render_context::RenderContext;
 
@@ -56,7 +56,7 @@ pub async fn event_page(
                 shown.series_path = event::path_of(name);
             }
             let after = event.schedule.start_utc.max(page.now);
-            let ids = series::upcoming(context.db, one.series.id, after, NEXT_DATES)?;
+            let ids = series_events::upcoming(context.db, one.series.id, after, NEXT_DATES)?;
             let statuses = event_statuses::of_events(context.db, &ids)?;
             shown.next = event::dates(&events::by_ids(context.db, &ids)?, &statuses, page.view);
         }

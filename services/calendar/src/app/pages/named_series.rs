@@ -3,7 +3,7 @@
 use database::{DatabaseError, Db};
 
 use crate::model::event::Event;
-use crate::store::{series, series_names};
+use crate::store::{series, series_events, series_names};
 
 /// Returns whether an event shares the slug of its series, because the event was there first.
 pub fn is_named_like(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> {
@@ -14,11 +14,11 @@ pub fn is_named_like(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> 
 /// Finds a series with public events by its current or a former slug. Returns its current slug and
 /// its next event.
 pub fn find(db: &mut Db, slug: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
-    if let Some(next) = series::next_of_slug(db, slug, now)? {
+    if let Some(next) = series_events::next_of_slug(db, slug, now)? {
         return Ok(Some((slug.to_owned(), next)));
     }
     let Some(slug) = series_names::present(db, slug)? else { return Ok(None) };
-    Ok(series::next_of_slug(db, &slug, now)?.map(|next| (slug, next)))
+    Ok(series_events::next_of_slug(db, &slug, now)?.map(|next| (slug, next)))
 }
 
 /// Returns the ids of all events of the series with this current or former slug, even if they are
@@ -26,7 +26,7 @@ pub fn find(db: &mut Db, slug: &str, now: i64) -> Result<Option<(String, i64)>, 
 pub fn all_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
     let present = series_names::present(db, slug)?;
     for name in [Some(slug), present.as_deref()].into_iter().flatten() {
-        let dates = series::events_of_slug(db, name)?;
+        let dates = series_events::events_of_slug(db, name)?;
         if !dates.is_empty() {
             return Ok(dates);
         }

@@ -21,7 +21,8 @@ use crate::model::series::{DATES, Membership, Series};
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::{
-    event_statuses, events, linked_posts, links, read_transactions, series, sql, terms,
+    event_statuses, events, linked_posts, links, read_transactions, series, series_events, sql,
+    terms,
 };
 use crate::wire::term_input::plain_name;
 use crate::wire::{dates, recurrence};
@@ -139,7 +140,7 @@ fn recurrence_of(
 /// Returns the event whose row contains the series' recurrence, i.e. the first one in the table
 /// that takes place as scheduled, and whether it is the series' first event in the table.
 fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
-    let members = series::members(db, series.id)?;
+    let members = series_events::members(db, series.id)?;
     let mut is_first = true;
     let has_own_dates = |member: &Membership| member.changed.iter().any(|field| field == DATES);
     for members in members.chunks(AT_ONCE) {

@@ -21,7 +21,9 @@ use crate::model::linked::Linked;
 use crate::model::term::Term;
 use crate::store::linked_posts::{OrganizerRow, VenueRow};
 use crate::store::schema::events::dsl::{id, slug};
-use crate::store::{event_statuses, events, images, links, series, terms, text_lengths};
+use crate::store::{
+    event_statuses, events, images, links, series, series_events, terms, text_lengths,
+};
 
 /// The statement. The `{}` placeholders are for the event condition, the event links, and the
 /// columns of each type of row.
@@ -212,7 +214,7 @@ type Answer = (
     Vec<Recorded<OrganizerRow>>,
     Vec<Recorded<images::Row>>,
     Vec<Recorded<event_statuses::Row>>,
-    Vec<Recorded<series::MemberRow>>,
+    Vec<Recorded<series_events::MemberRow>>,
     Vec<Recorded<series::Row>>,
 );
 
