@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use database::Db;
 
+use super::import_memberships::date_ahead;
 use super::import_overview::Overview;
 use super::import_progress::{Progress, TimeSlice};
-use super::import_series::date_ahead;
 use super::import_writes::{call_off, trash};
 use super::subscriber::Subscriber;
 use crate::error::Error;

@@ -7,7 +7,7 @@ use super::context::RequestContext;
 use super::event_writes;
 use super::import_edits::SeriesEdits;
 use super::import_links::{self, has_categories, has_venue, organizer, terms, venue};
-use super::import_series::{self, Placed};
+use super::import_memberships::{self, Placed};
 use super::import_statuses::{is_cancelled, occurring_after, status_after};
 use super::own_events::{OwnEvents, find};
 use super::subscriber::Subscriber;
@@ -282,7 +282,7 @@ fn create(
     // The decoder requires a title.
     fields.retain(|name, _| name == "title" || !Part::of_field(name).is_some_and(is_taken));
     let placed = match source.series {
-        Some(series) => import_series::placed(context.db, series, source.edits, occurrence)?,
+        Some(series) => import_memberships::placed(context.db, series, source.edits, occurrence)?,
         None => None,
     };
     let (date_slug, schedule) = match placed {

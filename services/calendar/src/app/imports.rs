@@ -9,6 +9,7 @@ use database::{Db, transaction};
 
 use super::import_adoption::Adopted;
 use super::import_edits::KnownEdits;
+use super::import_memberships;
 use super::import_moves;
 use super::import_notices::Notices;
 use super::import_overrides::{
@@ -363,10 +364,10 @@ impl Import {
             so_far.repeated |= entry.is_series && outcome != Outcome::Created;
             match (id, so_far.series) {
                 (Some(id), Some(series)) => {
-                    import_series::join(db, (series.id, entry), edits, (&occurrence, id))?;
+                    import_memberships::join(db, (series.id, entry), edits, (&occurrence, id))?;
                 }
                 (Some(id), None) if outcome == Outcome::Updated => {
-                    import_series::mark_own(db, entry, id)?;
+                    import_memberships::mark_own(db, entry, id)?;
                 }
                 _ => {}
             }
@@ -396,7 +397,7 @@ impl Import {
         self.note_revision(db, entry)?;
         let is_whole = entry.replaces.is_none() && !is_partial && !entry.has_unknown_occurrences;
         if let Some(series) = so_far.series.filter(|_| is_whole)
-            && import_series::tidy(db, series.id, entry)?
+            && import_memberships::tidy(db, series.id, entry)?
             && let Some(subscriber) = &mut self.subscriber
         {
             subscriber.read_names(db)?;

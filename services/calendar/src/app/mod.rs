@@ -12,6 +12,7 @@ mod images;
 mod import_adoption;
 mod import_edits;
 mod import_links;
+mod import_memberships;
 mod import_moves;
 mod import_notices;
 mod import_overrides;
