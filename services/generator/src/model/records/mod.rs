@@ -6,6 +6,7 @@
 mod cell;
 mod children;
 mod dates;
+mod evaluation;
 mod expression;
 mod fault;
 mod field;
