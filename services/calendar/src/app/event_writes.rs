@@ -17,7 +17,7 @@ use crate::model::event_status::{EventStatus, Occurring};
 use crate::model::linked::Kind;
 use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
-use crate::model::series::Shared;
+use crate::model::series_fields::Shared;
 use crate::model::status::{Stage, Status};
 use crate::model::subscription::Parts;
 use crate::model::term::{Taxonomy, TermRef};

@@ -9,7 +9,7 @@ use super::series;
 use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::model::html;
-use crate::model::series::Shared;
+use crate::model::series_fields::Shared;
 use crate::model::subscription::Parts;
 use crate::store::subscribed_events;
 

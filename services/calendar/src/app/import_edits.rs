@@ -11,7 +11,8 @@ use super::series::{self, Audience};
 use super::series_dates::{Moved, bases};
 use crate::model::change::TakenFields;
 use crate::model::schedule::Schedule;
-use crate::model::series::{FIELDS, Membership, STATUS, Series, Shared};
+use crate::model::series::{Membership, Series};
+use crate::model::series_fields::{FIELDS, STATUS, Shared};
 use crate::model::subscription::{Part, Parts};
 use crate::store::{events, series as stored, series_events, subscribed_events};
 

@@ -8,7 +8,7 @@ use super::series::{self, NewEvents, expand, make_missing};
 use super::subscribed_series::{FileNames, ended_at, note_new};
 use crate::model::notice::series_body;
 use crate::model::schedule::wall_seconds;
-use crate::model::series::Shared;
+use crate::model::series_fields::Shared;
 use crate::model::status::{Stage, Status};
 use crate::state::Site;
 use crate::store::series as stored;

@@ -29,6 +29,7 @@ pub(crate) mod role;
 pub(crate) mod schedule;
 pub(crate) mod search;
 pub(crate) mod series;
+pub(crate) mod series_fields;
 pub(crate) mod series_ids;
 pub(crate) mod series_spoken;
 pub(crate) mod slug;

@@ -17,7 +17,8 @@ use crate::model::included::InSeries;
 use crate::model::linked::Kind;
 use crate::model::list::Scope;
 use crate::model::search;
-use crate::model::series::{DATES, Membership, Series};
+use crate::model::series::{Membership, Series};
+use crate::model::series_fields::DATES;
 use crate::model::term::Taxonomy;
 use crate::state::State;
 use crate::store::{
