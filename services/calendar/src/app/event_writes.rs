@@ -19,7 +19,7 @@ use crate::model::role::{self, User};
 use crate::model::schedule::Schedule;
 use crate::model::series_fields::Shared;
 use crate::model::status::{Stage, Status};
-use crate::model::subscription::Parts;
+use crate::model::subscription_parts::Parts;
 use crate::model::term::{Taxonomy, TermRef};
 use crate::model::when::NotADate;
 use crate::model::zone::Zone;

@@ -10,7 +10,7 @@ use super::subscriber::Subscriber;
 use crate::error::Error;
 use crate::model::html;
 use crate::model::series_fields::Shared;
-use crate::model::subscription::Parts;
+use crate::model::subscription_parts::Parts;
 use crate::store::subscribed_events;
 
 /// An event without a subscription, before a subscription's file is applied to it.

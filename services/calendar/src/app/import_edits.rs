@@ -13,7 +13,7 @@ use crate::model::change::TakenFields;
 use crate::model::schedule::Schedule;
 use crate::model::series::{Membership, Series};
 use crate::model::series_fields::{FIELDS, STATUS, Shared};
-use crate::model::subscription::{Part, Parts};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::store::{events, series as stored, series_events, subscribed_events};
 
 /// Fields that reveal no text, so their values may be taken from events that are hidden from

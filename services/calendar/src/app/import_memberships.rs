@@ -16,7 +16,7 @@ use crate::model::included::InSeries;
 use crate::model::schedule::{Schedule, ScheduleChange, wall_from_seconds};
 use crate::model::series::{Membership, Series};
 use crate::model::series_fields::{DATES, FIELDS};
-use crate::model::subscription::Part;
+use crate::model::subscription_parts::Part;
 use crate::model::when::PointInTime;
 use crate::store::series as stored;
 use crate::store::series_events::{self, Dated};

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::ical::{Entry, Moment, Occurrence};
 use crate::model::series::{Membership, Series};
 use crate::model::slug::TRASHED;
-use crate::model::subscription::Part;
+use crate::model::subscription_parts::Part;
 use crate::model::zone::Zone;
 use crate::store::{
     events, external_ids, imported, links, series, series_events, slugs, subscribed_events,

@@ -24,7 +24,7 @@ use crate::model::schedule::wall_seconds;
 use crate::model::series_ids::key_of;
 use crate::model::slug;
 use crate::model::status::{Stage, Status};
-use crate::model::subscription::{Part, Parts};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::store::imported::Imported;
 use crate::store::included::{self, EventSelector};
 use crate::store::{events, imported, links, subscribed_events};

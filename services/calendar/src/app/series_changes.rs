@@ -17,7 +17,7 @@ use crate::model::schedule::Schedule;
 use crate::model::series::{Membership, Series};
 use crate::model::series_fields::{DATES, Shared};
 use crate::model::slug::TRASHED;
-use crate::model::subscription::Parts;
+use crate::model::subscription_parts::Parts;
 use crate::store::series as stored;
 use crate::store::{
     event_statuses, events, external_ids, series_events, slugs, sql, subscribed_events,

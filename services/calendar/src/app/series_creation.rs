@@ -22,7 +22,7 @@ use crate::model::series::{Membership, Plan, Series};
 use crate::model::series_fields::Shared;
 use crate::model::series_ids::{occurrence_of, plain_uid};
 use crate::model::slug::{self, TRASHED};
-use crate::model::subscription::{Part, Parts};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::series as stored;

@@ -27,7 +27,7 @@ use crate::model::role::User;
 use crate::model::series::{Membership, Reach, Recurrence, Series};
 use crate::model::series_fields::{DATES, STATUS};
 use crate::model::status::Status;
-use crate::model::subscription::{Part, Parts};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::store::series as stored;
 use crate::store::{events, external_ids, series_events, sql, subscribed_events, webhooks};
 

@@ -11,7 +11,7 @@ use crate::model::schedule::{Schedule, wall_from_seconds, wall_seconds};
 use crate::model::series::{Membership, Plan, Series};
 use crate::model::series_fields::DATES;
 use crate::model::series_ids::{key_of, occurrence_of};
-use crate::model::subscription::{Part, Parts};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
 use crate::store::{events, external_ids, imported, series_events, sql, subscribed_events};
 

@@ -12,9 +12,10 @@ use crate::model::remote_address::similar_urls;
 use crate::model::role::{Action, User};
 use crate::model::series_ids::occurrence_of;
 use crate::model::subscription::{
-    MAX_SUBSCRIPTIONS, Part, Parts, Plan, PlanChange, Release, STATUSES, Subscription,
-    SubscriptionState, USUAL_INTERVAL,
+    MAX_SUBSCRIPTIONS, Plan, PlanChange, Release, STATUSES, Subscription, SubscriptionState,
+    USUAL_INTERVAL,
 };
+use crate::model::subscription_parts::{Part, Parts};
 use crate::state::State;
 use crate::store::{subscribed_events, subscriptions};
 use crate::wire::dates::written;

@@ -142,7 +142,8 @@ mod tests {
     use crate::app::Subscriber;
     use crate::config::Settings;
     use crate::model::role::Role;
-    use crate::model::subscription::{Part, Parts, Plan, Subscription};
+    use crate::model::subscription::{Plan, Subscription};
+    use crate::model::subscription_parts::{Part, Parts};
     use crate::model::term::{Taxonomy, Term};
     use crate::store::media::Media;
     use crate::store::sql::Sql;

@@ -36,6 +36,7 @@ pub(crate) mod slug;
 pub(crate) mod spoken;
 pub(crate) mod status;
 pub(crate) mod subscription;
+pub(crate) mod subscription_parts;
 pub(crate) mod term;
 pub(crate) mod urls;
 pub(crate) mod when;

@@ -11,7 +11,7 @@ use super::schema::subscribed_events;
 use super::sql::{Sql, TextRow};
 use crate::model::event::Event;
 use crate::model::list::Paging;
-use crate::model::subscription::Parts;
+use crate::model::subscription_parts::Parts;
 
 /// A row in the `subscribed_events` table.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, Selectable)]

@@ -8,9 +8,8 @@ use super::reading::{Errors, read_parameters};
 use super::values::boolean;
 use crate::model::list::Paging;
 use crate::model::remote_address::{has_login, requested_url, webcal_urls};
-use crate::model::subscription::{
-    LONGEST_INTERVAL, LONGEST_URL, Part, Parts, PlanChange, Release, STATUSES,
-};
+use crate::model::subscription::{LONGEST_INTERVAL, LONGEST_URL, PlanChange, Release, STATUSES};
+use crate::model::subscription_parts::{Part, Parts};
 use crate::model::urls::Urls;
 
 /// A subscription write.
