@@ -3,11 +3,11 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::component::Component;
 use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::property::Property;
-use super::reader::Component;
 use crate::model::recurrence::{Abandoned, Rule, Wanted};
 use crate::model::zone::Zone;
 

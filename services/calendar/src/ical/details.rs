@@ -2,9 +2,9 @@
 
 use url::Url;
 
+use super::component::Component;
 use super::ignored::Warning;
 use super::property::Property;
-use super::reader::Component;
 use crate::model::html;
 use crate::model::image::{image_url, web_url};
 

@@ -7,6 +7,7 @@ use jiff::civil::Time;
 use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
+use super::component::{Component, Method};
 use super::dates::{NoStarts, Start, Unread, shortened};
 use super::details::Details;
 use super::event::OWN_ZONE;
@@ -16,7 +17,6 @@ use super::length::{Length, end_of};
 use super::moment::{EntryContext, Moment, is_utc, reading};
 use super::occurrences::{Repetition, Starts, starts_of};
 use super::property::Property;
-use super::reader::{Component, Method};
 use super::revision::revision_of;
 use crate::model::html;
 use crate::model::revision::{Revision, alone};

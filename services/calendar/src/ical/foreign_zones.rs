@@ -7,8 +7,8 @@ use jiff::ToSpan as _;
 use jiff::civil::{DateTime, date};
 use parking_lot::Mutex;
 
+use super::component::Component;
 use super::property::{Property, unescaped};
-use super::reader::Component;
 use super::windows_zones::{lotus_zone, windows_zone};
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;

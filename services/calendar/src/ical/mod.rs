@@ -1,6 +1,7 @@
 //! iCalendar support (RFC 5545): reading and writing calendars, events and time zones.
 
 mod calendar;
+mod component;
 mod dates;
 mod decoded;
 mod details;
@@ -23,6 +24,7 @@ mod windows_zones;
 mod zones;
 
 pub use calendar::{Head, begin, end};
+pub use component::{Component, Kind as ComponentKind};
 pub use details::Details;
 pub use entry::{Entry, Occurrence};
 pub use event::{FeedContext, Form, event, location, write_event};
@@ -32,6 +34,6 @@ pub use ignored::{Ignored, Warning};
 pub use moment::{EntryContext, Moment};
 pub use occurrences::Repetition;
 pub use plan::span;
-pub use reader::{Component, Kind as ComponentKind, Reader};
+pub use reader::Reader;
 pub use revision::{Revisions, created_of, revision_of};
 pub use zones::{needs_rules, time_zone};

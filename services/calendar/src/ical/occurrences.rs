@@ -3,11 +3,11 @@
 use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp};
 
+use super::component::Component;
 use super::dates::{NoStarts, Series, Start, Unread, Until};
 use super::ignored::Warning;
 use super::moment::{EntryContext, Moment};
 use super::property::Property;
-use super::reader::Component;
 use crate::model::recurrence::{Rule, Wanted, replace_until};
 use crate::model::schedule::wall_seconds;
 use crate::model::series::{Plan, SeriesLimits};

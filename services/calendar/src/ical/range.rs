@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::component::{Component, Method};
 use super::details::Details;
 use super::entry::{Entry, times};
 use super::ignored::Warning;
 use super::length::Length;
 use super::moment::{EntryContext, Moment};
-use super::reader::{Component, Method};
 use crate::model::recurrence::Rule;
 use crate::model::zone::Zone;
 

@@ -4,8 +4,8 @@ use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
+use super::component::Component;
 use super::moment::reading;
-use super::reader::Component;
 use crate::model::revision::Revision;
 use crate::model::schedule::wall_seconds;
 
