@@ -9,7 +9,7 @@ use super::parameter_errors::ParameterErrors;
 use super::parameters::EventFields;
 use super::params::Params;
 use super::reading::{Errors, read_parameters};
-use super::recurrence;
+use super::recurrence_input;
 use super::values::{Flag, Items, MAX_ITEMS, TOO_MANY, Website, positive, short_text};
 use super::write_input::{WriteOptions, name, point_in_time, post_change};
 use crate::model::change::{EventChange, LinkRef};
@@ -134,7 +134,7 @@ fn decode(
     // Dates are local to the event's new zone if this request changes it.
     let stored = current.map_or(writer.zone, |event| &event.schedule.zone);
     let zone_of_dates = zone.as_ref().unwrap_or(stored);
-    let recurrence = recurrence::decode(e, given.recurrence, zone_of_dates, writer.now);
+    let recurrence = recurrence_input::decode(e, given.recurrence, zone_of_dates, writer.now);
     let schedule = ScheduleChange {
         start: point_in_time(e, "start_date", given.start_date, zone_of_dates, writer.now),
         end: point_in_time(e, "end_date", given.end_date, zone_of_dates, writer.now),

@@ -25,6 +25,7 @@ pub(crate) mod parameters;
 pub(crate) mod params;
 pub(crate) mod reading;
 pub(crate) mod recurrence;
+mod recurrence_input;
 pub(crate) mod render_context;
 pub(crate) mod sanitized;
 pub(crate) mod series_data;
