@@ -5,6 +5,7 @@
 //! page and the rows consistent.
 
 mod change_log;
+mod chunk;
 pub(crate) mod columns;
 mod deadline;
 mod entries;

@@ -1,8 +1,8 @@
 //! Finds the events on each day of a month.
 
+use super::chunk::Wanted;
 use super::columns::Key;
 use super::index::Index;
-use super::order::Wanted;
 use crate::model::list::Scope;
 use crate::model::month::DAY;
 use crate::model::window::{Limits, Window};

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use database::{DatabaseError, Db};
 use roaring::RoaringBitmap;
 
+use super::chunk::Wanted;
 use super::columns::Key;
 use super::deadline::{Deadline, ListError};
 use super::entries;
 use super::index::Index;
 use super::links::{LinkFilter, link_filters, own_link_filters};
-use super::order::Wanted;
 use crate::model::changes::{Change, ChangeFilter};
 use crate::model::list::{EventFilter, Paging, Slice};
 use crate::model::search::{self, Words};
