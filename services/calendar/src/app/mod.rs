@@ -6,6 +6,7 @@ mod delivery;
 pub(crate) mod erasure;
 mod event_writes;
 pub(crate) mod events;
+pub(crate) mod feed_pieces;
 mod feed_series;
 pub(crate) mod feeds;
 mod images;

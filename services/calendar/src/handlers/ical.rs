@@ -8,7 +8,8 @@ use shell::Validators;
 
 use super::input::Input;
 use super::reuse::{Lasting, Reuse};
-use crate::app::feeds::{self, Feed, FeedText, Pieces};
+use crate::app::feed_pieces::Pieces;
+use crate::app::feeds::{self, Feed, FeedText};
 use crate::error::Error;
 use crate::state::State;
 use crate::wire::parameters::FeedParameters;
