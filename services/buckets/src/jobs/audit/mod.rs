@@ -18,7 +18,7 @@ use super::max_errors::MaxErrors;
 use super::options::{CheckpointPolicy, LoadOptions};
 use super::remote::{Refusal, RemoteOptions};
 use super::report::{Report, Tally};
-use super::sources::sources_of;
+use super::source_paths::sources_of;
 use crate::engine::{FileIndex, Limits, Mode, RemovalLimit};
 use crate::model::address::bucket_key_of;
 use crate::model::file_query::{FileQuery, Position, SortKey};
