@@ -10,6 +10,7 @@ use super::accounts::AccountsOptions;
 use super::decoding::TextEncoding;
 use super::excluded::Excluded;
 use super::input::JobInput;
+use super::paste_reader;
 use super::pastes::{self, PastesOptions};
 use super::sanity_check::SanityCheck;
 use super::skip_reason::SkipReason;
@@ -140,7 +141,7 @@ pub fn forecast_pastes(
     let mut lines = BoundedLines::new(input, pastes::longest(context));
     let (mut tally, mut text) = (Tally::default(), String::new());
     while let Some((number, line)) = lines.next_line().map_err(unreadable())? {
-        match pastes::read(number, &line) {
+        match paste_reader::read(number, &line) {
             Ok(None) => continue,
             Ok(Some(entry)) => {
                 tally.accept();
