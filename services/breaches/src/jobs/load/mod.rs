@@ -23,6 +23,7 @@ mod json_reader;
 mod linker;
 pub(super) mod missing_column;
 mod pair_columns;
+mod pair_linker;
 mod paste_reader;
 mod pastes;
 mod read_accounts;

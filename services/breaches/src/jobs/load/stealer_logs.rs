@@ -4,11 +4,9 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
 
 use batch::{BoundedLines, Line, Sorted};
-use database::{DatabaseError, Db};
 use domain::{DomainName, EmailAddress};
 use serde::{Deserialize, Serialize};
 
-use super::address_links::AddressLinks;
 use super::csv_records::{Record as Row, Records};
 use super::decoding::TextEncoding;
 use super::domain_ids::DomainIds;
@@ -16,6 +14,7 @@ use super::finish::{self, Ending};
 use super::input::{self, JobInput, MAX_LINE};
 use super::linker::Linker;
 use super::pair_columns::{PairColumns, Wanted};
+use super::pair_linker::PairLinker;
 use super::sanity_check::SanityCheck;
 use super::skip_reason::{self, SkipReason};
 use super::sorted_text;
@@ -23,15 +22,13 @@ use super::sorting::Sorting;
 use super::sources::open_breach;
 use super::tally::{Outcome, Tally};
 use super::ulp_reader;
-use super::walk::{self, Apply, Record};
+use super::walk;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
 use crate::model::{Breach, loaded_address, website};
-use crate::store::accounts::StagedRow;
-use crate::store::stealer_logs::{self, NewPair};
-use crate::store::{account_links, accounts};
+use crate::store::accounts;
 
 /// Number of pairs per SQLite transaction for each MiB of `LOAD_MEMORY_MB`. A pair takes as long as
 /// several accounts.
@@ -275,86 +272,6 @@ impl Sample {
             each(line, columns.pair(&row))?;
         }
         Ok(columns)
-    }
-}
-
-/// Links pairs batch by batch.
-struct PairLinker {
-    linker: Linker,
-    websites: DomainIds,
-    breach: u16,
-    drop_self: bool,
-}
-
-impl PairLinker {
-    /// Prepares the pairs of all addresses that may be stored. Addresses keep their order, and
-    /// pairs stay with their address.
-    fn staged_rows<'a>(
-        &mut self,
-        db: &mut Db,
-        links: &[AddressLinks<'a>],
-        pairs: &[(&str, &str)],
-        websites: &[i32],
-    ) -> Result<Vec<StagedRow<'a>>, JobError> {
-        let accounts = self.linker.prepare(db, links)?;
-        let (mut accounts, mut rows) = (accounts.into_iter().peekable(), Vec::new());
-        let mut pairs = pairs.iter().zip(websites).peekable();
-        for link in links {
-            let local = sorted_text::split(link.address).0;
-            let account = accounts.next_if(|account| account.k == link.k && account.local == local);
-            while let Some((_, website)) = pairs.next_if(|(pair, _)| pair.0 == link.address) {
-                rows.extend(
-                    account.map(|account| StagedRow { account, other_id: (*website).into() }),
-                );
-            }
-        }
-        Ok(rows)
-    }
-}
-
-impl Apply for PairLinker {
-    fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
-        let list = self.breach.to_le_bytes();
-        let (mut links, mut pairs) = (Vec::new(), Vec::new());
-        for group in
-            batch.chunk_by(|a, b| sorted_text::parts(a.text).0 == sorted_text::parts(b.text).0)
-        {
-            let Some(first) = group.first() else { continue };
-            let (address, site) = sorted_text::parts(first.text);
-            let own = group.len() == 1 && site == sorted_text::split(address).1;
-            if !(own && self.drop_self) {
-                links.push(AddressLinks { k: first.k, address, breaches: &list });
-                pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
-            }
-        }
-        // Do this first, because Citus requires reference tables to be changed before any others.
-        let ids = self.websites.of(db, pairs.iter().map(|(_, site)| *site))?;
-        self.linker.link(db, &links)?;
-        if self.linker.is_staged() {
-            let rows = self.staged_rows(db, &links, &pairs, &ids)?;
-            let Db::Pg(conn) = db else { return Ok(0) };
-            return Ok(accounts::add_pairs(conn, &rows, self.breach)?);
-        }
-        let mut new = Vec::with_capacity(pairs.len());
-        for ((address, _), website_id) in pairs.into_iter().zip(ids) {
-            // Drop the pairs of excluded addresses, since these don't have a row.
-            let rows = accounts::in_table(db, account_links::sorted_key(address))?;
-            if let Some(row) = account_links::pick_sorted(rows, address) {
-                let breach_id = i32::from(self.breach);
-                new.push(NewPair { k: row.k, seq: row.seq, website_id, breach_id });
-            }
-        }
-        let added = stealer_logs::add(db, &new)?;
-        Ok(i64::try_from(added).map_err(DatabaseError::broken)?)
-    }
-
-    fn is_staged(&self) -> bool {
-        self.linker.is_staged()
-    }
-
-    fn forget(&mut self) {
-        self.linker.forget();
-        self.websites.forget();
     }
 }
 
