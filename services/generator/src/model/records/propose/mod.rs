@@ -18,6 +18,7 @@ mod names;
 mod narrowed;
 mod objects;
 mod partitions;
+mod proposed;
 mod qualified;
 mod ranges;
 mod referred;
