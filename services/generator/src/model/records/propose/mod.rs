@@ -29,6 +29,7 @@ mod schema_numbers;
 mod settled;
 mod sql;
 mod statements;
+mod table_definitions;
 mod types;
 mod values;
 mod virtual_tables;
