@@ -2,6 +2,7 @@
 
 pub(super) mod cards;
 pub(super) mod choice;
+mod class_costs;
 pub(super) mod derived;
 pub(super) mod goods;
 pub(super) mod made;

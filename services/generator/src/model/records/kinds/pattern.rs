@@ -1,15 +1,11 @@
 //! Strings that match a regular expression.
 
-use std::convert::Infallible;
-
 use regex_syntax::ast::parse::ParserBuilder;
-use regex_syntax::ast::{
-    AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetItem, Flag, Flags, RepetitionKind,
-    RepetitionRange, Visitor, visit,
-};
+use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionRange, visit};
 use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+use super::class_costs::{ALL_CLASSES, CLASS, CLASSES, Costs};
 use crate::model::random::Random;
 use crate::model::records::cell::Cell;
 use crate::model::records::fault::Faults;
@@ -30,112 +26,8 @@ const OPEN: u32 = 8;
 /// their visible ASCII characters, provided that they have any.
 const LARGE: u64 = 200;
 
-/// Maximum number of Unicode classes, such as `\pL` and `\w`, in one expression.
-const CLASSES: u64 = 20;
-/// Maximum number of Unicode classes in all expressions of a schema.
-const ALL_CLASSES: u64 = 500;
-/// Cost of a Unicode class. Small classes such as `\d` cost 1.
-const CLASS: u64 = 20;
-/// Cost of a class that contains most characters, if letter case is ignored: each character has to
-/// be looked up.
-const FOLDED_CLASS: u64 = CLASSES * CLASS;
-/// Number of characters in a range that cost 1 if letter case is ignored.
-const LOOKED_UP: u64 = 125;
 /// Rejects patterns that can match invalid UTF-8.
 const NOT_TEXT: &str = "must match only valid UTF-8";
-
-/// Sums up the costs of an expression's character classes.
-#[derive(Default)]
-struct Costs {
-    /// Cost of all classes of bounded size.
-    small: u64,
-    /// Number of classes that may contain most characters.
-    wide: u64,
-    /// Number of characters in all ranges.
-    ranged: u64,
-    /// Number of bracketed classes around the current bracketed class. Each of them expands its
-    /// characters again.
-    depth: u64,
-    ignores_case: bool,
-}
-
-/// The costs of the character classes in an expression.
-struct Cost {
-    /// Cost if letter case isn't ignored. Limited per expression.
-    plain: u64,
-    /// Full cost. Limited for all expressions in a schema together.
-    full: u64,
-}
-
-impl Costs {
-    fn add_perl(&mut self, class: &ClassPerl, is_inside: bool) {
-        match class.kind {
-            _ if class.negated && is_inside => self.wide += 1 + self.depth,
-            ClassPerlKind::Word => self.small += CLASS * (1 + self.depth),
-            ClassPerlKind::Digit | ClassPerlKind::Space => self.small += 1 + self.depth,
-        }
-    }
-
-    fn add_flags(&mut self, flags: &Flags) {
-        self.ignores_case |= flags.flag_state(Flag::CaseInsensitive) == Some(true);
-    }
-}
-
-impl Visitor for Costs {
-    type Output = Cost;
-    type Err = Infallible;
-
-    fn finish(self) -> Result<Cost, Infallible> {
-        let plain = self.wide.saturating_mul(CLASS).saturating_add(self.small);
-        if !self.ignores_case {
-            return Ok(Cost { plain, full: plain });
-        }
-        let folded = self.wide.saturating_mul(FOLDED_CLASS).saturating_add(self.small);
-        Ok(Cost { plain, full: folded.saturating_add(self.ranged / LOOKED_UP) })
-    }
-
-    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
-        match ast {
-            Ast::ClassUnicode(class) if class.is_negated() => self.wide += 1,
-            Ast::ClassUnicode(_) => self.small += CLASS,
-            Ast::ClassPerl(class) => self.add_perl(class, false),
-            Ast::Flags(set) => self.add_flags(&set.flags),
-            Ast::Group(group) => group.flags().into_iter().for_each(|flags| self.add_flags(flags)),
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
-        let times = 1 + self.depth;
-        match item {
-            ClassSetItem::Unicode(class) if class.is_negated() => self.wide += times,
-            ClassSetItem::Unicode(_) => self.small += CLASS * times,
-            ClassSetItem::Perl(class) => self.add_perl(class, true),
-            ClassSetItem::Ascii(class) if class.negated => self.wide += times,
-            ClassSetItem::Bracketed(class) => {
-                self.wide += if class.negated { times } else { 0 };
-                self.depth += 1;
-            }
-            ClassSetItem::Range(range) => {
-                let (first, last) = (u32::from(range.start.c), u32::from(range.end.c));
-                // Looking up characters after the last one with a letter case costs almost nothing,
-                // so a range doesn't cost more than a class that contains most characters.
-                let count = u64::from(last.saturating_sub(first)).min(FOLDED_CLASS * LOOKED_UP);
-                self.ranged += count * times;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn visit_class_set_item_post(&mut self, item: &ClassSetItem) -> Result<(), Infallible> {
-        if matches!(item, ClassSetItem::Bracketed(_)) {
-            self.depth -= 1;
-        }
-        Ok(())
-    }
-}
 
 /// Part of an expression.
 enum Node {
