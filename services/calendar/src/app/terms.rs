@@ -13,7 +13,7 @@ use crate::model::list::TermFilter;
 use crate::model::role::Action;
 use crate::model::term::{Taxonomy, Term};
 use crate::state::State;
-use crate::store::{included, terms};
+use crate::store::{included, term_list, terms};
 use crate::wire::envelope::{CategoryListJson, TagListJson, list_meta};
 use crate::wire::list_input::{ListRequest, TermListInput};
 use crate::wire::parameter_errors::ParameterErrors;
@@ -133,7 +133,7 @@ fn page(
     params: &Params,
 ) -> Result<Page, Error> {
     let list = context.decode_list(TermListInput::read(params, taxonomy), TermListInput::decode)?;
-    let (rows, total) = terms::page(context.db, taxonomy, &list.filter, list.paging)?;
+    let (rows, total) = term_list::page(context.db, taxonomy, &list.filter, list.paging)?;
     let included = included::of_terms(context.db, &rows)?;
     let render = context.render();
     let rows = rows.iter().map(|term| json::own(term, &included, render, false)).collect();

@@ -39,6 +39,7 @@ pub(crate) mod statistics;
 pub(crate) mod subscribed_events;
 pub(crate) mod subscriptions;
 pub(crate) mod term_choices;
+pub(crate) mod term_list;
 pub(crate) mod terms;
 pub(crate) mod text_lengths;
 pub(crate) mod transfer;
