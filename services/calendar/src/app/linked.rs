@@ -16,7 +16,7 @@ use crate::model::list::LinkedFilter;
 use crate::model::role::{self, Action, User};
 use crate::model::slug;
 use crate::state::State;
-use crate::store::{included, linked_posts};
+use crate::store::{included, linked_post_list, linked_posts};
 use crate::wire::envelope::{OrganizerListJson, VenueListJson, list_meta};
 use crate::wire::linked::{self as json, LinkedJson};
 use crate::wire::linked_input::LinkedInput;
@@ -173,7 +173,7 @@ fn page(
 ) -> Result<Page, ListInterrupt> {
     let list = context.decode_list(LinkedListInput::read(params), LinkedListInput::decode)?;
     let room = permit.page_bytes();
-    let (rows, total) = linked_posts::page(context.db, kind, &list.filter, list.paging, room)?;
+    let (rows, total) = linked_post_list::page(context.db, kind, &list.filter, list.paging, room)?;
     if rows.is_empty() && list.paging.page > 1 {
         return Err(Error::NoSuchPage(kind.word()).into());
     }

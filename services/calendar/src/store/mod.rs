@@ -17,6 +17,7 @@ pub(crate) mod images;
 pub(crate) mod imported;
 pub(crate) mod included;
 pub(crate) mod kept_answers;
+pub(crate) mod linked_post_list;
 pub(crate) mod linked_posts;
 pub(crate) mod links;
 pub(crate) mod media;
