@@ -19,6 +19,7 @@ mod folded_name;
 mod gzip;
 mod import_catalogue;
 mod input;
+mod json_fields;
 mod json_reader;
 mod linker;
 pub(super) mod missing_column;
