@@ -8,8 +8,8 @@ use super::when::{NotADate, PointInTime, When};
 use super::zone::Zone;
 
 /// Resolves a date bound to an absolute date, so that page links keep their meaning over time.
-/// Returns a day boundary or, if `strict` is set, a local time or instant. `None` if the input
-/// already is an instant.
+/// Returns a day boundary or, if `strict` is set, a local time or instant. Returns `None` if the
+/// input is already an instant.
 ///
 /// # Errors
 ///

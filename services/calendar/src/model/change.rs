@@ -76,7 +76,7 @@ fn replace_shown(old: &mut String, new: Option<&String>, show: fn(&str) -> Strin
     }
 }
 
-/// Replaces `old` if there is a new value. Returns whether it changed.
+/// Replaces `old` with the new value, if any. Returns whether it changed.
 fn replace(old: &mut String, new: Option<&String>) -> bool {
     let Some(new) = new else { return false };
     let differs = new != old;
@@ -290,8 +290,8 @@ impl LinkedChange {
         }
     }
 
-    /// Returns whether anything other than the name is set, i.e. whether an existing row with the
-    /// same name could be changed.
+    /// Returns whether any field other than the name is set. If so, the write can change an
+    /// existing row with the same name.
     pub fn has_fields_besides_name(&self) -> bool {
         self.post.status.is_some()
             || self.post.author.is_some()

@@ -58,7 +58,7 @@ impl Slice {
 pub struct Scope {
     /// Whether published resources are included.
     pub published: bool,
-    /// The other resources that are included.
+    /// Which unpublished resources are included.
     pub unpublished: Unpublished,
 }
 
@@ -191,7 +191,7 @@ pub struct EventFilter {
     pub featured: Option<bool>,
     /// Only events with these ids.
     pub include: Option<Vec<i64>>,
-    /// Only children of this event, which are the rest of its series.
+    /// Only children of this event, i.e. the other events in its series.
     pub parent: Option<i64>,
     /// Only events in this series.
     pub series: Option<i64>,
@@ -244,7 +244,8 @@ impl EventFilter {
             organizers,
             featured,
             geo,
-            // These don't examine any field that an occurrence can have its own value for.
+            // The remaining filters don't look at any field that can differ between the occurrences
+            // of a series.
             scope: _,
             window: _,
             include: _,
@@ -269,12 +270,12 @@ impl EventFilter {
     }
 }
 
-/// Filters of a venue or organizer list.
+/// Filters for a venue or organizer list.
 #[derive(Clone, Debug)]
 pub struct LinkedFilter {
     /// The statuses that the caller can see.
     pub scope: Scope,
-    /// The caller, to apply rules about linked events.
+    /// The caller, who determines which linked events count.
     pub actor: Actor,
     /// Only rows that contain this string.
     pub search: Option<String>,
@@ -301,7 +302,7 @@ pub enum TermOrder {
     Parent,
     /// By number of events.
     Count,
-    /// In the order of `include`, or of `slug` if given.
+    /// In the order given by `include` or, if present, `slug`.
     Given,
 }
 

@@ -52,8 +52,8 @@ impl Notice {
     }
 }
 
-/// Returns a message about a change to a series. It contains the ids of the series and of one of
-/// its events.
+/// Returns a message about a change to a series. It contains the series id and the id of one of its
+/// events.
 pub fn series_body(kind: &str, series: i64, event: i64, now: i64) -> String {
     let at = instant_from_seconds(now).to_string();
     let data = json!({"id": series, "event": event, "modified_utc": at});

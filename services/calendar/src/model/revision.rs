@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Returns the name under which to store the revisions of a separate entry whose UID is an
-/// occurrence id.
+/// Returns the key under which to store the revisions of a separate entry that has an occurrence id
+/// as its UID.
 pub fn alone(uid: &str) -> String {
     format!("{uid}~")
 }
@@ -31,16 +31,15 @@ impl Revision {
         self.sequence.unwrap_or(0) == other.sequence.unwrap_or(0) && dates(self) == dates(other)
     }
 
-    /// Returns this revision. If it lacks a sequence number, returns a copy with the sequence
-    /// number of `earlier`.
+    /// Returns this revision. If it has no sequence number, takes over the number from `earlier`.
     #[must_use]
     pub fn after(self, earlier: Option<Revision>) -> Revision {
         let sequence = self.sequence.or(earlier.and_then(|earlier| earlier.sequence));
         Revision { sequence, ..self }
     }
 
-    /// Returns whether the revision of another entry in the same series is later. If there are no
-    /// dates to compare, falls back to the sequence numbers.
+    /// Returns whether this revision is earlier than the revision of another entry in the same
+    /// series. If there are no dates to compare, falls back to the sequence numbers.
     pub fn is_before(&self, other: &Revision) -> bool {
         match self.by_date(other) {
             Ordering::Equal if self.stamped.or(self.modified).is_none() => {

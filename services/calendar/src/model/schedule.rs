@@ -83,7 +83,7 @@ impl ScheduleChange {
     }
 
     /// Returns the stored schedule, but with the local times exactly as given. The two differ if
-    /// the clocks skip a given time. The other events of a series take place at the given times.
+    /// clock changes skip a given time. The other events in a series use the given times.
     pub fn as_given(&self, stored: &Schedule) -> Schedule {
         let given = |point: Option<PointInTime>| match point {
             Some(PointInTime::Wall(wall)) if !stored.all_day => Some(wall),
@@ -94,7 +94,7 @@ impl ScheduleChange {
         };
         let start = given(self.start).filter(|wall| leads_to(wall, stored.start_utc));
         let start_local = start.map_or(stored.start_local, wall_seconds);
-        // An end that would be before the start was set to the start.
+        // An end before the start was replaced by the start.
         let is_moved = start_local != stored.start_local && stored.end_utc == stored.start_utc;
         let end = given(self.end).filter(|wall| is_moved || leads_to(wall, stored.end_utc));
         let end = end.map(wall_seconds).filter(|end| *end >= start_local);

@@ -62,10 +62,11 @@ pub struct Series {
     pub made_until: i64,
     /// When to create more events, in Unix seconds. `None` if all of them exist.
     pub due_utc: Option<i64>,
-    /// The series' revision in feeds (`SEQUENCE`). At least that of any event that has left it.
+    /// The series' revision in feeds (`SEQUENCE`). Never lower than the revision of an event that
+    /// has left the series.
     pub sequence: i64,
-    /// The latest change of any event, including events that have left the series. May not reflect
-    /// changes of events that are still part of it.
+    /// When any of its events last changed, including events that have left the series. Changes to
+    /// events that are still in the series might not be reflected here.
     pub modified_utc: i64,
 }
 
@@ -151,7 +152,7 @@ impl Plan {
         wall_from_seconds(moment).strftime(form).to_string()
     }
 
-    /// Parses a key. Returns `None` if it doesn't have the right form.
+    /// Parses a key. Returns `None` if it is malformed.
     pub fn moment(&self, key: &str) -> Option<i64> {
         let wall = match self.all_day {
             true => Date::strptime("%Y%m%d", key).ok()?.to_datetime(Time::midnight()),
@@ -237,7 +238,8 @@ impl Plan {
         DateTime::strptime("%Y%m%dT%H%M%S", text).ok().or_else(end_of_day)
     }
 
-    /// Returns whether the rule itself produces this moment. Excluded dates count too.
+    /// Returns whether the rule itself produces this moment, even if the moment is an excluded
+    /// date.
     pub fn rules(&self, moment: i64) -> bool {
         let (wall, Some(rule)) = (self.wall(moment), self.parsed()) else {
             return moment == self.first();
@@ -249,7 +251,7 @@ impl Plan {
         found.into_iter().any(|wall| self.at(wall) == moment && !is_late(wall))
     }
 
-    /// Returns whether this is an occurrence. Excluded dates count too.
+    /// Returns whether this is an occurrence, even if it is an excluded date.
     pub fn has(&self, moment: i64) -> bool {
         self.rdates.contains(&self.key(moment)) || self.rules(moment)
     }

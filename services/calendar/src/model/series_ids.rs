@@ -1,14 +1,14 @@
 //! External ids of events in series, and their UIDs in calendar files.
 //!
-//! In a file that contains an occurrence but not its series, the UID is that of the event, so that
-//! it stays the same when the event moves. The UID of the series is reserved for the entry with the
-//! rule. There is an exception if an event became a series and passed its UID on: as the first
-//! occurrence, it keeps that UID in such files too, along with a RECURRENCE-ID, because otherwise
-//! the file would replace the whole series.
+//! In a file that contains an occurrence but not its series, the event has its own UID, so that the
+//! UID stays the same when the event moves. The series UID is reserved for the entry with the rule.
+//! There is an exception if an event became a series and passed its UID on to the series: it is now
+//! the first occurrence and keeps that UID even in such files, along with a RECURRENCE-ID. Without
+//! the RECURRENCE-ID, the file would replace the whole series.
 //!
-//! A series takes its UID from the external id of its first event. If the occurrences before that
-//! event were removed, this is an occurrence id, and the other events may still have ids with the
-//! shorter UID.
+//! A series takes its UID from the external id of its first event. If earlier occurrences had been
+//! removed before that, the UID is an occurrence id, and the other events might still have ids
+//! based on the shorter, original UID.
 
 use jiff::civil::{Date, DateTime};
 
@@ -33,8 +33,8 @@ impl Series {
     }
 }
 
-/// Splits the external id of an occurrence's event into the UID of the series and the occurrence's
-/// key. Returns `None` for other ids.
+/// Splits the external id of an occurrence's event into the series UID and the occurrence's key.
+/// Returns `None` for other ids.
 pub fn occurrence_of(id: &str) -> Option<(&str, &str)> {
     let (uid, key) = id.rsplit_once('#')?;
     let is_key = match key.len() {

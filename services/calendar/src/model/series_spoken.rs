@@ -68,8 +68,8 @@ impl Plan {
         Some((excluded.iter().filter(is_ruled).count(), days))
     }
 
-    /// Returns the rule's occurrences from the day of the first to the day of the last of
-    /// `moments`, in ascending order. `None` if there are too many.
+    /// Returns the rule's occurrences in ascending order, from the day of the earliest of `moments`
+    /// to the day of the latest. `None` if there are too many.
     pub fn ruled_near<'m>(
         &self,
         rule: &Rule,
@@ -121,7 +121,7 @@ mod tests {
         let all = plan(rule, &[], &[]);
         let walls = all.parsed().unwrap().expand(all.start(), DateTime::MAX).unwrap();
         let keys: Vec<String> = walls.iter().map(|wall| all.key(all.at(*wall))).collect();
-        // Every second date is excluded, and a Sunday, which is not a date of the rule.
+        // Every second date is excluded, and so is a Sunday that the rule doesn't produce.
         let mut exdates: Vec<&str> = keys.iter().step_by(2).map(String::as_str).collect();
         exdates.push("20270314");
         exdates.sort_unstable();
@@ -129,7 +129,7 @@ mod tests {
         let expected =
             "Every Monday, Tuesday, Wednesday, Thursday and Friday, 10000 times".to_owned();
         assert_eq!(spoken(&many, Language::En), expected);
-        // Dates that are added although the rule already includes them are compared the same way.
+        // Added dates that the rule already produces are compared in the same way.
         let rdates: Vec<&str> = keys.iter().map(String::as_str).collect();
         let expected = expected.replace("10000", "20000");
         assert_eq!(spoken(&plan(rule, &rdates, &[]), Language::En), expected);

@@ -20,8 +20,7 @@ pub fn slugify(text: &str) -> String {
     cut(&normalized(text), MAX_BYTES).to_owned()
 }
 
-/// Normalizes a slug from a URL. With their suffix, the slugs of trashed resources may exceed the
-/// maximum length.
+/// Normalizes a slug from a URL. The trash suffix can make a slug longer than the maximum.
 pub fn lookup_form(text: &str) -> String {
     // An occurrence's slug has a separator before the date, which normalization would shorten.
     if let Some((name, date)) = text.rsplit_once(SEPARATOR)

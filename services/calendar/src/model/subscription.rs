@@ -31,9 +31,10 @@ const LONGEST_PAUSE: i64 = 7 * DAY;
 /// User edits that the next run may overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// Changes to these fields of the event with this id.
+    /// User edits to these fields of the event with this id.
     Event(i64, Parts),
-    /// The end of the series with this UID in the file.
+    /// The date on which users ended the series with this UID. Once released, the series follows
+    /// the file again.
     Series(String),
 }
 
@@ -116,11 +117,11 @@ pub struct Subscription {
     pub last_modified: Option<String>,
     /// When a file from this address was last imported, or 0 if never.
     pub imported_utc: i64,
-    /// The number of future events that may be missing from the next file, even if they are more
-    /// than half.
+    /// Number of future events that an editor has allowed to be missing from the next file, even if
+    /// this is more than half of them.
     pub accepted_loss: i64,
-    /// The last event that existed when the missing ones were counted. Scheduled work may have
-    /// added others since.
+    /// Id of the newest event when the missing events were counted. Scheduled work might have added
+    /// events since then.
     pub counted_event: i64,
     /// The last completed run.
     pub last_run: Option<Run>,

@@ -25,7 +25,7 @@ pub struct Limits {
     /// Start of an overlap window. Events that started earlier and end at exactly this time only
     /// touch the window, so they don't match.
     pub touching: Option<i64>,
-    /// Whether `start_max` and `end_min` are from an overlap window, without any other bounds.
+    /// Whether `start_max` and `end_min` come from an overlap window and are the only bounds.
     pub is_overlap: bool,
 }
 

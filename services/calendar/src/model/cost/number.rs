@@ -61,8 +61,8 @@ fn is_decimal(last: char, grouping: &[char], groups: &[&str]) -> bool {
     }
 }
 
-/// Returns whether the digit groups are valid. Groups have three digits. With commas, all but the
-/// last may have two, as in India.
+/// Returns whether the digit groups are valid. Groups have three digits. With commas, all groups
+/// except the last can have two digits, as in India.
 fn are_groups(groups: &[&str], commas: bool) -> bool {
     let [first, middle @ .., last] = groups else { return true };
     let has_groups_of = |size: usize| {

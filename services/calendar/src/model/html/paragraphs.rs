@@ -12,8 +12,8 @@ pub fn paragraphs(text: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut open = String::new();
     let mut rest = text.trim();
-    // No tag can end after the last `>`, so only look for tags before it. Otherwise each `<` after
-    // it would cause a scan to the end of the text.
+    // A tag can't end after the last `>`, so only look for tags before it. Otherwise, each `<`
+    // after it would cause a scan to the end of the text.
     let mut marked = rest.rfind('>').map_or(0, |at| at + 1);
     while !rest.is_empty() {
         let (node, kind) = first_node(rest, marked);

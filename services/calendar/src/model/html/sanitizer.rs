@@ -47,9 +47,9 @@ pub fn sanitize(text: &str) -> Option<String> {
 /// Number of bytes of text without tags to serialize at a time.
 const PART: usize = 4096;
 
-/// Inserts comments into a string without tags, and the cleaner removes them again. They avoid a
-/// quadratic cost, because for each escaped character, the cleaner scans ahead to the next tag or
-/// comment.
+/// Splits a long string without tags by inserting comments, which the cleaner removes again. For
+/// each escaped character, the cleaner scans ahead to the next tag or comment, which would
+/// otherwise take quadratic time.
 fn in_parts(text: &str) -> Cow<'_, str> {
     if text.len() <= PART {
         return Cow::Borrowed(text);

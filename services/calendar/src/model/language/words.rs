@@ -1,8 +1,8 @@
 //! UI strings.
 //!
 //! A message is either a string or a function of its arguments. Each language has a file in
-//! `translations` that contains every message. The compiler rejects a file if a message is missing
-//! or unknown, or if one of a message's arguments is ignored.
+//! `translations` that contains every message. The code doesn't compile if a message is missing or
+//! unknown, or if a message ignores one of its arguments.
 
 use jiff::civil::Weekday;
 
@@ -82,7 +82,7 @@ pub struct Words {
     /// Describes a site or organizer by name. Also used in calendar files.
     pub events_of: With,
     /// Describes a calendar file that contains only some of the events. The arguments are the
-    /// number of events in it, the total, and the site.
+    /// number of events in the file, the total number, and the site name.
     pub part_of_events: fn(Count, Count, &str) -> String,
     /// Turns text without a full stop into a sentence.
     pub sentence: With,
@@ -140,9 +140,9 @@ pub struct Words {
     pub all_upcoming: &'static str,
     /// Describes a list to search engines, given its title and the site.
     pub about_list: fn(&str, &str) -> String,
-    /// Heading for events that started before the list.
+    /// Heading for events that were already running when the listed period began.
     pub on_now: &'static str,
-    /// Heading for events that started before the day or week.
+    /// Heading for events that were already running when the day or week began.
     pub already_running: &'static str,
     /// The last day of an event that is already running.
     pub until: With,
@@ -216,7 +216,7 @@ pub struct Words {
     pub event_count: Counted,
     /// Number of events on a day that are not shown.
     pub more: Counted,
-    /// The day, appended to one of these counts for screen readers. Starts with a space if needed.
+    /// The day, appended to an event count for screen readers. Starts with a space if needed.
     pub on_day: With,
     /// Link from another site to all events.
     pub all_events: &'static str,
@@ -272,7 +272,7 @@ pub struct Words {
     pub every_year: Counted,
     /// Every week on a list of weekdays.
     pub every_weekday: With,
-    /// One of these intervals, combined with days within it.
+    /// An interval, combined with the days within it.
     pub often_on: fn(&str, &str) -> String,
     /// The nth weekday of a month. The string is the weekday's name.
     pub weekday_of_month: fn(Nth, Weekday, &str) -> String,

@@ -39,12 +39,13 @@ impl Rule {
         }
     }
 
-    /// Returns the number of days after which the steps fall on the same times of day again.
+    /// Returns the length of a block, in days. After a block, the steps fall on the same times of
+    /// day again.
     fn days_of_block(&self) -> i64 {
         self.step() / common_divisor(self.step(), MINUTES_OF_DAY)
     }
 
-    /// Returns the number of steps in a block of this many days.
+    /// Returns the number of steps in a block.
     fn steps_of_block(&self) -> i64 {
         MINUTES_OF_DAY / common_divisor(self.step(), MINUTES_OF_DAY)
     }
@@ -84,8 +85,8 @@ impl Rule {
         first.checked_add(span.ok()?).ok()
     }
 
-    /// Returns the number of the last period that starts on or before a day, or of a slightly
-    /// earlier one. 0 if there isn't one.
+    /// Returns the number of the last period that starts on or before a day, or the number of a
+    /// slightly earlier period. Returns 0 if there isn't one.
     pub(super) fn number_of(&self, first: Date, day: Date) -> i64 {
         let days = || first.duration_until(day).as_hours() / 24;
         let years = i64::from(day.year()) - i64::from(first.year());

@@ -86,7 +86,7 @@ impl Rule {
             }
         }
         rule.frequency = frequency?;
-        // If a rule repeats within days, BYSETPOS would have to select from each step separately.
+        // If a rule repeats within days, BYSETPOS would have to be applied to each step separately.
         if rule.is_within_days() && !rule.by_position.is_empty() {
             return None;
         }
@@ -180,8 +180,8 @@ impl Rule {
         [&self.by_hour, &self.by_minute, &self.by_second].iter().any(|all| !all.is_empty())
     }
 
-    /// Returns whether the rule repeats every year in a small number of listed months at a single
-    /// time of day, like the rules of time zones.
+    /// Returns whether the rule repeats every year in at most `most_months` listed months at a
+    /// single time of day, as time zone rules do.
     pub fn is_yearly(&self, most_months: usize) -> bool {
         let times = [&self.by_hour, &self.by_minute, &self.by_second];
         self.frequency == Frequency::Yearly

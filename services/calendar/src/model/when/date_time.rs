@@ -154,7 +154,7 @@ impl When {
     }
 
     /// Returns the day if the date specifies one without a time of day. Steps relative to now keep
-    /// the time, except for those to a weekday.
+    /// the current time, except for steps to a weekday.
     pub fn whole_day(&self, zone: &Zone, now: Timestamp) -> Option<Date> {
         let has_weekday = || self.steps.iter().any(|step| matches!(step, Step::Weekday { .. }));
         let is_day = match self.base {

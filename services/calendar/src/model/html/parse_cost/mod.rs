@@ -7,7 +7,7 @@
 
 use crate::model::html::elements::{is_block, is_heading};
 
-/// Maximum number of blocks that a parser processes per step when formatting ends across them.
+/// Maximum number of blocks that a parser untangles per end tag if formatting and blocks overlap.
 const UNTANGLED: usize = 8;
 
 /// Maximum number of identical formatting elements without attributes that a parser keeps.
@@ -24,7 +24,7 @@ const VOID: [&str; 18] = [
     "input", "keygen", "link", "meta", "param", "source", "wbr",
 ];
 
-/// Blocks that the sanitizer removes. They end in the same way as other blocks.
+/// Blocks that the sanitizer removes. They are closed like other blocks.
 const OTHER_BLOCKS: [&str; 8] =
     ["center", "dir", "fieldset", "hgroup", "listing", "main", "menu", "nav"];
 
@@ -255,7 +255,7 @@ fn holds_back(open: &Element, ended: &str, ended_is_special: bool) -> bool {
         "caption" => ended != "table",
         "td" | "th" => !matches!(ended, "table" | "td" | "th") && !ROWS.contains(&ended),
         "ul" | "ol" if ended == "li" => true,
-        // The end tag of a non-block stops at blocks.
+        // The end tag of an inline element doesn't close blocks.
         _ => open.is_special && !ended_is_special,
     }
 }
