@@ -32,7 +32,8 @@ pub struct RequestContext<'a> {
     pub now: Timestamp,
     /// Images fetched for this request. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
-    /// The row's id at the site it was imported from. The new row should get the same id.
+    /// The row's id on the site it was imported from. The new row gets the same id if it is free
+    /// here.
     pub wanted_id: Option<i64>,
     /// Long strings that were sanitized before the transaction started.
     pub sanitized: &'a SanitizedTexts,

@@ -51,7 +51,7 @@ pub async fn remove_files(state: &State) {
 }
 
 async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
-    // On most ticks there is nothing to delete. Don't occupy the writer for that.
+    // On most ticks, there is nothing to delete, so don't block other writers.
     if !state.pools.read(erasure::has_files).await? {
         return Ok(());
     }
@@ -65,15 +65,15 @@ async fn try_remove_files(state: &State) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Deletes all files of erased images that no other image uses, in short transactions. If a file
-/// can't be deleted yet, its entry stays for the next run.
+/// Deletes the files of erased images in short transactions, unless another image uses them. If a
+/// file can't be deleted yet, its entry stays for the next run.
 #[derive(Clone, Debug, Default)]
 pub struct FileRemoval {
     /// Erasure time and name of the last file processed.
     last: (i64, String),
     /// Whether all files have been processed.
     pub is_over: bool,
-    /// Number of files kept because they have only just been stored.
+    /// Number of files that were kept because they have only just been stored.
     pub spared: usize,
     /// Number of files that could not be deleted.
     failed: usize,

@@ -36,7 +36,7 @@ fn out_of_range(_: NotADate) -> Error {
     no_date()
 }
 
-/// Builds the schedule of a new event from the write request.
+/// Builds a new event's schedule from the write request.
 pub fn schedule_of(site: &Zone, change: &EventChange) -> Result<Schedule, Error> {
     let dates = &change.schedule;
     let schedule = Schedule::new(
@@ -128,7 +128,7 @@ pub fn update(
     Ok(event)
 }
 
-/// Fails if the combined text of the event's venues and organizers would no longer fit on a page.
+/// Fails if the event's venues and organizers would have too much text for a page.
 fn check_texts(db: &mut Db, id: i64, change: &EventChange) -> Result<(), Error> {
     let links = [("organizer", &change.organizers), ("venue", &change.venues)];
     let Some((name, _)) = links.into_iter().find(|(_, links)| links.is_some()) else {
@@ -219,8 +219,8 @@ fn slug(
     slugs::assign(db, "events", event.id, source)
 }
 
-/// The image and links in a write request: existing rows, or rows to create. `None` leaves the
-/// links unchanged.
+/// The image and links in a write request, each of which is either an existing row or a row to
+/// create. `None` leaves the links unchanged.
 struct Named<'a> {
     image: PlannedImage<'a>,
     categories: Option<Vec<PlannedTerm<'a>>>,
@@ -314,7 +314,7 @@ fn store_links(
     for one in named {
         let id = match one {
             NamedLink::Known(id) => id,
-            // An earlier row in this request may have created one with this name, so check for
+            // An earlier row in this request might have created a row with this name, so check for
             // duplicates again.
             NamedLink::Planned(_, change) if has_stored => {
                 linked_writes::create(db, kind, change, write)?.id

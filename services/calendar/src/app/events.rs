@@ -242,7 +242,7 @@ pub async fn list(state: &State, request: Request) -> Result<ReadList<EventListJ
             false => Extent::Protected,
         };
         let render = context.render();
-        // Rows can be long, so drop each one as soon as it has become JSON.
+        // Rows can be long, so drop each row as soon as it has been converted to JSON.
         let event = |row: Event| json::event(&row, &included, render, extent(&row));
         let events = rows.into_iter().map(event).collect();
         let collection = context.urls.collection("events");

@@ -1,5 +1,5 @@
-//! Series in feeds. A series becomes one entry with a recurrence rule, plus one override for each
-//! event that differs from it.
+//! Series in feeds. Each series becomes one entry with a recurrence rule, plus an override for each
+//! event that differs from the rest.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,7 +31,7 @@ use crate::wire::params::Params;
 const AT_ONCE: usize = 50;
 
 /// Returns whether a request limits a feed by date. `ends_after` doesn't count, because
-/// subscriptions only use it to leave out old events, and calendar apps compute a rule's past
+/// subscription links only use it to leave out old events, and calendar apps compute a rule's past
 /// occurrences anyway.
 pub fn is_of_dates(params: &Params) -> bool {
     const DATES: [&str; 7] = [
@@ -58,8 +58,8 @@ pub struct WholeSeries {
 pub struct SeriesForms {
     /// Series shown as one entry with a rule.
     pub whole: Vec<WholeSeries>,
-    /// Series whose events are shown as separate entries. `None` if this applies to all series
-    /// because the feed is limited by date.
+    /// Series whose events are shown as separate entries. `None` if the feed is limited by date, so
+    /// that this applies to all series.
     single: Option<HashSet<i64>>,
 }
 
@@ -88,11 +88,11 @@ impl SeriesForms {
 }
 
 /// Maps events that existed before their series to that series. In files without the rule, such an
-/// event keeps its UID, which is also that of the series.
+/// event keeps its own UID, which the series also uses.
 pub struct EarlierEvents(HashMap<i64, Series>);
 
 impl EarlierEvents {
-    /// Finds such events in a feed.
+    /// Finds the events in a feed that existed before their series.
     pub fn among(
         db: &mut Db,
         events: &[Event],
@@ -110,7 +110,7 @@ impl EarlierEvents {
             let Some(one) = included.series.get(&event.id) else { continue };
             let mut series = series_revisions::revised(db, &one.series)?;
             if !series.plan.all_day {
-                // The file defines the event's time zone, but not necessarily that of the series.
+                // The file defines the event's time zone, but not necessarily the series' zone.
                 let zone = &event.schedule.zone;
                 series.plan.zone = if event.schedule.all_day { Zone::utc() } else { zone.clone() };
             }
@@ -121,9 +121,9 @@ impl EarlierEvents {
 }
 
 /// Decides how to show each series in a list that isn't limited by date. The decision depends only
-/// on which events the filter selects, past or future. If it selects occurrences that share the
-/// series' values of the filtered fields, the feed contains the rule, and the events of the series
-/// are removed from the list and from the cancelled events that follow it.
+/// on which events the filter selects, past or future. If any of them is a typical occurrence, with
+/// the series' values in the filtered fields, the feed contains the rule. The series' events are
+/// then removed from the list and from the cancelled events that follow it.
 pub fn forms(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -188,7 +188,7 @@ fn left_out(
     Ok(Some(left_out))
 }
 
-/// Returns the id of a trashed event that has the UID of a series but no longer belongs to it.
+/// Returns the id of a trashed event that has the series UID but no longer belongs to the series.
 /// Showing that event as cancelled would cancel the whole series.
 fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> {
     let Some(Series { uid, .. }) = stored::find(db, series)? else { return Ok(None) };
@@ -243,7 +243,7 @@ pub fn written(
     if !template.event.is_public() || !all.iter().any(|one| is_shown(&one)) {
         return Ok((text, None));
     }
-    // Include events that the feed doesn't show. Otherwise the revision would go down when one of
+    // Include events that the feed doesn't show. Otherwise, the revision would go down when one of
     // them leaves the series.
     series = series_revisions::revised(db, &series)?;
     let modified = series.modified_utc;
@@ -278,8 +278,8 @@ pub fn written(
     Ok((text, Some(modified)))
 }
 
-/// Ends the rule with the last event if the limit on the number of events left out occurrences
-/// within the coming months. Otherwise apps would show occurrences that the site doesn't have.
+/// Ends the rule with the last event if the event limit cut off occurrences in the coming months.
+/// Otherwise, apps would show occurrences that the site doesn't have.
 fn end_with_events(series: &mut Series, all: &[Dated]) {
     let most = usize::try_from(series.most).unwrap_or(usize::MAX);
     let last = all.last().map(|last| last.occurrence);
@@ -293,8 +293,8 @@ fn end_with_events(series: &mut Series, all: &[Dated]) {
     plan.exdates.retain(|key| *key <= until);
 }
 
-/// Replaces the COUNT of a rule that its start doesn't match with the last occurrence, because
-/// other programs don't count such a start.
+/// If the start doesn't match the rule, replaces COUNT with the date of the last occurrence,
+/// because other programs don't count such a start.
 fn end_by_date(plan: &mut Plan) {
     let start = plan.start();
     let rule = plan.parsed().filter(|rule| rule.count().is_some() && !rule.has(start));
@@ -305,9 +305,9 @@ fn end_by_date(plan: &mut Plan) {
     }
 }
 
-/// Returns the slug of the page of a series. Usually that is the slug of the series, which leads to
-/// its next event. If a later part of a split series has the same slug, it's that of the first
-/// event.
+/// Returns the slug for a link to the series. Usually this is the series slug, which leads to the
+/// next event. If a later part of a split series uses the same slug, returns the first event's slug
+/// instead.
 fn page(db: &mut Db, series: &Series, first: Option<i64>) -> Result<String, DatabaseError> {
     if stored::is_last_of_slug(db, series)? {
         return Ok(series.slug.clone());

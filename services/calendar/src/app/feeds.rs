@@ -34,7 +34,7 @@ const DAY_SECONDS: i64 = 24 * 3600;
 
 /// A feed whose events have not been read yet.
 pub struct Feed {
-    /// The entity tag, which can be computed before reading any events.
+    /// The entity tag. It can be computed before reading any events.
     pub tag: EntityTag,
     state: State,
     urls: Urls,
@@ -42,12 +42,12 @@ pub struct Feed {
     calendar: String,
     /// Events that were trashed at or after this time are shown as cancelled.
     cancelled_since: i64,
-    /// The only event of a feed that serves a single unlisted event.
+    /// Id of the event, if the feed consists of a single unlisted event.
     unlisted: Option<i64>,
     /// Whether each occurrence of a series is a separate entry because the feed is limited by date.
     is_of_dates: bool,
-    /// Events whose series are in the feed in full. There may be more of them than a list request
-    /// accepts.
+    /// Ids of the events whose whole series the feed contains. This list can be longer than a list
+    /// request allows.
     events: Option<Vec<i64>>,
 }
 
@@ -78,8 +78,8 @@ pub fn cancelled_since(now: i64) -> i64 {
 }
 
 /// Returns a feed of the public events that match these list parameters. The tag is derived from
-/// the parameters and the number of the latest change, so if the client is up to date, nothing else
-/// has to be read.
+/// the parameters and the number of the latest change, so nothing else has to be read if the client
+/// is up to date.
 pub async fn feed(state: &State, request: Request) -> Result<Feed, Error> {
     let (urls, params) = (request.urls, request.params?);
     let now = state.clock.now().as_second();

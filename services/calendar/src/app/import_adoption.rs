@@ -1,6 +1,5 @@
-//! Events that a subscription adopts from an earlier import or a removed subscription. It isn't
-//! known which changes users made to them before, so editors get a message about each replaced
-//! field.
+//! Events that a subscription adopts from an earlier import or a removed subscription. We don't
+//! know whether users had changed them before, so editors get a message about each replaced field.
 
 use database::Db;
 

@@ -1,6 +1,6 @@
-//! User edits that apply to an imported series as a whole: fields that files don't have, and fields
-//! that users of a subscription changed for all events. Occurrences that are new in the file
-//! inherit them.
+//! User edits that apply to a whole imported series: fields that files don't have, and fields that
+//! users of a subscription changed for all events. Occurrences that are new in the file inherit
+//! these edits.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,23 +16,22 @@ use crate::model::series_fields::{FIELDS, STATUS, Shared};
 use crate::model::subscription_parts::{Part, Parts};
 use crate::store::{events, series as stored, series_events, subscribed_events};
 
-/// Fields that reveal no text, so their values may be taken from events that are hidden from
-/// readers of the series.
+/// Fields that don't reveal any text. Their values can come from events that readers of the series
+/// can't see.
 const WITHOUT_TEXT: [Part; 2] = [Part::Dates, Part::Status];
 
-/// The values to use for occurrences newly added to a series.
+/// The values for occurrences that are new in a series.
 #[derive(Clone, Debug)]
 pub struct SeriesEdits {
     template: Shared,
     /// The fields, other than dates, that users changed for all events.
     parts: Parts,
-    /// How far most events have been shifted from their scheduled times. `None` if users haven't
+    /// How far users have shifted most events from their scheduled times. `None` if they haven't
     /// moved them.
     dates: Option<Moved>,
 }
 
-/// Caches the edits of each series with overrides in the file, since one series can have many
-/// overrides.
+/// Caches user edits by series, because a file can contain many overrides of the same series.
 #[derive(Default)]
 pub struct KnownEdits(HashMap<i64, Option<Arc<SeriesEdits>>>);
 
@@ -40,7 +39,7 @@ impl KnownEdits {
     /// Maximum number of series in the cache.
     const MOST: usize = 64;
 
-    /// Returns the values to use for events newly added to `series`.
+    /// Returns the values for occurrences that are new in `series`.
     pub fn of(
         &mut self,
         db: &mut Db,
@@ -68,7 +67,7 @@ impl SeriesEdits {
         let held = subscribed_events::changed_in_series(db, series)?;
         let members = series_events::members(db, series)?;
         let mut parts = Vec::new();
-        // Start with the status, because it decides who may see the other values.
+        // Start with the status, because it decides who can see the other values.
         let texts = Part::ALL.into_iter().filter(|part| !WITHOUT_TEXT.contains(part));
         for part in std::iter::once(Part::Status).chain(texts) {
             let is_shared = |one: &&Membership| !one.changed.iter().any(|name| is_of(name, part));
@@ -108,9 +107,9 @@ impl SeriesEdits {
         &self.template
     }
 
-    /// Returns how far most events have been shifted from their scheduled times. `None` if users
-    /// haven't moved them. The offset can be 0, e.g. before the next import, because users have
-    /// moved the whole series, including its recurrence.
+    /// Returns how far users have shifted most events from their scheduled times, or `None` if they
+    /// haven't moved them. The offset can be 0, e.g. between moving the whole series, including its
+    /// recurrence, and the next import.
     pub fn dates(&self) -> Option<&Moved> {
         self.dates.as_ref()
     }
@@ -156,7 +155,7 @@ impl SeriesEdits {
         Parts::of(parts.filter(|part| has_dates(*part) || self.decides(*part, is_private)))
     }
 
-    /// Returns the schedule and the slug of a new occurrence. `None` if users haven't moved the
+    /// Returns the schedule and slug for a new occurrence, or `None` if users haven't moved the
     /// series.
     pub fn moved(&self, series: &Series, occurrence: i64) -> Option<(Schedule, String)> {
         self.dates.as_ref()?.place(series, occurrence)
@@ -167,8 +166,8 @@ fn is_of(field: &str, part: Part) -> bool {
     Part::of_field(field) == Some(part)
 }
 
-/// Returns the offset that more than half of `members`, the events whose dates users changed, have
-/// in common.
+/// Returns the offset shared by more than half of `members`, which are the events that users have
+/// moved.
 fn common_dates(
     db: &mut Db,
     series: &Series,

@@ -15,8 +15,8 @@ use crate::model::search;
 use crate::model::term::{Term, TermRef};
 use crate::store::linked_posts;
 
-/// Maximum number of shorter names to try when looking for the venue. They are the location cut off
-/// at one of its commas.
+/// Maximum number of shortened names to try when looking for the venue. To shorten a location, we
+/// cut it off at one of its commas.
 const MAX_PARTS: usize = 8;
 
 /// Returns the categories of a new event.
@@ -100,7 +100,7 @@ pub fn venue(
 ) -> Result<Option<Value>, Error> {
     let location = details.location.as_str();
     if location.is_empty() {
-        // It may have been deleted since the import started.
+        // The venue might have been deleted since the import started.
         let own = match subscriber.and_then(Subscriber::venue) {
             Some(id) => untrashed_venue(db, id)?,
             None => None,

@@ -1,4 +1,4 @@
-//! Recognises the known events of a series whose dates have changed in the file.
+//! Matches a series' known events with its occurrences when a file has changed their dates.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +21,7 @@ struct Known {
     /// The id, or `None` if a user erased the event.
     id: Option<i64>,
     name: String,
-    /// The key of its start in the previous file.
+    /// The key of the event's start in the previous file.
     key: String,
     is_past: bool,
     /// Whether the event is in the stored series.
@@ -32,9 +32,9 @@ struct Known {
 /// positions in the series, and their slugs. A subscription's import only touches that
 /// subscription's events.
 ///
-/// An event belongs to the occurrence with its original start, or else to the one on the same local
-/// day. If neither finds any event, the events of the stored series are paired with the occurrences
-/// in order. Separate entries, whose UIDs are in `listed`, don't belong to the series.
+/// An event belongs to the occurrence with its original start, or else to the occurrence on the
+/// same local day. If this doesn't match any event, the events in the stored series are paired with
+/// the occurrences in order. Separate entries, with UIDs in `listed`, don't belong to the series.
 pub fn rename(
     db: &mut Db,
     (entry, listed): (&Entry, &HashSet<String>),
@@ -80,7 +80,7 @@ pub fn rename(
     }
     for (number, (one, name)) in renamed.iter().enumerate() {
         give(db, one.id, (subscription, &format!("#{number}")), name)?;
-        // The external id may belong to an event that this import must not change.
+        // The external id might belong to an event that this import must not change.
         if let Some(id) = one.id
             && events::find_by_external_id(db, name)?.is_none()
         {
@@ -102,7 +102,7 @@ pub fn rename(
     }
 }
 
-/// Renames one of a subscription's events. This frees its external id.
+/// Renames one of the subscription's events, which frees the event's old external id.
 fn give(
     db: &mut Db,
     event: Option<i64>,
@@ -204,9 +204,9 @@ fn matched<'o>(
     if matches.is_empty() { in_order(known, occurrences, now) } else { matches }
 }
 
-/// Pairs the events of the series with the occurrences in order. If some are over, the next
-/// occurrence goes to the event nearest to it. A past event is never paired with a future
-/// occurrence, or vice versa.
+/// Pairs the series' events with the occurrences in order. If some events are over, the next
+/// occurrence goes to the nearest event. A past event is never paired with a future occurrence, or
+/// vice versa.
 fn in_order<'o>(
     known: &[Known],
     occurrences: &'o [Occurrence],
@@ -230,8 +230,8 @@ fn in_order<'o>(
     pairs.filter(|(index, one)| known[*index].is_past == is_over(one)).collect()
 }
 
-/// Moves the events to their new occurrences in the stored series. A slug with the old date is
-/// replaced.
+/// Moves the events to their new occurrences in the stored series. Slugs that contain the old date
+/// are replaced.
 fn move_members(
     db: &mut Db,
     entry: &Entry,

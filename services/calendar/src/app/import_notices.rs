@@ -1,4 +1,4 @@
-//! Webhook messages about imported series: one for all events that a transaction writes.
+//! Webhook messages about imported series: one for all events written in a transaction.
 
 use database::Db;
 

@@ -1,5 +1,5 @@
-//! Special cases of an import: overrides from earlier files, overrides that identify an occurrence
-//! by its day only, first events of series, and events that share a UID.
+//! Special cases in imports: overrides from earlier files, overrides that specify an occurrence
+//! only by its day, first events of series, and events that share a UID.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -29,9 +29,10 @@ pub fn later_overrides(
     Ok(later.map(|(name, _)| name).collect())
 }
 
-/// Renames a single event to its UID plus its start if the UID alone is ambiguous. This happens if
-/// an earlier file stored it under that name, or if several events in this file share the UID and a
-/// different one is stored under the plain UID. The order of the events in the file doesn't matter.
+/// Renames a single event to its UID plus its start if the UID alone is ambiguous. The UID is
+/// ambiguous if an earlier file stored the event under the longer name, or if several events in
+/// this file share the UID and a different event is stored under it. The order of the events in the
+/// file doesn't matter.
 pub fn tell_apart<'e>(
     db: &mut Db,
     entry: &'e Entry,
@@ -55,9 +56,9 @@ pub fn tell_apart<'e>(
     Ok(entry)
 }
 
-/// Returns the external id under which an overridden event is stored. For the first event of a
-/// series, this is the plain UID. `series` is the state from the first pass, if the file contains
-/// the series. `is_author` says whether this calendar wrote the file.
+/// Returns the external id under which an overridden event is stored. A series' first event has the
+/// plain UID. `series` is the state from the first pass, if the file contains the series.
+/// `is_author` says whether this calendar wrote the file.
 pub fn stored_name(
     db: &mut Db,
     (series, is_author): (Option<&Series>, bool),
@@ -86,8 +87,8 @@ pub fn stored_name(
 }
 
 /// Returns the key that files use for a series' first event. If users have moved the series, our
-/// own files use the new start, while other files keep the original one. If there is no series,
-/// it's the key of the event's start.
+/// own files use the new start, whereas other files keep the original start. Without a series, the
+/// key is based on the event's start.
 fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Error> {
     let noted = imported::find(db, first.id)?.moment;
     let place = stored::of_event(db, first.id)?;
@@ -103,8 +104,9 @@ fn first_key(db: &mut Db, first: &Event, is_author: bool) -> Result<String, Erro
     }))
 }
 
-/// Returns the external id of the occurrence on the day given by an override of a timed series.
-/// `None` if there is no occurrence on that day, or if an event already has the id `name`.
+/// Returns the external id of the occurrence on the day that an override specifies for a series
+/// with times. Returns `None` if there is no occurrence on that day, or if an event already has the
+/// id `name`.
 fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Error> {
     if events::find_by_external_id(db, name)?.is_some() {
         return Ok(None);
@@ -131,8 +133,8 @@ fn name_on_day(db: &mut Db, uid: &str, name: &str) -> Result<Option<String>, Err
     Ok(None)
 }
 
-/// Returns the parent of an entry's events, if known. `series` contains the series in the file that
-/// have overrides, and `parents` the parents of their events.
+/// Returns the parent of an entry's events, if known. `series` contains the series with overrides
+/// in the file, and `parents` contains the parents of their events.
 pub fn known_parent(
     db: &mut Db,
     entry: &Entry,
@@ -148,16 +150,16 @@ pub fn known_parent(
     Ok(first.map(|first| first.parent.unwrap_or(first.id)))
 }
 
-/// Returns the id of a series' parent, given the id of one of its events. `None` if that event no
-/// longer exists.
+/// Returns the parent id for a series, given the id of one of its events. Returns `None` if that
+/// event no longer exists.
 pub fn parent_of(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     let event = events::find(db, id)?;
     Ok(event.map(|event| event.parent.unwrap_or(event.id)))
 }
 
 /// Records the original start of a series' first event. Returns true if the entry used to be a
-/// series but no longer repeats. A partial file may lack the rule, so we can't infer from it that
-/// the entry stopped repeating or that the series came from a file.
+/// series but no longer repeats. A partial file might lack the rule, so it doesn't prove that the
+/// entry stopped repeating or that the series came from a file.
 pub fn note_first(
     db: &mut Db,
     is_partial: bool,
@@ -169,7 +171,7 @@ pub fn note_first(
         return Ok(false);
     }
     let moment = match &entry.replaces {
-        // Our own files may contain single occurrences of series that were created here.
+        // Our own files can contain single occurrences of series that were created here.
         Some(_) if is_partial && stored::of_event(db, id)?.is_some() => return Ok(false),
         Some(name) => Entry::moment_of(&entry.uid, name).map(str::to_owned),
         None if entry.is_series => Some(occurrence.original.key()),

@@ -16,17 +16,18 @@ const MAX_RANGES: usize = 100;
 /// Maximum total size of these overrides, in bytes.
 const MAX_RANGE_BYTES: usize = 8 << 20;
 
-/// Maximum total size of the series whose excluded occurrences are compared with overrides, in
-/// bytes. The same limit applies to the other series, whose ends are compared.
+/// Maximum total size, in bytes, of the series whose excluded occurrences are compared with
+/// overrides. A separate limit of the same size applies to the other series, whose ends are
+/// compared.
 const MAX_EXCLUDING_BYTES: usize = 1 << 20;
 
-/// The properties needed from a series with excluded occurrences.
+/// The properties to read from a series with excluded occurrences.
 const EXCLUDING: [&str; 3] = ["EXDATE", "SEQUENCE", "UID"];
 
-/// The properties also needed if its rule has an end.
+/// The additional properties to read if the series' rule has an end.
 const ENDING: [&str; 2] = ["DTSTART", "RRULE"];
 
-/// The properties needed from an override.
+/// The properties to read from an override.
 const OVERRIDE: [&str; 6] =
     ["DTSTAMP", "DTSTART", "LAST-MODIFIED", "RECURRENCE-ID", "SEQUENCE", "UID"];
 
@@ -42,8 +43,8 @@ pub struct Overview {
     pub replaced: HashSet<String>,
     /// Whether any entry has a RECURRENCE-ID.
     pub has_replacements: bool,
-    /// UIDs that look like occurrence ids. Feeds of this software contain such entries for detached
-    /// occurrences, including those that start another series.
+    /// UIDs that look like occurrence ids. Our feeds contain such entries for detached occurrences,
+    /// including occurrences that start another series.
     pub listed: HashSet<String>,
     /// Indexes of components that a later revision supersedes.
     superseded: HashSet<usize>,
@@ -90,7 +91,7 @@ impl Overview {
             is_in_event = component.kind == ComponentKind::Event && !component.has_end;
             match component.kind {
                 ComponentKind::Zone => overview.zones.add(&component),
-                // These components are only reported.
+                // Components with an unknown METHOD are only reported.
                 ComponentKind::Event if !component.has_known_method() => {
                     overview.has_replacements |= component.find("RECURRENCE-ID").is_some();
                 }
@@ -233,7 +234,7 @@ impl Overview {
 }
 
 /// Keys of excluded occurrences by UID, with the SEQUENCE of their series. UIDs can be long, so
-/// each is stored once rather than with every key.
+/// each UID is stored only once.
 type Excluded = HashMap<String, HashMap<String, i64>>;
 
 /// Collects the occurrences excluded by overridden series. A series excludes an occurrence after

@@ -1,4 +1,4 @@
-//! Import progress, and the points where an import yields to other writers.
+//! Tracks the progress of an import, and determines when it yields to other writers.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::wire::import::{ImportErrorJson, ImportJson};
 /// Number of events per transaction. Other writers wait until it commits.
 pub const BATCH: usize = 250;
 
-/// Minimum number of events per transaction, however long they take, so that a short series is
+/// Minimum number of events per transaction, however long they take. This way, a short series is
 /// announced in a single message.
 const LEAST: usize = 10;
 
-/// A transaction that already has `LEAST` events ends after this time. It must be short, because
+/// A transaction that has written `LEAST` events ends after this time. It must be short, because
 /// other writers time out after `DB_WAIT_MS`.
 pub const TIME_SLICE: Duration = Duration::from_millis(150);
 
@@ -30,7 +30,7 @@ pub const MAX_ERRORS: usize = 1000;
 pub enum Pass {
     /// Writes entries and their occurrences.
     Entries,
-    /// Writes overrides of single occurrences, which exist by now.
+    /// Writes overrides of single occurrences. By now, those occurrences exist.
     Replacements,
 }
 
@@ -50,11 +50,11 @@ pub enum Work {
         /// Whether another event in the file has the same UID.
         is_repeated: bool,
     },
-    /// Only count this event, because a later revision supersedes it.
+    /// Only count the event, because a later revision supersedes it.
     Superseded,
     /// Report an invalid event.
     Faulty(String),
-    /// Nothing, because the component does not belong to this pass.
+    /// Nothing, because another pass handles the component.
     Nothing,
 }
 
@@ -66,7 +66,7 @@ pub struct ImportLimits {
     pub deadline: Option<Instant>,
 }
 
-/// The progress of an import. An import can resume from it.
+/// An import's progress, from which it can resume.
 #[derive(Clone, Default)]
 pub struct Progress {
     /// Number of completed passes.
@@ -82,12 +82,12 @@ pub struct Progress {
     /// Number of the subscription's events that were kept although their series no longer includes
     /// them.
     pub stayed: usize,
-    /// Messages about such events, up to 1000.
+    /// Messages about the events that were kept, up to 1000.
     pub staying: Vec<ImportErrorJson>,
     /// The series that the last entry belongs to.
     pub series: Option<Written>,
-    /// Parents of events in series that have overrides, by UID. They are kept here and not in
-    /// [`Series`] because rolling back a transaction also removes the events it created.
+    /// Parent ids for series with overrides, by UID. They are kept here and not in [`Series`]
+    /// because rolling back a transaction also removes the events it created.
     pub parents: HashMap<String, i64>,
     /// Steps that are ready to be written.
     pub ready: VecDeque<Arc<Step>>,
@@ -113,7 +113,7 @@ impl Progress {
         add(&mut self.report.warnings, component, warning.into());
     }
 
-    /// Returns the number of further messages allowed about events that are kept.
+    /// Returns how many more messages about kept events are allowed.
     pub fn room_for_staying(&self) -> usize {
         MAX_ERRORS.saturating_sub(self.staying.len())
     }
@@ -166,7 +166,7 @@ pub struct EntryProgress {
     pub kept: HashSet<String>,
     /// The parent of the entry's other events.
     pub parent: Option<i64>,
-    /// Whether earlier files contained occurrences that may be missing from this one.
+    /// Whether earlier files might have contained occurrences that are missing from this one.
     pub repeated: bool,
     /// Ids of overrides from earlier files that are newer than the entry.
     pub overridden: HashSet<String>,
@@ -174,16 +174,17 @@ pub struct EntryProgress {
     pub series: Option<Written>,
     /// The values for new occurrences of the series. `None` if this import created the series.
     pub edits: Option<Arc<SeriesEdits>>,
-    /// The key of the last occurrence, if users ended the subscribed series.
+    /// If users ended the subscribed series, the key of its last occurrence.
     pub ended_at: Option<String>,
 }
 
 /// State of a series that has overrides.
 #[derive(Clone, Default)]
 pub struct Series {
-    /// The name of the first occurrence, if it is overridden. It is stored under the plain UID.
+    /// The name of the first occurrence, if it is overridden. Its event is stored under the plain
+    /// UID.
     pub first: Option<String>,
-    /// Overrides that identify a day: maps the override's name to the event's name.
+    /// Overrides that specify only a day. Maps each override's name to the event's name.
     pub by_day: HashMap<String, String>,
     /// The entry's revision, once its events are written.
     pub revision: Option<Revision>,

@@ -22,24 +22,24 @@ use crate::store::{
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// Seconds from the start of an import until scheduled work creates any remaining events of a
-/// series. Until then the import may still be running. Afterwards, we assume it was cut off.
+/// How long after the start of an import, in seconds, scheduled work creates any remaining events
+/// of a series. Until then the import might still be running. Afterwards, we assume it was cut off.
 const CUT_OFF_AFTER: i64 = 3600;
 
-/// A stored series that events are written to.
+/// The stored series to write an entry's events to.
 #[derive(Clone, Copy)]
 pub struct Written {
     pub id: i64,
-    /// Whether this import created it.
+    /// True if this import created the series.
     pub is_new: bool,
 }
 
 /// Stores an entry's recurrence rule. Returns the stored series that the entry's events belong to,
 /// if any.
 ///
-/// Our own feeds don't change the rule, since they contain less than the database, and neither do
-/// truncated files, since the rule may be missing from them. If users ended a subscribed series,
-/// `ended_at` is the key of its last known occurrence.
+/// Our own feeds don't change the rule, because they contain less than the database. Truncated
+/// files don't change it either, because the rule might be in the missing part. If users ended a
+/// subscribed series, `ended_at` is the key of its last known occurrence.
 pub fn of_entry(
     state: &State,
     db: &mut Db,
@@ -69,8 +69,8 @@ pub fn of_entry(
 }
 
 /// Stores the rule of a repeating entry and returns the series. If a single rule can't describe the
-/// entry, an earlier stored series is removed. `due` is when scheduled work creates the remaining
-/// events unless [`note_complete`] is called first.
+/// entry, removes any series stored earlier. Scheduled work creates the remaining events at `due`
+/// unless [`note_complete`] is called first.
 fn keep(
     db: &mut Db,
     (entry, ended_at): (&Entry, Option<&str>),
@@ -97,7 +97,7 @@ fn keep(
     };
     let Some(known) = known else {
         let own = own_events::find(db, own, &entry.uid)?;
-        // A single occurrence of another series has a different external id.
+        // A separate occurrence of another series has a different external id.
         let own = own.filter(|event| event.external_id.as_ref().is_none_or(|id| *id == entry.uid));
         let title = entry.occurrences.first().map(|one| slug::name_of_series(&one.details.title));
         let name = own.as_ref().map(name_of).or(title).filter(|name| !name.is_empty());
@@ -129,9 +129,9 @@ fn keep(
     Ok(Some(Written { id: known.id, is_new: false }))
 }
 
-/// Begins a series with an event that already exists and whose UID the series inherits. If the
-/// series also takes over the event's slug, the event gets a slug with its date, and its former
-/// address becomes that of the series.
+/// Starts a series from an existing event, which passes its UID on to the series. If both have the
+/// same slug, appends the date to the event's slug, so that the event's old URL now leads to the
+/// series.
 fn begin_with(
     db: &mut Db,
     series: &Series,
@@ -147,11 +147,12 @@ fn begin_with(
     let first = entry.occurrences.iter().find(|one| one.external_id == entry.uid);
     let Some(first) = first.filter(|_| stem == series.slug) else { return Ok(()) };
     let wanted = series.slug_of(first.original.seconds());
-    // Unlisted events have no series page that could take over the address.
+    // An unlisted event has no series page that could take over its URL.
     Ok(give_slug(db, &own, (&wanted, !own.listed), now)?)
 }
 
-/// Records that all events of an imported series have been created, or that the rest can't be.
+/// Records that all events of an imported series have been created, or that the remaining ones
+/// can't be created.
 pub fn note_complete(db: &mut Db, id: Option<i64>, entry: &Entry) -> Result<(), Error> {
     let (Some(id), Some(Repetition { made_until, due_utc, .. })) = (id, &entry.repetition) else {
         return Ok(());
@@ -208,8 +209,8 @@ fn with_removed(
     Ok(excluded)
 }
 
-/// Removes the stored rule of an entry that no longer repeats. A rule that never came from a file
-/// is kept, because a user must have made the event a series.
+/// Removes the stored rule of an entry that no longer repeats. A rule that didn't come from a file
+/// is kept, because a user must have turned the event into a series.
 fn forget(db: &mut Db, entry: &Entry) -> Result<(), Error> {
     let Some(known) = stored::find_by_uid(db, &entry.uid)? else { return Ok(()) };
     let was_in_file = match events::find_by_external_id(db, &entry.uid)? {

@@ -1,4 +1,4 @@
-//! Statuses of imported events, which can be changed by both files and users.
+//! Decides the statuses of imported events, which both files and users can change.
 
 use database::Db;
 
@@ -18,8 +18,9 @@ fn occurring(db: &mut Db, event: i64) -> Result<Occurring, Error> {
     Ok(event_statuses::of_event(db, event)?.occurring)
 }
 
-/// Decides an event's status after an import. `None` if it doesn't change. Events trashed by an
-/// import are restored, and an event becomes private or public when it does in the file.
+/// Decides an event's publication status after an import. Returns `None` if it doesn't change.
+/// Events trashed by an import are restored, and an event becomes private or public when it does in
+/// the file.
 ///
 /// A user's decision is kept until the file changes.
 pub fn status_after(db: &mut Db, event: &Event, is_private: bool) -> Result<Option<Status>, Error> {

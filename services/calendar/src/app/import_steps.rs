@@ -24,7 +24,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Prepares the next steps of a pass: as many as fit into one transaction.
+    /// Prepares the next steps of a pass, up to the number that fits into one transaction.
     pub fn next_steps(
         &mut self,
         overview: &Overview,
@@ -46,7 +46,8 @@ impl Reading {
                 ready.push_back(Arc::new(Step::End));
                 break;
             };
-            // After the deadline, the rest of the file is reported as skipped, so don't expand it.
+            // After the deadline, the rest of the file is only reported as skipped, so don't expand
+            // it.
             let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let work = self.work(overview, state, &mut component, (pass, is_late));
             self.read += 1;
@@ -87,7 +88,7 @@ impl Reading {
         match Entry::read(component, context) {
             Ok(_) if is_superseded => Work::Superseded,
             Err(_) if is_superseded && component.is_range() => Work::Superseded,
-            // The missing end of the file may have contained overrides.
+            // The missing end of the file might have contained overrides.
             Ok(entry) if entry.is_series && overview.cut.is_some() => {
                 Work::Faulty("it repeats, and the file is truncated".to_owned())
             }

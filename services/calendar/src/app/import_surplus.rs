@@ -1,4 +1,4 @@
-//! Occurrences that are no longer in a series' file. They are removed, except for occurrences in a
+//! Removes occurrences that are no longer in a series' file, except for occurrences in a
 //! subscription that users have changed.
 
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ use crate::wire::import::ImportErrorJson;
 /// Number of surplus occurrences to trash before checking the time slice again.
 const SURPLUS: usize = 20;
 
-/// Finds the future occurrences that are no longer part of an entry.
+/// Finds an entry's future occurrences that are no longer in the file.
 pub struct Surplus<'a> {
     pub entry: &'a Entry,
     pub overview: &'a Overview,
@@ -36,7 +36,7 @@ pub struct Surplus<'a> {
 /// A future occurrence that is missing from the file.
 struct Missing {
     id: i64,
-    /// Whether a user of the subscription changed it.
+    /// Whether a user of the subscription changed the occurrence.
     is_changed: bool,
 }
 
@@ -98,7 +98,7 @@ impl Surplus<'_> {
         Ok(())
     }
 
-    /// Returns the future occurrences that are missing from the file. For a subscription, only
+    /// Returns the future occurrences that are missing from the file. In a subscription, this only
     /// includes occurrences that belonged to it when the import started.
     fn find(&self, db: &mut Db) -> Result<Vec<Missing>, Error> {
         let selection = (self.now, self.entry.is_cancelled);
@@ -107,7 +107,7 @@ impl Surplus<'_> {
             !self.is_in_file(name) && self.subscriber.is_none_or(|one| one.has(name))
         });
         let ids: Vec<i64> = found.into_iter().map(|(id, _)| id).collect();
-        // Users may change events while the import runs.
+        // Users might change events while the import is running.
         let changed = match self.subscriber {
             Some(_) => subscribed_events::changed_among(db, &ids)?,
             None => HashSet::new(),

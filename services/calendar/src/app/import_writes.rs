@@ -45,22 +45,21 @@ pub enum Outcome {
 pub struct Source<'a> {
     pub user: &'a User,
     pub own: OwnEvents<'a>,
-    /// The context for parsing a stored event as rendered in our own feeds.
+    /// The context for parsing a stored event the way our own feeds render it.
     pub entries: EntryContext<'a>,
     /// The first event of the series.
     pub parent: Option<i64>,
     /// The stored series and the entry, if the event belongs to one.
     pub series: Option<(i64, &'a Entry)>,
-    /// The values to use for occurrences newly added to that series.
+    /// The values for occurrences that are new in that series.
     pub edits: Option<&'a SeriesEdits>,
-    /// The key of the series' last occurrence, if users ended the series. No later ones are
-    /// created.
+    /// If users ended the series, the key of its last occurrence. Later occurrences aren't created.
     pub ended_at: Option<&'a str>,
     /// Whether the entry cancels its events but still contains their details, including their
     /// dates.
     pub is_cancellation: bool,
-    /// Whether the series may exclude this event. One of its excluded dates couldn't be parsed, so
-    /// we don't know.
+    /// Whether the series might exclude this event. We can't know, because one of the excluded
+    /// dates couldn't be parsed.
     pub has_unknown_exclusions: bool,
     /// The subscription that this import belongs to, if any.
     pub subscriber: Option<&'a Subscriber>,
@@ -111,7 +110,7 @@ pub fn write(
 /// Writes an event. Returns its id and the outcome.
 ///
 /// Events trashed by an import are restored. Events trashed by a user remain in the trash. If the
-/// series may exclude the event, it is neither restored nor inserted between known events.
+/// series might exclude the event, it is neither restored nor inserted between known events.
 fn write_occurrence(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -140,16 +139,16 @@ fn write_occurrence(
     }
 }
 
-/// Updates an event that a user moved to the trash, so that it matches the file if it is restored
-/// later. It stays in the trash and keeps its deletion date.
+/// Updates an event that a user moved to the trash, so that it is up to date if the user restores
+/// it later. The event stays in the trash and keeps its deletion date.
 fn update_in_trash(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
     occurrence: &Occurrence,
     event: Event,
 ) -> Result<(), Undone> {
-    // The file now marks the text as private. Restoring the event would publish it until the next
-    // import.
+    // The file now marks the text as private. If the event were restored, the text would be public
+    // until the next import.
     if occurrence.details.is_private && !imported::find(context.db, event.id)?.is_private {
         return Ok(());
     }
@@ -175,9 +174,9 @@ fn is_skipped_by_known_events(
     Ok(imported::has_later_event(db, parent, wall_seconds(occurrence.start.wall()))?)
 }
 
-/// Marks an event as cancelled. It remains visible. A cancellation may omit all other properties,
-/// so for a known event only the status changes, plus the dates if the cancellation includes them.
-/// An unknown event is created if the cancellation has enough details.
+/// Marks an event as cancelled. The event remains visible. Since a cancellation can omit all other
+/// properties, only a known event's status changes, along with the dates if the cancellation
+/// includes them. An unknown event is created if the cancellation has enough details.
 fn cancel(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -197,7 +196,7 @@ fn cancel(
     let outcome = match event.status.is_trashed() {
         // Our own feeds show trashed events as cancelled.
         true if !noted.is_trashed || is_own => Outcome::Skipped,
-        // A user may have changed the status after the file cancelled the event.
+        // A user might have changed the status after the file cancelled the event.
         false if noted.is_cancelled && is_moved => Outcome::Updated,
         false if noted.is_cancelled => Outcome::Unchanged,
         false if is_own && is_cancelled(context.db, event.id)? => Outcome::Unchanged,
@@ -210,8 +209,8 @@ fn cancel(
     Ok((Some(event.id), outcome))
 }
 
-/// Moves a known event to the dates in its cancellation, if it includes them, because a file may
-/// move and cancel a series at the same time. Returns the event if it moved.
+/// Moves a known event to the dates in its cancellation, if there are any, because a file can move
+/// and cancel a series at the same time. Returns the event if it moved.
 fn follow_dates(
     context: &mut RequestContext<'_>,
     source: Source<'_>,
@@ -235,7 +234,7 @@ fn follow_dates(
     Ok(Some(event_writes::update(context.db, event, &change, write)?))
 }
 
-/// Marks an event as cancelled, and records that its file did so. Returns whether the event
+/// Marks an event as cancelled, and records that the file cancelled it. Returns whether the event
 /// changed.
 pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     imported::note(db, event.id, |noted| {
@@ -248,7 +247,7 @@ pub fn call_off(db: &mut Db, event: &Event, now: i64) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Moves an event to the trash, and records that its file did so.
+/// Moves an event to the trash, and records that the file removed it.
 pub fn trash(db: &mut Db, event: &Event, now: i64) -> Result<(), Error> {
     event_writes::trash(db, event, now)?;
     imported::note(db, event.id, |noted| noted.is_trashed = true)?;
@@ -333,8 +332,8 @@ fn update(
 ) -> Result<(Option<i64>, Outcome), Undone> {
     let Stored { event, links: before, included, shown } = stored;
     let details = &*occurrence.details;
-    // The first event of a series can't be its own parent. Our own feeds don't contain parents, and
-    // if the first event was erased, the others have none.
+    // The first event in a series can't be its own parent. Our own feeds don't contain parents, and
+    // if the first event was erased, the other events don't have one.
     let parent = source.parent.filter(|id| *id != event.id && !source.own.is_author);
     let mut fields = occurrence.fields(shown.as_ref());
     if !is_removed && let Some(status) = status_after(context.db, &event, details.is_private)? {

@@ -50,7 +50,7 @@ pub struct Import {
     is_author: bool,
     /// The current entry's CREATED property.
     created: Option<i64>,
-    /// State carried over from the first pass to the second, by UID of the series.
+    /// State carried over from the first pass to the second, by series UID.
     series: HashMap<String, Series>,
     edits: KnownEdits,
     so_far: Progress,
@@ -125,7 +125,7 @@ impl Import {
     }
 
     /// Reads and expands the next entries of a pass, unless some are still waiting to be written.
-    /// This is slow, so do it before opening the transaction that writes them.
+    /// This is slow, so call it before opening the transaction that writes them.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or changes.
@@ -244,7 +244,8 @@ impl Import {
         let begun = self.so_far.entry.take();
         // Our own feeds leave out non-public events, and have no rule for single occurrences.
         let is_partial = self.is_author || self.overview.cut.is_some();
-        // Between two transactions of an entry, another import may have written a later revision.
+        // Another import might have written a later revision between two of this entry's
+        // transactions.
         if self.is_outdated(db, entry)? {
             let message = match begun {
                 None => "an earlier file had a later revision of it; it was skipped",
@@ -448,8 +449,8 @@ impl Import {
         Ok(is_outdated)
     }
 
-    /// Writes the event of one occurrence within a savepoint. Returns the event's id, or `None` if
-    /// the event is unknown and its cancellation lacks the details to create it.
+    /// Writes the event for one occurrence within a savepoint. Returns the event's id, or `None` if
+    /// the event is unknown and its cancellation doesn't have enough details to create it.
     fn write_one(
         &self,
         state: &State,

@@ -35,7 +35,8 @@ impl From<ParameterErrors> for Interrupt {
 /// Why reading a list was aborted.
 #[derive(Debug)]
 pub enum ListInterrupt {
-    /// The connection sees an older state than the index. Reading again lets it catch up.
+    /// The connection sees an older state than the index. Reading the list again lets the
+    /// connection catch up.
     Outdated,
     /// The page has this many bytes of text and needs a memory permit.
     LongPage(usize),

@@ -1,4 +1,4 @@
-//! Reuses earlier responses that are still current.
+//! Reuses responses that are still current.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::state::State;
 use crate::store::kept_answers::{Kept, KeptAnswers, Moment};
 
-/// The kept responses, with the content version that a request has read.
+/// The cached responses, with the content version that a request has read.
 #[derive(Clone)]
 pub struct PresentAnswers {
     answers: Arc<KeptAnswers>,
@@ -15,7 +15,7 @@ pub struct PresentAnswers {
 }
 
 impl PresentAnswers {
-    /// Reads the content version. Returns `None` if responses are not kept.
+    /// Reads the content version. Returns `None` if responses aren't cached.
     ///
     /// # Errors
     /// Returns any database error.
@@ -25,13 +25,13 @@ impl PresentAnswers {
         Ok(Some(PresentAnswers { answers: Arc::clone(answers), version }))
     }
 
-    /// Returns whether a kept response matches the current content. `period` is a number that
-    /// changes when the passage of time makes the response outdated.
+    /// Returns whether a cached response matches the current content. `period` is a number that
+    /// changes when the response becomes outdated just because time has passed.
     pub fn is_current<T>(&self, kept: &KeptAnswer<T>, period: i64) -> bool {
         kept.moment == Moment { version: self.version, period }
     }
 
-    /// Keeps the response to a request. `bytes` is its size in memory.
+    /// Caches the response to a request. `bytes` is its size in memory.
     pub fn put<T: Any + Send + Sync>(
         &self,
         request: String,
@@ -44,13 +44,13 @@ impl PresentAnswers {
     }
 }
 
-/// A kept response. May be outdated.
+/// A cached response. Might be outdated.
 pub struct KeptAnswer<T> {
     pub answer: Arc<T>,
     moment: Moment,
 }
 
-/// Returns the kept response to a request, whether or not it is outdated.
+/// Returns the cached response to a request, even if it is outdated.
 pub fn kept_answer<T: Any + Send + Sync>(state: &State, request: &str) -> Option<KeptAnswer<T>> {
     let Kept { moment, answer } = state.answers.as_ref()?.get(request)?;
     Some(KeptAnswer { answer, moment })

@@ -17,9 +17,10 @@ use crate::model::status::{Stage, Status};
 use crate::store::{linked_posts, links, text_lengths};
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// An event with at least this many other venues and organizers may exceed a page's text limit when
-/// the text of one of them grows. This assumes at most 2 MiB of text each, the maximum line length
-/// in a load file, and ignores that escaping makes some text longer when it is stored.
+/// If an event has at least this many other venues and organizers, a longer text for one of them
+/// could push the event over a page's text limit. This assumes that each text is at most 2 MiB
+/// long, which is the maximum line length in a load file, and ignores that stored text can be
+/// longer because of escaping.
 const CROWD: usize = 14;
 
 /// The row that a write request creates, changes or refers to.
@@ -32,7 +33,7 @@ pub enum PlannedLinked<'a> {
     Changed(LinkedDraft<'a>, Box<Linked>),
 }
 
-/// A row that hasn't been given its new slug and image yet.
+/// A row that doesn't have its new slug and image yet.
 pub struct LinkedDraft<'a> {
     row: Linked,
     was_trashed: bool,
@@ -42,7 +43,8 @@ pub struct LinkedDraft<'a> {
 
 /// Creates a row, or returns the existing one with the same name.
 ///
-/// The other fields in the request are applied to an existing row only if the caller may edit it.
+/// If there is an existing row, the other fields in the request are applied to it only if the
+/// caller is allowed to edit it.
 pub fn create(
     db: &mut Db,
     kind: Kind,
@@ -177,7 +179,8 @@ pub fn duplicate(
     }
 }
 
-/// Finds the same row as [`duplicate`], or else the only visible row with the same name.
+/// Finds the same row as [`duplicate`], or else the row with the same name if only one of them is
+/// visible.
 pub fn same_name(
     db: &mut Db,
     kind: Kind,

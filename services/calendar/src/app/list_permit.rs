@@ -23,8 +23,8 @@ use crate::wire::params::Params;
 /// the connection.
 const ATTEMPTS: usize = 5;
 
-/// Parameters that make a list request expensive, because it has to search all words, or read the
-/// events of every venue or organizer from the database.
+/// Parameters that make a list request expensive, because it has to search all words, or read every
+/// venue's or organizer's events from the database.
 const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 
 /// The permits and deadline of a list request.
@@ -32,7 +32,7 @@ const COSTLY: [&str; 3] = ["search", "has_events", "only_with_upcoming"];
 pub struct ListPermit {
     /// When to abandon the request.
     pub deadline: Deadline,
-    /// Kept until the work is done, even if the client disconnects. `None` for cheap lists.
+    /// Held until the work is done, even if the client disconnects. `None` for cheap lists.
     _permit: Option<Arc<OwnedSemaphorePermit>>,
     /// Maximum bytes of text per page.
     page_bytes: usize,

@@ -1,5 +1,5 @@
-//! Finds the existing event that a line of a load file identifies. Events in the trash count, so that
-//! a repeated load doesn't bring back what users have removed.
+//! Finds the existing event that a load file's line identifies. This includes events in the trash,
+//! so that a repeated load doesn't bring back events that users have removed.
 
 use database::{DatabaseError, Db};
 
@@ -9,8 +9,8 @@ use crate::model::series_ids::occurrence_of;
 use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::store::{events, series, series_events, series_origins};
 
-/// Finds an event by slug. In a line with a recurrence, `slug` may also be that of the series,
-/// while its first event has a slug with a date.
+/// Finds an event by slug. If the line has a recurrence, `slug` can also be the series slug,
+/// because the first event's own slug has a date appended.
 pub fn find_by_slug(
     db: &mut Db,
     slug: &str,
@@ -25,7 +25,8 @@ pub fn find_by_slug(
     events::find_by_slug(db, &slug::with_suffix(slug, TRASHED))
 }
 
-/// Finds the first event of a series that was removed as a whole, by the series' slug and the start.
+/// Finds the first event of a series that was removed as a whole, given the series slug and the
+/// start time.
 pub fn find_former_first(
     db: &mut Db,
     slug: &str,
@@ -41,8 +42,9 @@ pub fn find_former_first(
     Ok(None)
 }
 
-/// Finds an event by external id. If the first occurrences of its series were removed before the
-/// export, the event may have a longer id here.
+/// Finds an event by external id. The event might have a longer id here than in the file: if the
+/// first occurrences of its series were removed before the export, the series here takes its UID
+/// from the first remaining occurrence.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(found) = events::find_by_external_id(db, id)? {
         return Ok(Some(found));
@@ -57,8 +59,8 @@ pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, Datab
 }
 
 /// Finds an event whose external id was changed by an earlier line: if the line with the recurrence
-/// has a new start or rule, the events of the series are renamed. The event is recognised by its
-/// start according to the rule, or else by its slug.
+/// has a new start or rule, the events in the series are renamed. The event is recognised by its
+/// scheduled start or else by its slug.
 pub fn find_renamed(
     db: &mut Db,
     (id, slug): (&str, Option<&str>),

@@ -43,7 +43,7 @@ pub enum Loading {
 }
 
 /// Loads a line. With `upsert`, updates the resource if it already exists. Adds a warning for each
-/// value that has to be replaced.
+/// value that had to be replaced.
 ///
 /// # Errors
 /// Returns the reason the line was rolled back.
@@ -150,7 +150,7 @@ fn load_event(
                 others = MovedEvents::before(context.db, place.series.id, old.id)?;
             }
         }
-        // The other events would be created although the first one stays in the trash.
+        // The other events would be created while the first one stays in the trash.
         None if change.recurrence.is_some()
             && old.status.is_trashed()
             && change.post.status.is_none() =>
@@ -204,7 +204,7 @@ pub fn decode_event(
     let known = old.and_then(|old| old.external_id.clone());
     let external_id = external_id.map(|sent| known.unwrap_or_else(|| sent.to_owned()));
     let mut change = EventChange { external_id, reach, ..change };
-    // Exports contain the slug of the series' first event rather than that of the series.
+    // For a series, exports contain the first event's slug, not the series slug.
     let is_trashed = old.is_some_and(|old| old.status.is_trashed());
     if change.external_id.is_some() && change.recurrence.is_some() && !is_trashed {
         let own = change.post.slug.take_if(|sent| !sent.ends_with(slug::TRASHED));
@@ -242,8 +242,7 @@ fn changes_dates(old: &Event, place: &InSeries, change: &EventChange) -> bool {
     change.reach != Reach::This && (recurrence.is_some_and(is_other) || is_moved())
 }
 
-/// Keeps the seconds of dates that a line has without them and otherwise unchanged, because
-/// spreadsheets drop them.
+/// Restores the seconds of otherwise unchanged dates, because spreadsheets drop them.
 fn keep_seconds(old: &Event, params: &Params, change: &mut EventChange) {
     let lacks_seconds =
         |name: &str| params.text(name).is_some_and(|text| text.matches(':').count() < 2);
@@ -268,8 +267,8 @@ fn keep_seconds(old: &Event, params: &Params, change: &mut EventChange) {
     }
 }
 
-/// Warns about an end before the start, and about nonexistent days. Like the API, a load accepts
-/// both.
+/// Warns if the end is before the start, and about nonexistent days. A load accepts both, as does
+/// the API.
 pub fn warn_of_dates(
     params: &Params,
     change: &EventChange,
@@ -312,8 +311,8 @@ pub fn external_id(params: &Params) -> Result<Option<String>, Undone> {
     }
 }
 
-/// Loads a venue or an organizer. An existing one is found by slug, or by name if the line has no
-/// slug. Several may share a name if their slugs differ.
+/// Loads a venue or organizer. An existing row is found by slug, or by name if the line has no
+/// slug. Rows with different slugs can have the same name.
 fn load_linked(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -359,8 +358,9 @@ fn load_linked(
     if new == before { Err(Undone::Unchanged) } else { Ok(Loading::Updated) }
 }
 
-/// Finds the first row with this name, i.e. the one whose slug was derived from the name. The name
-/// has to match as well, because a second "Hall" has the same slug as a "Hall 2".
+/// Finds the first row with this name, i.e. the row whose slug is the plain name without a number.
+/// The name has to match as well, because a second "Hall" and a "Hall 2" would both get the slug
+/// `hall-2`.
 fn first_of_name(
     context: &mut RequestContext<'_>,
     kind: Kind,

@@ -13,8 +13,8 @@ use crate::store::{events, images, linked_posts, terms, users};
 use crate::wire::names::{Known, KnownTerms, Names, TermNames};
 use crate::wire::objects::{Labels, Objects, Row};
 
-/// Looks up the rows and returns those that exist. Events and images that the caller may not read
-/// count as missing, as do series that consist only of such events.
+/// Looks up the rows and returns those that exist. Events and images that the caller isn't allowed
+/// to read count as missing. So does a series if it consists only of such events.
 pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, DatabaseError> {
     let Names { users, events, series, images, venues, organizers, categories, tags, objects } =
         names;
@@ -31,7 +31,7 @@ pub fn look_up(db: &mut Db, names: &Names, actor: &Actor) -> Result<Known, Datab
     })
 }
 
-/// Looks up ids one at a time. A request only has a few.
+/// Looks up ids one at a time, because a request only has a few.
 fn existing(
     db: &mut Db,
     ids: &[i64],
@@ -58,9 +58,9 @@ fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseErr
     Ok(series_events::visibilities(db, series)?.iter().any(is_shown))
 }
 
-/// Looks up the events whose content the caller may read. Without access to the content, filtering
-/// by event isn't allowed either, because an event's links and terms reveal as much as the event
-/// itself.
+/// Looks up the events whose content the caller is allowed to read. Without access to an event's
+/// content, filtering by that event isn't allowed either, because its links and terms reveal as
+/// much as the event itself.
 fn readable_events(db: &mut Db, ids: &[i64], actor: &Actor) -> Result<HashSet<i64>, DatabaseError> {
     let mut found = HashSet::new();
     for id in ids {

@@ -1,5 +1,5 @@
-//! Remembers events whose series a load has changed. Their own lines may follow, with the slugs, ids
-//! and dates from before the change.
+//! Remembers the events of a series that a load has changed. Lines for these events might follow,
+//! with the slugs, ids and dates from before the change.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::model::slug;
 use crate::model::status::Status;
 use crate::store::{events, series_events};
 
-/// Maximum number of events to remember. Lines of a series usually follow its first line.
+/// Maximum number of events to remember. A series' lines usually follow its first line.
 const MOST: usize = 50_000;
 
 /// An event before its series changed.
@@ -26,7 +26,7 @@ pub struct Former {
     status: Status,
 }
 
-/// The events of changed series, by their former external ids and slugs.
+/// Events in changed series, by their old external ids and slugs.
 #[derive(Debug, Default)]
 pub struct MovedEvents {
     by_external_id: HashMap<String, Former>,
@@ -64,7 +64,7 @@ impl MovedEvents {
         }
     }
 
-    /// Finds the event that a line identifies by its former external id, or else its former slug.
+    /// Finds the event that a line identifies by its old external id or else by its old slug.
     pub fn find(&self, external_id: Option<&str>, slug: Option<&str>) -> Option<&Former> {
         match (external_id, slug) {
             (Some(id), _) => self.by_external_id.get(id),
@@ -75,12 +75,12 @@ impl MovedEvents {
 }
 
 impl Former {
-    /// Returns the id of the event.
+    /// Returns the event's id.
     pub fn event(&self) -> i64 {
         self.event
     }
 
-    /// Removes the slug and dates from a line that still has the former ones.
+    /// Removes the slug and dates from a line if they are still the old ones.
     ///
     /// # Errors
     /// Returns [`Undone::Unchanged`] if the new rule lacks the event, and the line does not move it.

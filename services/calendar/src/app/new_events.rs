@@ -172,8 +172,8 @@ fn new_event(
 /// their combined text might be too long for a page, stores none of them, so that each is checked
 /// individually.
 ///
-/// Nothing ever has to be undone, so no savepoint is needed. On SQLite, each statement after a
-/// savepoint takes time proportional to the number of pages changed since.
+/// This never has to be undone, so it doesn't need a savepoint. On SQLite, the time for each
+/// statement after a savepoint is proportional to the number of pages changed since.
 fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine>, DatabaseError> {
     let changes = steps.iter().filter_map(|step| match step {
         Step::New(new) => Some(&new.change),
@@ -198,7 +198,7 @@ fn create(db: &mut Db, writer: &User, steps: Vec<Step>) -> Result<Vec<LoadedLine
     if new.is_empty() {
         return Ok(lines);
     }
-    // If they all fit on a page together, each one fits individually.
+    // If all of them fit on one page, each one fits individually.
     if text_length(db, &new)? > LONGEST_PAGE {
         return Ok(Vec::new());
     }

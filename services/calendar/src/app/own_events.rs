@@ -1,4 +1,4 @@
-//! This calendar's own events in imported files.
+//! Recognises this calendar's own events in imported files.
 
 use database::Db;
 
@@ -9,18 +9,18 @@ use crate::model::urls::Urls;
 use crate::state::Site;
 use crate::store::{events, imported};
 
-/// The suffixes of the UIDs of our own events.
+/// The suffixes that identify our own events' UIDs.
 #[derive(Clone, Debug, Default)]
 pub struct Identity {
-    /// This calendar's own id. The UIDs of single occurrences of series end with it.
+    /// This calendar's own id. UIDs of single occurrences end with it.
     pub calendar: String,
-    /// The hosts under which our feeds are read. The UIDs of other events end with one of these.
+    /// The hosts under which clients read our feeds. All other UIDs end with one of them.
     hosts: Vec<String>,
 }
 
 impl Identity {
-    /// Reads the calendar's id. The hosts are those of the settings, and that of `urls` if a
-    /// request provides it.
+    /// Reads the calendar's id. The hosts come from the settings and, if a request provides it,
+    /// from `urls`.
     pub fn read(db: &mut Db, site: &Site, urls: &Urls) -> Result<Identity, Error> {
         let public = Urls { base: site.public_url.clone().unwrap_or_default(), ..Urls::default() };
         let mut hosts = site.hosts.clone();
@@ -32,15 +32,15 @@ impl Identity {
         Ok(Identity { calendar: imported::calendar_id(db)?, hosts })
     }
 
-    /// Returns whether our feeds give `uid` to one of our own events, have done so, or may do so
-    /// for an event that doesn't exist yet. This includes occurrences of such events.
+    /// Returns whether our feeds use, have used or might later use `uid` for one of our own events.
+    /// This includes occurrences.
     pub fn is_own(&self, uid: &str) -> bool {
         let uid = occurrence_of(uid).map_or(uid, |(uid, _)| uid);
         self.event_of(uid).is_some() || event_of_single(uid, &self.calendar).is_some()
     }
 
-    /// Returns the id in the UID of an event without an external id. `None` if `uid` has another
-    /// form or another host.
+    /// Returns the event id in the UID of an event without an external id. Returns `None` if `uid`
+    /// has a different form or host.
     fn event_of(&self, uid: &str) -> Option<i64> {
         let (id, host) = uid.split_once('@')?;
         id.parse().ok().filter(|_| self.hosts.iter().any(|own| own == host))
@@ -54,14 +54,14 @@ pub struct OwnEvents<'a> {
     pub identity: &'a Identity,
     /// Whether the entry was written by this calendar or a copy of it, regardless of the host.
     pub is_author: bool,
-    /// The entry's CREATED property. If the host differs, it must match that of the stored event,
-    /// because a copy of this calendar may use the same ids for other events.
+    /// The entry's CREATED property. If the host differs, this must match the stored event's
+    /// creation time, because a copy of this calendar might use the same ids for different events.
     pub created: Option<i64>,
 }
 
-/// Finds an event by UID. The UID may come from an earlier import or be one of our own. Our feeds
+/// Finds an event by UID, which is either from an earlier import or one of our own. Our feeds
 /// publish the UIDs of single occurrences, so these are only accepted in this calendar's own files.
-/// Otherwise another site could change any event.
+/// Otherwise, another site could change any event.
 pub fn find(db: &mut Db, own: OwnEvents<'_>, uid: &str) -> Result<Option<Event>, Error> {
     if let Some(event) = events::find_by_external_id(db, uid)? {
         return Ok(Some(event));

@@ -8,8 +8,8 @@ use crate::wire::params::Params;
 pub struct Request {
     /// The login that owns the API key.
     pub login: Option<String>,
-    /// The parameters, or the error from parsing them. For writes, that error is only reported to
-    /// callers who may write.
+    /// The parameters, or the error from parsing them. For writes, the error is only reported to
+    /// callers who are allowed to write.
     pub params: Result<Params, Error>,
     /// The request's base URL and prefix.
     pub urls: Urls,

@@ -1,5 +1,4 @@
-//! Events in a series: determines the fields they share, and creates the events that don't exist
-//! yet.
+//! Events in series: determines which fields they share, and creates missing events.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -20,8 +19,8 @@ use crate::store::{event_statuses, events, external_ids, links, series, series_e
 /// Number of events to read at once when looking for the shared fields.
 const AT_ONCE: usize = 20;
 
-/// Fields other than text and links. If every event has its own value of such a field, the template
-/// gets that of the last event.
+/// Fields other than text and links. If every event has its own value for such a field, the
+/// template uses the last event's value.
 const WITHOUT_TEXT: [&str; 5] = [STATUS, "author", DATES, "hide_from_listings", "password"];
 
 /// Reads the event `id` with all fields that a series can share.
@@ -123,8 +122,8 @@ impl Audience {
     }
 }
 
-/// Finds the last event of a series that is visible to everyone who can see the template. If
-/// `field` is given, skips events that have their own value for it.
+/// Finds the last event in a series that everyone who can see the template can also see. If `field`
+/// is given, skips events that have their own value for it.
 pub fn last_visible(
     db: &mut Db,
     members: &[Membership],
@@ -152,18 +151,18 @@ pub fn expand(site: &Site, series: &Series, now: Timestamp) -> Option<Expansion>
     ical::expand(series, (&site.settings.site_timezone, now), limits)
 }
 
-/// The values to use for events newly added to a series.
+/// The values for events that are being added to a series.
 pub struct NewEvents<'a> {
     /// The fields that they share with the other events.
     pub template: &'a Shared,
     /// How far users have shifted the events from the scheduled times in a file. `None` if they
     /// haven't.
     pub moved: Option<&'a Moved>,
-    /// The format of their external ids, if it differs from that of the series.
+    /// The format of their external ids, if it differs from the series' format.
     pub names: Option<FileNames>,
 }
 
-/// Creates the missing events for occurrences later than `after`. Returns how many were created.
+/// Creates the missing events for occurrences after `after`. Returns the number of events created.
 pub fn make_missing(
     db: &mut Db,
     series: &Series,
@@ -203,7 +202,7 @@ pub fn make_missing(
             // A moved event has this external id from a file.
             (Some(_), Some(place)) if place.series.id == series.id => None,
             (Some(_), Some(_)) => continue,
-            // An event that left the series still has this external id. It may be in the trash.
+            // An event that left the series, and might be in the trash, still has this external id.
             (Some(event), None) => {
                 external_ids::rename(db, event.id, &name)?;
                 made += usize::from(event.status.is_trashed());
@@ -227,7 +226,7 @@ pub fn make_missing(
         slugs::forget_former(db, "events", &event.slug)?;
         (event.schedule, event.external_id, event.parent) = (schedule, external_id, parent);
         (event.modified_utc, event.previous) = (now, None);
-        // An erased event may already have used revisions of this external id.
+        // An erased event might already have used revisions of this external id.
         event.sequence = series.sequence;
         events::insert(db, &new.event, &new.links)?;
         event_statuses::replace(db, new.event.id, &new.status)?;
@@ -238,7 +237,7 @@ pub fn make_missing(
 }
 
 /// Finds the event with an occurrence's external id. If the series used to start earlier, the event
-/// may still have the id it had then.
+/// might still have its id from that time.
 fn named(
     db: &mut Db,
     series: &Series,
@@ -251,8 +250,8 @@ fn named(
     Ok(series::of_event(db, event.id)?.is_none().then_some(event))
 }
 
-/// Returns an event to its series, restoring it if it is in the trash. Its values are kept. Returns
-/// the fields in which it differs from the series.
+/// Returns an event to its series, restoring it if it is in the trash. The event keeps its values.
+/// Returns the fields in which it differs from the series.
 fn bring_back(
     db: &mut Db,
     id: i64,
@@ -276,7 +275,7 @@ fn bring_back(
 }
 
 /// Records how an event differs from its series after `fields` have been changed for this event
-/// only. Fields in which it agrees with the other events again become shared.
+/// only. Fields that match the other events again become shared.
 pub fn mark(
     db: &mut Db,
     place: &InSeries,

@@ -48,8 +48,8 @@ impl SeriesChange<'_> {
         Ok(())
     }
 
-    /// Applies the changed fields to an event, except those that were changed for this event only.
-    /// Trashed events are changed too, because they may be restored. Until they are, feeds show
+    /// Applies the changed fields to an event, except for fields that were changed for this event
+    /// only. Trashed events are changed too, because they can be restored. Until then, feeds show
     /// them as cancelled, unless they weren't public before.
     fn with_fields(&self, member: &Membership, old: &Shared) -> Shared {
         let mut new = old.clone();
@@ -68,7 +68,7 @@ impl SeriesChange<'_> {
     }
 
     /// Returns an event's series membership after the change. A changed field becomes shared again
-    /// if the event has the new value too.
+    /// if the event already has the new value.
     fn place(&self, member: &Membership, occurrence: i64, new: &Shared) -> Membership {
         let is_own = member.event == self.own;
         let others = self.after.differing(new);
@@ -136,11 +136,12 @@ impl SeriesChange<'_> {
             }
             if !is_named_by_file {
                 let name = self.series.external_id(occurrence);
-                // An event that was removed by an earlier rule may still have this external id.
+                // An event that an earlier rule removed might still have this external id.
                 if let Some(other) = events::find_by_external_id(db, &name)?
                     && other.id != member.event
                 {
-                    // If the other event had no id, feeds could cancel the series along with it.
+                    // If we just removed the other event's id, feeds could cancel the series along
+                    // with it.
                     let own = sql::random_id(db)?;
                     external_ids::rename(db, other.id, &own)?;
                 }
@@ -173,9 +174,9 @@ impl SeriesChange<'_> {
         Ok(())
     }
 
-    /// Assigns events to the occurrences of the new recurrence. If several compete for the same
-    /// one, e.g. because two events on the same day become all-day events, the event in the request
-    /// wins, or else the first that isn't trashed.
+    /// Assigns events to the occurrences of the new recurrence. Several events can compete for the
+    /// same occurrence, e.g. if two events on one day become all-day events. In that case, the
+    /// event in the request wins, or else the first event that isn't trashed.
     fn places(
         &self,
         db: &mut Db,

@@ -42,7 +42,7 @@ pub fn create(
     let messages = webhooks::last_message(context.db)?;
     let first = event_writes::create_in(context, user, change)?;
     let mut series = new_series(context, &first, (plan, name_of(&first)))?;
-    // A slug with this date belongs to a series with this name, such as the later part of a split
+    // A slug with this date belongs to a series of the same name, such as the later part of a split
     // series.
     let is_named_by_date = first.slug == series.slug_of(series.plan.first());
     let is_event = change.date_slug.is_none()
@@ -85,7 +85,7 @@ pub fn slug_as_date(
     Ok(slug)
 }
 
-/// Returns the name from which the slugs of a series starting with this event are derived.
+/// Returns the name on which the slugs in a series that starts with this event are based.
 pub fn name_of(first: &Event) -> String {
     let own = first.slug.strip_suffix(TRASHED).unwrap_or(&first.slug);
     slug::name_of_series(slug::dated(own).map_or(own, |(name, _)| name))
@@ -115,7 +115,7 @@ pub fn new_series(
 }
 
 /// Returns the UID under which feeds have listed an event without an external id, unless another
-/// event or series uses this UID now. Commands can only determine it if PUBLIC_URL is set.
+/// event or series uses this UID now. In commands, this only works if PUBLIC_URL is set.
 pub fn listed_uid(
     context: &mut RequestContext<'_>,
     event: &Event,
@@ -152,7 +152,7 @@ pub fn begin(
     let old = require(db, first.id)?;
     let mut new = old.clone();
     (new.event.slug, new.event.external_id) = (own_slug, Some(series.uid.clone()));
-    // It may have been part of another series.
+    // The event might have been part of another series.
     new.event.parent = None;
     new.event.modified_utc = seconds;
     slugs::forget_former(db, "events", &new.event.slug)?;
@@ -187,8 +187,8 @@ pub fn expanded(site: &Site, series: &Series, now: jiff::Timestamp) -> Result<Ex
     Ok(found)
 }
 
-/// Excludes occurrences whose events left the series and which the user may not change. Otherwise
-/// the rule would restore these events, and later also those beyond the horizon.
+/// Excludes occurrences whose events left the series, if the user isn't allowed to change those
+/// events. Otherwise, the rule would restore them and later also events beyond the horizon.
 pub fn exclude_forbidden(
     db: &mut Db,
     user: &User,

@@ -1,4 +1,4 @@
-//! When the events of a series take place: at the times given by its rule, or wherever users moved
+//! When events in a series take place: at the times given by the rule, or wherever users moved
 //! them.
 
 use crate::ical::{self, Moment};
@@ -29,7 +29,8 @@ pub fn span_in(zone: &Zone, series: &Series, occurrence: i64) -> Option<Schedule
     schedule(zone, &start, &end)
 }
 
-/// Returns what two schedules have in common if they only differ in the displayed time zone.
+/// Returns the parts of a schedule that don't depend on the displayed time zone, for comparing two
+/// schedules.
 pub fn times(one: &Schedule) -> (bool, i64, i64) {
     match one.all_day {
         true => (true, one.start_local, one.end_local),
@@ -37,8 +38,9 @@ pub fn times(one: &Schedule) -> (bool, i64, i64) {
     }
 }
 
-/// Returns the zones in which an event's offset from its scheduled time may be constant. There are
-/// two if the recurrence is in UTC but shown elsewhere, or if a user changed the event's zone.
+/// Returns the zones in which an event's offset from its scheduled time might be constant. There
+/// are two if the recurrence is in UTC but shown in another zone, or if a user changed the event's
+/// zone.
 pub fn bases<'a>(series: &'a Series, own: &'a Schedule) -> Vec<&'a Zone> {
     let (plan, shown) = (&series.plan, &own.zone);
     match plan.zone == *shown {

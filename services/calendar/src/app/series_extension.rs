@@ -1,4 +1,4 @@
-//! Creates the next events of a series that has no end or ends beyond SERIES_AHEAD.
+//! Creates more events for series that don't end, or that end after SERIES_AHEAD.
 
 use database::{DatabaseError, Db};
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ const LATER: i64 = 24 * 3600;
 
 /// Creates more events for a series if they are due. Returns how many.
 ///
-/// Checks again whether they are due, because another replica may have been faster.
+/// Checks again whether they are due, because another replica might have been faster.
 pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize, DatabaseError> {
     let seconds = now.as_second();
     let Some(mut series) = stored::find(db, id)? else { return Ok(0) };
@@ -61,7 +61,7 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
             return Ok(0);
         }
     }
-    // The files of other imports don't contain these occurrences.
+    // Files from other imports don't contain these occurrences.
     let is_private = subscription.is_some() && hide_if_private(db, id, &mut template)?;
     if template.event.status.stage() != Stage::Future {
         template.event.published_utc = seconds;
@@ -83,9 +83,9 @@ pub fn extend(db: &mut Db, site: &Site, id: i64, now: Timestamp) -> Result<usize
     Ok(made)
 }
 
-/// Returns whether a series was withdrawn although its rule continues: all its events are in the
-/// trash, or the last ones are no longer in the subscription's file. Events changed by users don't
-/// count, because they are kept even if they are missing from the file.
+/// Returns whether a series has been withdrawn although its rule continues, i.e. all its events are
+/// in the trash, or the last ones are no longer in the subscription's file. Events that users have
+/// changed don't count, because they are kept even if they are missing from the file.
 fn is_withdrawn(
     db: &mut Db,
     series: i64,
@@ -106,8 +106,8 @@ fn is_withdrawn(
     }
 }
 
-/// Hides new events of a series that is private in its file, even if users have published the
-/// others. Returns whether it is private.
+/// Hides new events of a series that its file marks as private, even if users have published the
+/// other events. Returns whether it is private.
 fn hide_if_private(db: &mut Db, series: i64, template: &mut Shared) -> Result<bool, DatabaseError> {
     let event = &mut template.event;
     let is_private = imported::is_private_series(db, series)?;

@@ -12,8 +12,8 @@ use crate::model::slug::{self, SEPARATOR, TRASHED};
 use crate::store::series as stored;
 use crate::store::{events, links, series_names, slugs};
 
-/// Takes the slug out of a change to several events in a series. Returns the new name of the
-/// series, or `None` if it stays the same. A date in the slug is ignored.
+/// Removes the slug from a change to several events in a series, and ignores any date in it.
+/// Returns the new series name, or `None` if it stays the same.
 ///
 /// # Errors
 ///
@@ -34,8 +34,8 @@ pub fn taken_from(
     Ok(Some(name).filter(|name| *name != series.slug))
 }
 
-/// Returns a name that no other series has, and that isn't the slug of an event other than `event`
-/// either, because that event's page would hide the series page.
+/// Returns a series name that isn't used by any other series. It isn't the slug of an event other
+/// than `event` either, because that event's page would hide the series page.
 pub fn free_name(
     db: &mut Db,
     name: &str,
@@ -47,8 +47,8 @@ pub fn free_name(
     })
 }
 
-/// Renames a series. If `name` is taken, uses a similar one. Events whose slugs start with the name
-/// of the series get new slugs with the same dates, and the old paths redirect. Returns the renamed
+/// Renames a series. If `name` is taken, uses a similar name. Slugs of events that start with the
+/// old name get the new name and keep their dates, and the old paths redirect. Returns the renamed
 /// series.
 pub fn rename(
     db: &mut Db,
@@ -76,9 +76,9 @@ pub fn rename(
     Ok(new)
 }
 
-/// Gives an event of a series the slug `wanted`, or a similar one if it is taken. If
-/// `is_remembered` is set, the former address redirects. Don't set it if the series has taken over
-/// that address.
+/// Gives an event in a series the slug `wanted`, or a similar one if that is taken. If
+/// `is_remembered` is set, the old URL redirects to the event. Don't set it if the old URL now
+/// belongs to the series.
 pub fn give_slug(
     db: &mut Db,
     old: &Event,

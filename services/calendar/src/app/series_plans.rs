@@ -55,7 +55,7 @@ pub fn with_dates(schedule: &Schedule, start: DateTime) -> Result<Plan, Error> {
     let length = schedule.end_local - schedule.start_local;
     let length = if *all_day { length - length.rem_euclid(SECONDS_OF_A_DAY) } else { length };
     let duration = match length < 0 {
-        // The clocks go back in between.
+        // The clocks go back during the event.
         true => format!("PT{}S", schedule.end_utc - schedule.start_utc),
         false => String::new(),
     };
@@ -124,7 +124,7 @@ pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
         Plan { rule, ..plan.clone() }.ends()
     });
     let are_same_ends = match (sent_end, plan.ends()) {
-        // Starts of all-day events have no time.
+        // The start of an all-day event has no time.
         (Some(sent), Some(stored)) if plan.all_day => sent.date() == stored.date(),
         (sent, stored) => sent == stored,
     };

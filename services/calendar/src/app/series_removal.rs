@@ -37,8 +37,8 @@ pub fn reached(
     Ok(members)
 }
 
-/// Trashes or erases several events in a series. If there are any events left, the series now ends
-/// before the removed ones.
+/// Trashes or erases several events in a series. If any events are left, the series now ends before
+/// the removed ones.
 pub fn remove(
     db: &mut Db,
     user: &User,
@@ -76,9 +76,9 @@ pub fn remove(
     Ok(webhooks::combine_after(db, messages, &body, now)?)
 }
 
-/// If the event with the UID of a series was erased, passes the UID on to the first remaining
-/// event. Otherwise feeds couldn't cancel the series under the UID known to its subscribers. Ids
-/// from a file stay the same, because imports of that file need them.
+/// If the erased event had the series UID, passes the UID on to the first remaining event.
+/// Otherwise, feeds couldn't cancel the series under the UID that its subscribers know. Ids that
+/// came from a file stay the same, because imports of that file need them.
 fn hand_on_uid(db: &mut Db, series: &Series, members: &[Membership]) -> Result<(), Error> {
     let Some(first) = members.first() else { return Ok(()) };
     if events::find_by_external_id(db, &series.uid)?.is_some() || is_named_by_file(db, series)? {

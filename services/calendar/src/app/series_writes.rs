@@ -87,8 +87,8 @@ fn is_other(place: &InSeries, recurrence: &Recurrence) -> Result<bool, Error> {
     Ok(Shift::of(series, occurrence, (&dates, &dates), Some(recurrence))?.is_some())
 }
 
-/// Changes a single event in a series. The fields changed here keep their values when all events
-/// are changed later.
+/// Changes a single event in a series. Later changes to all events won't overwrite the fields
+/// changed here.
 fn update_one(
     context: &mut RequestContext<'_>,
     user: &User,
@@ -140,7 +140,7 @@ fn update_several(
     }
     let is_moved = differing.contains(&DATES);
     let is_planned = match &change.recurrence {
-        // The old dates may not match the new rule.
+        // The old dates might not match the new rule.
         Some(recurrence) if is_moved => is_other(&place, recurrence).unwrap_or(true),
         Some(recurrence) => is_other(&place, recurrence)?,
         None => false,
@@ -201,8 +201,8 @@ fn update_several(
             work.move_events(db, members, &shift, seconds)?;
             exclude_forbidden(db, user, &mut series, &mut expansion)?;
             if let Some(template) = series::template(db, series.id)? {
-                // In the later part of a split series, new events get their external ids from that
-                // part.
+                // In the later part of a split series, new events get external ids with that part's
+                // UID.
                 let names = FileNames::of(db, &series)?.filter(|it| it.uid() == series.uid);
                 let new_events = NewEvents { template: &template, moved: None, names };
                 make_missing(db, &series, &new_events, &expansion, (i64::MIN, seconds))?;
@@ -258,8 +258,8 @@ fn refuse_other_rule(db: &mut Db, series: &Series) -> Result<(), Error> {
     Err(invalid("recurrence", &text))
 }
 
-/// Replaces the messages queued by a request with one about the series that was ended and one about
-/// the series that starts with this event.
+/// Replaces a request's queued messages with one message about the series that was ended and
+/// another about the series that starts with this event.
 fn announce_split(
     db: &mut Db,
     messages: i64,

@@ -1,4 +1,4 @@
-//! Writes items imported from another site.
+//! Writes items imported from a remote site.
 
 use database::{Db, transaction};
 
@@ -26,11 +26,11 @@ pub enum SiteKind {
     Term(Taxonomy),
 }
 
-/// The item to write, with its ids here and at the other site.
+/// The item to write, with its ids here and on the remote site.
 #[derive(Clone, Copy)]
 pub struct SiteWrite {
     pub kind: SiteKind,
-    /// The item's id at the other site. The item gets this id here if it is still free.
+    /// The item's id on the remote site. It gets the same id here if that is still free.
     pub their_id: i64,
     /// The item's id here, if an earlier run imported it.
     pub our_id: Option<i64>,

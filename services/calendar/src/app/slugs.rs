@@ -7,7 +7,7 @@ use crate::model::{html, slug};
 use crate::store::{series, slugs};
 
 pub struct SlugSource<'a> {
-    /// The slug sent in the request.
+    /// The slug in the request.
     pub sent: Option<&'a str>,
     pub current: &'a str,
     /// The resource's title or name.
@@ -17,15 +17,15 @@ pub struct SlugSource<'a> {
 }
 
 impl<'a> SlugSource<'a> {
-    /// Returns the slug sent in the request. `None` if it is the current one, because clients may
-    /// send back the slug they read, even that of a trashed resource.
+    /// Returns the slug in the request. `None` if it is the current slug, because clients often
+    /// send back the slug they read, even for a trashed resource.
     fn new_one(&self) -> Option<&'a str> {
         self.sent.filter(|sent| !sent.eq_ignore_ascii_case(self.current))
     }
 }
 
-/// Returns the slug that a resource should get, whether or not it is free. Empty if neither the
-/// request nor the title contains a usable one.
+/// Returns the slug that a resource should get, even if it is taken. Returns an empty string if
+/// neither the request nor the title contains a usable slug.
 pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     let SlugSource { current, title, was_trashed, .. } = *source;
     let untrashed =
@@ -38,8 +38,8 @@ pub fn wanted(table: &str, source: &SlugSource<'_>) -> String {
     if chosen.is_empty() { slug::slugify(&html::decode(title)) } else { chosen }
 }
 
-/// Returns the slug a resource has after a change. Slugs are unique per table. If the new slug used
-/// to redirect to a different row, that redirect is removed.
+/// Returns a resource's slug after a change. Slugs are unique per table. If the new slug used to
+/// redirect to a different row, that redirect is removed.
 ///
 /// Candidates are the slug in the request, the current one, and the title, in this order. If none
 /// of them has any valid characters, the id is used. Trashed resources get a suffix.
@@ -67,8 +67,9 @@ pub fn assign(
     Ok(new)
 }
 
-/// Returns a slug not used by another event or by a series, because a series' page redirects to its
-/// next event. An event that already shares the slug of its own series may keep it.
+/// Returns a slug that isn't used by another event or a series. Series slugs count because a
+/// series' page redirects to its next event. An event that already shares its own series' slug can
+/// keep it.
 pub fn free_of_event(
     db: &mut Db,
     (base, suffix): (&str, &str),
@@ -78,7 +79,7 @@ pub fn free_of_event(
         if slugs::is_taken(db, "events", &slug::with_suffix(candidate, suffix), id)? {
             return Ok(true);
         }
-        // Trashed events have no page, and the slugs of series have no date.
+        // Trashed events don't have a page, and series slugs don't contain a date.
         let is_address = suffix.is_empty() && !candidate.contains(slug::SEPARATOR);
         if !is_address || !slugs::is_taken(db, "series", candidate, 0)? {
             return Ok(false);

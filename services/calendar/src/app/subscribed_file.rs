@@ -29,10 +29,10 @@ struct Listed {
     overridden: HashSet<String>,
     /// Ids of the overrides that are in the future.
     overrides: HashSet<String>,
-    /// Whether any of the entries isn't an override. If all are, the import keeps the other
-    /// occurrences.
+    /// Whether at least one of the entries isn't an override. If all of them are overrides, the
+    /// import keeps the other occurrences.
     has_whole: bool,
-    /// Whether there may be more occurrences, because an entry is invalid or has an unsupported
+    /// Whether there might be more occurrences, because an entry is invalid or has an unsupported
     /// rule.
     is_open: bool,
 }
@@ -49,21 +49,21 @@ impl Listed {
         self.is_open |= entry.has_unknown_occurrences;
     }
 
-    /// Returns the number of future occurrences, or `None` if there may be more.
+    /// Returns the number of future occurrences, or `None` if there might be more.
     fn number(&self) -> Option<usize> {
         let others = self.overrides.difference(&self.overridden).count();
         (self.has_whole && !self.is_open).then_some(self.future + others)
     }
 }
 
-/// Returns whether an occurrence may be in the future. The time zone of all-day events isn't known
-/// here.
+/// Returns whether an occurrence might be in the future. The time zone for all-day events isn't
+/// known here.
 fn is_later(occurrence: &Occurrence, now: i64) -> bool {
     occurrence.start.seconds() + DAY > now
 }
 
-/// Returns the id of a future occurrence whose event the import keeps because of this override. For
-/// an invalid override, what counts is the occurrence that it overrides.
+/// Returns the id of a future occurrence whose event the import keeps because of this override. If
+/// the override is invalid, the occurrence that it overrides has to be in the future.
 fn later_override(
     state: &State,
     overview: &Overview,
@@ -81,17 +81,18 @@ fn later_override(
     is_ahead.then_some(name)
 }
 
-/// How many of a subscription's future events are missing from its file, and how many there are.
+/// The number of a subscription's future events that are missing from its file, and the total
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     pub lost: usize,
     pub known: usize,
-    /// Number of other future events. They don't count, because users have changed them.
+    /// Number of other future events, which don't count because users have changed them.
     pub changed: usize,
 }
 
 impl Loss {
-    /// Returns whether so much is missing that the file may be incomplete.
+    /// Returns whether enough events are missing to suggest that the file is incomplete.
     pub fn is_great(self) -> bool {
         is_great_loss(self.lost, self.known)
     }
@@ -109,7 +110,7 @@ impl FileContent {
         (bytes, media_type): (&[u8], &str),
         time: Duration,
     ) -> Result<(FileContent, Overview), String> {
-        // A run relies on its lease during both passes.
+        // The run's lease has to last for both passes.
         let deadline = Instant::now() + time;
         let late = || format!("the file cannot be read within {} seconds", time.as_secs());
         let unreadable = |error: io::Error| match error.kind() {
@@ -165,9 +166,9 @@ impl FileContent {
         self.uid_of(name).is_some()
     }
 
-    /// Returns the UID contained in an external id, if the file has that UID. An external id is a
-    /// UID, possibly followed by the start of the entry (if several share the UID) and the start of
-    /// the occurrence.
+    /// Returns the UID contained in an external id, if the file has that UID. An external id starts
+    /// with the UID. If several entries share that UID, the entry's start follows, and then, in a
+    /// series, the occurrence's start.
     fn uid_of<'n>(&self, name: &'n str) -> Option<&'n str> {
         let without = |mark: char| move |name: &'n str| name.rsplit_once(mark).map(|(uid, _)| uid);
         let of_series = Some(name).filter(|name| Entry::is_occurrence_id(name));

@@ -1,4 +1,4 @@
-//! Series whose events come from a file, and how they are handled when users change several events.
+//! Series that come from a file: recognises their events after users have moved several of them.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::model::subscription_parts::{Part, Parts};
 use crate::store::subscribed_events::KnownDate;
 use crate::store::{events, external_ids, imported, series_events, sql, subscribed_events};
 
-/// Number of recent events from which to derive the format of external ids.
+/// How many of the latest events to derive the external id format from.
 const RECENT: i64 = 20;
 
-/// Length of a key that only contains a date.
+/// Length of a date-only key.
 const DAY: usize = 8;
 
 /// Returns whether the external ids of a series' events come from a file. The next import needs
@@ -38,8 +38,8 @@ pub fn is_named_by_file(db: &mut Db, series: &Series) -> Result<bool, DatabaseEr
     Ok(name.is_some_and(|name| !name.starts_with(&series.uid)))
 }
 
-/// The format of the external ids that a file gave the events of a series. Users may since have
-/// moved the events or split the series.
+/// The external id format that a file uses for a series' events. Users might have moved the events
+/// or split the series since then.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileNames {
     uid: String,
@@ -50,8 +50,8 @@ pub struct FileNames {
 }
 
 impl FileNames {
-    /// Determines the format used by most of the last events of a series. `None` if their ids don't
-    /// come from a file.
+    /// Determines the external id format of most of the last events in a series. Returns `None` if
+    /// their ids don't come from a file.
     pub fn of(db: &mut Db, series: &Series) -> Result<Option<FileNames>, DatabaseError> {
         if !is_named_by_file(db, series)? {
             return Ok(None);
@@ -91,8 +91,8 @@ impl FileNames {
     }
 }
 
-/// Makes events move along when a user moves a series again: those whose offset from their dates in
-/// the file equals that of the event in the request. Returns the updated memberships.
+/// Moves events along when a user moves a series again, if their offset from their dates in the
+/// file equals the offset of the event in the request. Returns the updated memberships.
 pub fn moving_along(
     db: &mut Db,
     place: &InSeries,
@@ -125,8 +125,7 @@ pub fn moving_along(
 
 /// Adds the new events of a subscribed series to the subscription. `changed` contains the fields
 /// that count as changed by users. An event with changed dates is kept even if it is missing from
-/// the file. `is_private` says whether the events are hidden because they are private in their
-/// file.
+/// the file. `is_private` is true if the events are hidden because the file marks them as private.
 pub fn note_new(
     db: &mut Db,
     series: &Series,
@@ -137,7 +136,8 @@ pub fn note_new(
     for event in events::by_ids(db, &new)? {
         let (name, changed) = match event.external_id {
             Some(name) => (name, changed.clone()),
-            // A moved event has this external id from a file. Files never contain ids chosen here.
+            // A moved event has this external id from a file. Files never contain ids generated
+            // here.
             None => {
                 let own = sql::random_id(db)?;
                 external_ids::rename(db, event.id, &own)?;
@@ -157,10 +157,10 @@ pub fn note_new(
 pub const ENDED: &str = "users removed its last dates before they began, so it has ended; later \
     dates were skipped. To get them, restore the last one or, if it was erased, release the UID";
 
-/// Determines whether users ended a subscribed series, i.e. removed its last occurrences before
-/// they began, provided that these were more than half of the upcoming ones. In that case, later
-/// occurrences in the file aren't created. Returns the key of the last occurrence that was created,
-/// or an empty string for the occurrence with the plain UID.
+/// Determines whether users ended a subscribed series by removing its last occurrences before they
+/// began, provided that these were more than half of the upcoming ones. If so, later occurrences in
+/// the file aren't created. Returns the key of the last occurrence that was created, or an empty
+/// string if that occurrence has the plain UID.
 pub fn ended_at(
     db: &mut Db,
     subscription: i64,

@@ -1,5 +1,5 @@
-//! Extra rules for a subscription's import. It only writes events that belong to the subscription,
-//! adds a category and a venue, and preserves user edits.
+//! Extra rules for imports that belong to a subscription. Such an import only writes the
+//! subscription's events, adds a category and a venue, and preserves user edits.
 
 use std::collections::HashSet;
 
@@ -27,38 +27,39 @@ const FOREIGN: &str = "an event outside this subscription has its UID; it was sk
 /// to a later one.
 const OWN: &str = "its UID is one that this calendar gives to its own events; it was skipped";
 
-/// The reason for skipping an entry that an earlier subscription may have imported.
+/// The reason for skipping an entry whose event an earlier subscription might have imported.
 const TRASHED: &str = "an event in the trash that is not of this subscription has its UID; it was \
     skipped. To restore it, set adopt and run the subscription; to get a new event, erase it";
 
 /// The reason for skipping a late entry. Some sites give all events new UIDs in each response.
 const LATE: &str = "it is new but ended before the last import; it was skipped";
 
-/// The subscription for which a file is imported.
+/// The subscription that an import belongs to.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
     id: i64,
     /// The status of new events.
     status: String,
-    /// Whether it adopts events created by an earlier import.
+    /// Whether the subscription adopts events created by an earlier import.
     adopts: bool,
-    /// Id and name of the category that all its events get. Another category may have the same
-    /// name.
+    /// Id and name of the category to add to all of its events. Another category might have the
+    /// same name.
     category: Option<(i64, String)>,
-    /// Id of the venue of events without a location.
+    /// Id of the venue for events without a location.
     venue: Option<i64>,
-    /// The external ids of its events.
+    /// The external ids of the subscription's events.
     names: HashSet<String>,
     /// When a file was last imported, or 0 if never.
     imported_utc: i64,
     /// The time zone of all-day events.
     zone: Zone,
-    /// Whether any of its events were already trashed or erased by users when the import started.
+    /// Whether users had already trashed or erased any of the subscription's events when the import
+    /// started.
     has_removed: bool,
 }
 
 impl Subscriber {
-    /// Reads what the import needs to know about the subscription.
+    /// Reads the facts about a subscription that its import needs.
     pub fn of(db: &mut Db, subscription: &Subscription, zone: &Zone) -> Result<Subscriber, Error> {
         let plan = &subscription.plan;
         let category = match plan.category {
@@ -93,19 +94,19 @@ impl Subscriber {
         self.id
     }
 
-    /// Returns whether any of its events were already trashed or erased by users when the import
-    /// started.
+    /// Returns whether users had already trashed or erased any of the subscription's events when
+    /// the import started.
     pub fn has_removed(&self) -> bool {
         self.has_removed
     }
 
-    /// Returns whether it adopts events created by an earlier import.
+    /// Returns whether the subscription adopts events created by an earlier import.
     pub fn adopts(&self) -> bool {
         self.adopts
     }
 
-    /// Returns whether the external id `name` belonged to one of its events when the import
-    /// started.
+    /// Returns whether the external id `name` belonged to one of the subscription's events when the
+    /// import started.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -115,8 +116,8 @@ impl Subscriber {
     }
 
     /// Returns the reason for skipping an entry, or `None` to import it. A subscription only owns
-    /// the events that it created or adopted. Otherwise a site could change any other event by
-    /// using its UID, or add an entry with this UID to our feeds.
+    /// the events that it created or adopted. Otherwise, a remote site could change any other event
+    /// by using its UID, or add an entry with that UID to our feeds.
     pub fn refusal(
         &self,
         db: &mut Db,
@@ -136,7 +137,7 @@ impl Subscriber {
         if named.is_empty()
             && let Some((series, _)) = occurrence_of(&entry.uid)
         {
-            // The UID has the form of an occurrence that the series may add later.
+            // The UID looks like an occurrence that the series might add later.
             named = named_by(db, series)?;
         }
         for event in named {
@@ -150,8 +151,8 @@ impl Subscriber {
         Ok(None)
     }
 
-    /// Returns whether none of an entry's occurrences are known although all of them ended before
-    /// the last import.
+    /// Returns whether an entry is late: all of its occurrences ended before the last import, but
+    /// none of them are known.
     fn is_late(&self, entry: &Entry) -> bool {
         let is_over = |one: &Occurrence| {
             let end = match &one.end {
@@ -160,7 +161,7 @@ impl Subscriber {
             };
             end.is_some_and(|end| end < self.imported_utc)
         };
-        // Users may have erased its events.
+        // Users might have erased its events.
         let is_unknown = |one: &Occurrence| !self.has(&one.external_id);
         self.imported_utc > 0
             && entry.is_complete
@@ -168,8 +169,8 @@ impl Subscriber {
             && entry.occurrences.iter().all(|one| is_over(one) && is_unknown(one))
     }
 
-    /// Returns whether an event belongs to the subscription or may be adopted. Only events from
-    /// files may be adopted, because the UIDs of our own events are public in our feeds.
+    /// Returns whether the subscription owns or can adopt an event. It can only adopt events that
+    /// came from files, because our feeds publish the UIDs of our own events.
     pub fn owns(&self, db: &mut Db, event: i64) -> Result<bool, Error> {
         Ok(match subscribed_events::of_event(db, event)? {
             Some(known) => known.subscription == self.id,
@@ -177,17 +178,17 @@ impl Subscriber {
         })
     }
 
-    /// Returns whether a user erased the event. It isn't created again.
+    /// Returns whether a user erased the event, in which case it isn't created again.
     pub fn was_erased(&self, db: &mut Db, name: &str) -> Result<bool, Error> {
         let known = subscribed_events::find(db, self.id, name)?;
         Ok(known.is_some_and(|known| known.event.is_none() && !known.is_vanished))
     }
 
-    /// Adds the subscription's category to the categories of an event in the file. If the file
-    /// contains a category of the same name, it means this one.
+    /// Adds the subscription's category to an event's categories from the file. If the file
+    /// contains a category of the same name, the two are considered the same.
     pub fn add_category(&self, db: &mut Db, categories: &mut Vec<TermRef>) -> Result<(), Error> {
         let Some((id, name)) = &self.category else { return Ok(()) };
-        // It may have been deleted since the import started.
+        // The category might have been deleted since the import started.
         if terms::find(db, Taxonomy::Category, *id)?.is_some() {
             let name = html::escape(name);
             categories.retain(|one| !matches!(one, TermRef::Text(text) if *text == name));
@@ -196,17 +197,17 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Returns the id and the name of the category that all its events get.
+    /// Returns the id and name of the category to add to all events.
     pub fn category(&self) -> Option<(i64, &str)> {
         self.category.as_ref().map(|(id, name)| (*id, name.as_str()))
     }
 
-    /// Returns the id of the venue of events without a location.
+    /// Returns the id of the venue for events without a location.
     pub fn venue(&self) -> Option<i64> {
         self.venue
     }
 
-    /// Returns the fields of an event that users have changed. The import leaves them alone.
+    /// Returns the fields of an event that users have changed, which the import must not overwrite.
     pub fn changed_parts(&self, db: &mut Db, event: i64) -> Result<Parts, Error> {
         let known = subscribed_events::of_event(db, event)?;
         Ok(known.map(|known| known.changed).unwrap_or_default())
@@ -233,8 +234,9 @@ pub fn untrashed_venue(db: &mut Db, id: i64) -> Result<Option<i64>, Error> {
     Ok(venue.filter(|venue| !venue.status.is_trashed()).map(|venue| venue.id))
 }
 
-/// Returns the user that a subscription writes as: its author, but always with the author role.
-/// This way, HTML from another site is always sanitized, even where an editor's HTML isn't.
+/// Returns the user that a subscription writes as. This is its author, but always with the author
+/// role. That way, HTML from a remote site is always sanitized, even if the author is an editor
+/// whose own HTML isn't.
 ///
 /// # Errors
 /// Returns an error if the author does not exist.

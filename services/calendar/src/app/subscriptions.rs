@@ -29,7 +29,7 @@ use crate::wire::subscription_input::{
     SubscriptionInput, listed_events, release as decode_release, removes_events,
 };
 
-/// A state change requested for a subscription.
+/// An action that changes a subscription's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Stop running it.
@@ -39,7 +39,7 @@ pub enum Step {
     /// Run it right now.
     Run,
     /// Run it right now, and trash the missing events even if they are more than half of all future
-    /// events, unless even more are missing by now.
+    /// events, unless more events have gone missing since.
     Accept,
 }
 
@@ -76,7 +76,7 @@ pub fn show_all(db: &mut Db, now: i64) -> Result<Vec<SubscriptionJson>, Error> {
     Ok(shown)
 }
 
-/// Returns whether a subscription may use this URL.
+/// Returns whether a subscription is allowed to use this URL.
 fn may_name(state: &State, url: &str) -> bool {
     let reach = state.site.settings.subscription_reach();
     web_url(url).is_some_and(|url| reach.may_name(&url))
@@ -206,7 +206,7 @@ pub fn release(db: &mut Db, id: i64, target: &Release, now: i64) -> Result<(), E
     }
 }
 
-/// Releases fields of an event. If these include its dates, erased occurrences no longer end its
+/// Releases fields of an event. If this includes its dates, erased occurrences no longer end the
 /// series. Returns whether anything changed.
 fn release_parts(db: &mut Db, id: i64, (event, parts): (i64, &Parts)) -> Result<bool, Error> {
     let known = subscribed_events::of_event(db, event)?.filter(|known| known.subscription == id);

@@ -16,7 +16,7 @@ pub fn create(db: &mut Db, taxonomy: Taxonomy, change: &TermChange) -> Result<Te
     create_as(db, taxonomy, change, None)
 }
 
-/// Creates a term. It gets `wanted_id`, its id at the other site, if that is still free here.
+/// Creates a term. It gets `wanted_id`, its id on the remote site, if that is still free here.
 pub fn create_as(
     db: &mut Db,
     taxonomy: Taxonomy,

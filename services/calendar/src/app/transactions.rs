@@ -82,8 +82,8 @@ where
 /// Runs a request's writes in one transaction. There is only one writer at a time.
 ///
 /// A transaction never waits for the network. If the request needs an image, the transaction is
-/// rolled back, the image is fetched, and the work starts over. This way, nothing is fetched for a
-/// request that isn't permitted or has invalid fields.
+/// rolled back, the image is fetched, and the work starts over. That way, nothing is fetched for
+/// requests that aren't permitted or have invalid fields.
 pub async fn write<T, F>(
     state: &State,
     request: Request,
@@ -149,7 +149,7 @@ pub fn with_context<T>(
     run_as(state, db, (user, None), params, work)
 }
 
-/// Like [`with_context`], for an item from another site. `their_id` is its id there.
+/// Like [`with_context`], for an item from a remote site. `their_id` is the item's id on that site.
 pub fn with_site_context<T>(
     state: &State,
     db: &mut Db,

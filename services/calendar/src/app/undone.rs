@@ -1,4 +1,4 @@
-//! Why lines and events of files are rolled back.
+//! Why a line of a load file or an event in an import was rolled back.
 
 use database::DatabaseError;
 
@@ -9,7 +9,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 /// Why a line or an event was rolled back.
 #[derive(Debug)]
 pub enum Undone {
-    /// It would not have changed anything.
+    /// Writing it wouldn't have changed anything.
     Unchanged,
     Faulty(String),
     /// The database or the service itself failed.

@@ -35,7 +35,7 @@ const IMPORT_TIME: Duration = Duration::from_secs(30);
 /// Maximum number of events in an import over HTTP.
 const IMPORT_EVENTS: usize = 20_000;
 
-/// Returns the user who is uploading a file. Fails unless the user is permitted to.
+/// Returns the user who is uploading a file. Fails if the user isn't permitted to upload.
 pub async fn permit(state: &State, login: Option<String>, action: Action) -> Result<User, Error> {
     let login = login.ok_or(Error::Unauthorized)?;
     state.pools.read(move |db| permitted(db, &login, action)).await
@@ -106,7 +106,7 @@ async fn import_file(
 
 /// Writes prepared entries. Returns whether there are more.
 ///
-/// While the database is busy, the batch is retried until the deadline, because an error response
+/// While the database is busy, this retries the batch until the deadline, because an error response
 /// couldn't report which events have already been written.
 async fn write_batch(
     state: &State,
@@ -225,7 +225,7 @@ mod tests {
         let mut import = Import::new(user, urls, limits, overview);
         import.prepare(&state, &mut Reader::new(Cursor::new(file)), Pass::Entries).unwrap();
 
-        // Another writer keeps the database busy until a request queued behind the batch times out.
+        // Another writer keeps the database busy until a request queued after the batch times out.
         // By then, the batch's first attempt has also timed out.
         let (release, released) = mpsc::channel::<()>();
         let holder = pools.write(move |_| {

@@ -16,9 +16,9 @@ pub struct WriteContext<'a> {
     pub now_local: i64,
     /// Images fetched for this request. `None` if image URLs are only recorded.
     pub fetched: Option<&'a FetchedImages>,
-    /// The row's id at the site it was imported from. The new row gets this id if it is free, and
-    /// it is never merged with another row of the same name.
+    /// The row's id on the site it was imported from. The new row gets the same id if it is free
+    /// here, and is never merged with another row of the same name.
     pub wanted_id: Option<i64>,
-    /// Whether this counts as a user edit. Subscriptions don't overwrite those.
+    /// Whether this counts as a user edit, which subscriptions don't overwrite.
     pub by_user: bool,
 }

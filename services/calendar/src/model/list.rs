@@ -58,7 +58,7 @@ impl Slice {
 pub struct Scope {
     /// Whether published resources are included.
     pub published: bool,
-    /// Which unpublished resources are included.
+    /// Determines which unpublished resources are included.
     pub unpublished: Unpublished,
 }
 

@@ -1,4 +1,4 @@
-//! The calendar files offered on pages.
+//! Calendar files that pages link to.
 
 use database::{DatabaseError, Db};
 use jiff::ToSpan as _;
@@ -20,20 +20,20 @@ use crate::state::State;
 use crate::store::{events, feeds as stored_feeds, series_events, slugs};
 use crate::wire::pages::query::PageQuery;
 
-/// Reads a list's calendar file. It includes past events for some days, because calendar apps would
-/// otherwise delete them as soon as they end.
+/// Reads a list's calendar file. It includes events from the last few days, because calendar apps
+/// would otherwise delete them as soon as they end.
 pub async fn subscription(state: &State, request: &PageRequest) -> Result<Feed, Error> {
     calendar(state, request, request.query.subscription(kept_since(state))).await
 }
 
-/// Returns the list parameters for a calendar file of one subject's events.
+/// Returns the list parameters for a subject's calendar file.
 fn events_of(state: &State, parameter: (&'static str, String)) -> ListParameters {
     let mut pairs = PageQuery::default().subscription(kept_since(state));
     pairs.push(parameter);
     pairs
 }
 
-/// Returns the cutoff date. Calendar files contain the events that end after it.
+/// Returns the cutoff date. Calendar files only contain events that end after it.
 pub(super) fn kept_since(state: &State) -> Date {
     let settings = &state.site.settings;
     let today = settings.site_timezone.wall(state.clock.now()).date();
@@ -51,8 +51,8 @@ pub async fn calendar(
     feeds::feed(state, request.of(&pairs)).await
 }
 
-/// Reads an event's calendar file. If the event shares the slug of its series, this is the file of
-/// the series.
+/// Reads an event's calendar file. If the event has the same slug as its series, returns the
+/// series' file instead.
 pub async fn calendar_of_event(
     state: &State,
     request: &PageRequest,
@@ -84,7 +84,7 @@ pub async fn calendar_of_event(
 ///
 /// # Errors
 ///
-/// A series without public events is reported as not found.
+/// Returns a not-found error for a series without public events.
 pub async fn calendar_of_series(
     state: &State,
     request: &PageRequest,
@@ -101,7 +101,7 @@ pub async fn calendar_of_series(
 }
 
 /// Reads the calendar file of a trashed event or series, which feeds still show as cancelled. If
-/// the series was removed and single occurrences were restored, the file includes these too.
+/// the series was removed and single occurrences were restored, these are included as well.
 ///
 /// # Errors
 ///
@@ -135,7 +135,7 @@ pub async fn calendar_of_trashed(
     Ok(if listed { feed.of_single_dates(vec![id]) } else { feed.of_unlisted(id) })
 }
 
-/// Finds a trashed event by the slug it had before, or by an earlier one.
+/// Finds a trashed event by the slug it had before it was trashed, or by an earlier slug.
 fn trashed_event(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError> {
     if let Some(event) = events::find_by_slug(db, &with_suffix(slug, TRASHED))? {
         return Ok(Some(event));
@@ -147,7 +147,7 @@ fn trashed_event(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseError
     Ok(former.filter(|event| event.status.is_trashed()))
 }
 
-/// Reads the calendar file of the series that these events belong to.
+/// Reads the calendar file for the whole series that these events belong to.
 async fn series_file(
     state: &State,
     request: &PageRequest,

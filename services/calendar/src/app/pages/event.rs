@@ -65,13 +65,13 @@ pub async fn event_page(
     .await
 }
 
-/// Finds a series by its current or a former slug. Returns the path of its next event, or of the
-/// last one if all are over, relative to the base URL. Also finds events of a removed series that
+/// Finds a series by its current slug or an old one. Returns the path of its next event, or the
+/// last event if all are over, relative to the base URL. Also finds events of a removed series that
 /// were restored one by one.
 ///
 /// # Errors
 ///
-/// A series without public events is reported as not found.
+/// Returns a not-found error for a series without public events.
 pub async fn next_of_series(
     state: &State,
     request: &PageRequest,

@@ -53,11 +53,11 @@ pub struct ListView {
     pub total: i64,
     pub page: i64,
     pub pages: i64,
-    /// Links to the nearest periods with events. Only used on pages for a period.
+    /// Links to the nearest periods with events. Only used on day and week pages.
     pub steps: Steps,
 }
 
-/// Parameters for a list request to the API.
+/// Parameters for an API list request.
 pub type ListParameters = Vec<(&'static str, String)>;
 
 /// Reads one page of a list together with its subject. `find` returns the subject and the list
@@ -145,14 +145,15 @@ pub struct Announcements {
     pub list: ListView,
     /// The series these events belong to.
     pub series: Vec<Announced>,
-    /// Events outside of any series that used to be the first of one.
+    /// Ids of events that used to be the first one in a series but are no longer part of any
+    /// series.
     pub left: Vec<i64>,
     /// When any event last changed or left the list.
     pub updated_utc: i64,
 }
 
-/// Reads the current and upcoming events that were published most recently. Includes only the next
-/// event of each series.
+/// Reads the current and upcoming events that were published most recently. Only the next event of
+/// each series is included.
 pub async fn announced(
     state: &State,
     request: &PageRequest,

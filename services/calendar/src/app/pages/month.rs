@@ -17,7 +17,7 @@ use crate::wire::list_input::EventListInput;
 use crate::wire::pages::month::{self, MonthRows, MonthView, SHOWN};
 use crate::wire::pages::query::PageQuery;
 
-/// Maximum number of events lasting a day or longer to read for a month.
+/// Maximum number of events to read for a month if they last a day or longer.
 const LASTING: usize = 200;
 
 /// Reads a month, by default the current one. Also counts the events in the calendar subscription

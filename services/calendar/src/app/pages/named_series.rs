@@ -1,18 +1,18 @@
-//! Finds series by the slug in a page's path.
+//! Finds series by the slug in a page path.
 
 use database::{DatabaseError, Db};
 
 use crate::model::event::Event;
 use crate::store::{series, series_events, series_names};
 
-/// Returns whether an event shares the slug of its series, because the event was there first.
+/// Returns whether an event has the same slug as its series, because the event existed first.
 pub fn is_named_like(db: &mut Db, event: &Event) -> Result<bool, DatabaseError> {
     let place = series::of_event(db, event.id)?;
     Ok(event.listed && place.is_some_and(|place| place.series.slug == event.slug))
 }
 
-/// Finds a series with public events by its current or a former slug. Returns its current slug and
-/// its next event.
+/// Finds a series with public events by its current slug or an old one. Returns its current slug
+/// and the id of its next event.
 pub fn find(db: &mut Db, slug: &str, now: i64) -> Result<Option<(String, i64)>, DatabaseError> {
     if let Some(next) = series_events::next_of_slug(db, slug, now)? {
         return Ok(Some((slug.to_owned(), next)));
@@ -21,8 +21,8 @@ pub fn find(db: &mut Db, slug: &str, now: i64) -> Result<Option<(String, i64)>, 
     Ok(series_events::next_of_slug(db, &slug, now)?.map(|next| (slug, next)))
 }
 
-/// Returns the ids of all events of the series with this current or former slug, even if they are
-/// in the trash or the series was removed.
+/// Returns the ids of all events in the series with this current or old slug, even if they are in
+/// the trash or the series was removed.
 pub fn all_dates(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
     let present = series_names::present(db, slug)?;
     for name in [Some(slug), present.as_deref()].into_iter().flatten() {

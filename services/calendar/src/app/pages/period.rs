@@ -43,7 +43,7 @@ pub fn steps(
                 // An event that ends at midnight doesn't count for the new day.
                 let last_of = |start: i64, end: i64| wall_from_seconds(start.max(end - 1)).date();
                 let known = last.map(|(start, end)| last_of(start, end).min(before));
-                // An event that started earlier may end later.
+                // An event that started earlier might end later.
                 known
                     .map(|known| {
                         last_day((known, before), |from| {

@@ -1,4 +1,4 @@
-//! Sitemaps of the published pages, split into parts.
+//! Sitemaps for the published pages, split into parts.
 
 use database::{DatabaseError, Db};
 use sha2::{Digest, Sha256};
@@ -15,11 +15,11 @@ use crate::state::State;
 use crate::store::site_map::{self, PageRow};
 use crate::store::{feeds, included, terms};
 
-/// Number of ids per part, and thus its maximum number of URLs. The protocol allows 50,000.
+/// Number of ids per part, and therefore its maximum number of URLs. The protocol allows 50,000.
 const PART: i64 = 10_000;
 
-/// Maximum number of parts. A sitemap index may have 50,000 entries, one of which is the sitemap of
-/// the list pages.
+/// Maximum number of parts. The protocol allows 50,000 entries in a sitemap index, and one of them
+/// is the list pages' sitemap.
 const PARTS: usize = 49_999;
 
 /// The kind of pages in a part of the sitemap.
