@@ -41,8 +41,8 @@ impl Audience {
     }
 }
 
-/// Creates or removes an event's tombstone. An event has one while it is hidden from someone who
-/// used to see it in lists.
+/// Creates or removes an event's tombstone. An event has a tombstone while it is hidden from
+/// someone who used to see it in lists.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (before, now) = (Audience::of(old), Audience::of(new));
     let changed_hands = old.author != new.author && before == Audience::Insiders;

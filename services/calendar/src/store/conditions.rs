@@ -8,8 +8,8 @@ use crate::model::zone::MAX_OFFSET_HOURS;
 /// Maximum difference between local time and UTC, in seconds.
 pub const DRIFT: i64 = MAX_OFFSET_HOURS * 3600;
 
-/// Maximum difference, in seconds, by which an event's local end can be earlier than its local
-/// start because clocks are set back.
+/// The maximum time by which an event's local end can precede its local start because clocks are
+/// set back, in seconds.
 pub const TURNED_BACK: i64 = 2 * DRIFT;
 
 /// Appends a condition that the caller can see the event in lists.

@@ -33,8 +33,8 @@ pub fn allocate_all(db: &mut Db, kind: i32, count: usize) -> Result<Vec<i64>, Da
     Ok(ids)
 }
 
-/// The largest id that is kept when importing from another site. Without a limit, a site could
-/// exhaust the id space.
+/// The largest id that an import from another site can keep. Without a limit, a site could exhaust
+/// the id space.
 const LARGEST_KEPT: i64 = 1 << 40;
 
 /// Allocates the id `wanted`, which comes from another site, or the next id if it is taken. Ids of
@@ -56,13 +56,13 @@ pub fn allocate_as(db: &mut Db, kind: i32, wanted: Option<i64>) -> Result<i64, D
     Ok(id)
 }
 
-/// Returns whether a table can use this id from another site.
+/// Returns whether this id from another site is free in a table.
 pub fn is_free(db: &mut Db, table: &str, id: i64) -> Result<bool, DatabaseError> {
     let text = format!("select count(*) as n from {table} where id = {id}");
     Ok((1..=LARGEST_KEPT).contains(&id) && Sql::new(db, &text).number(db)? == 0)
 }
 
-/// Makes sure that the table's next id is greater than `id` and all existing ones.
+/// Makes sure that the table's next id is greater than `id` and than all existing ids.
 pub fn raise_sequence(db: &mut Db, table: &str, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(_) = db {
         let sequence = format!("pg_get_serial_sequence('{table}', 'id')");

@@ -17,9 +17,9 @@ use crate::model::series_ids::occurrence_of;
 /// Tables whose rows can have an image.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
 
-/// Removes an event along with its links, former slugs, old search text and import state. If
-/// nothing else uses its image, removes that too; returns whether it did. A tombstone is kept, but
-/// it doesn't contain any text.
+/// Removes an event along with its links, old slugs, old search text and import state. Also removes
+/// its image if nothing else uses it, and returns whether it did. Keeps a tombstone, which doesn't
+/// contain any text.
 pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError> {
     let id = event.id;
     let with = links::of_event(db, id)?;
@@ -33,7 +33,7 @@ pub fn event(db: &mut Db, event: &Event, now: i64) -> Result<bool, DatabaseError
         log_change(db, child, None)?;
     }
     if let Some(name) = &event.external_id {
-        // The revision of a UID is shared by all events of its series.
+        // All events in a series share the revision of the series UID.
         let uid = occurrence_of(name).map_or(&**name, |(uid, _)| uid);
         let is_last = !external_ids::has_others_of_uid(db, uid, id)?;
         if is_last || name != uid {

@@ -13,13 +13,13 @@ use crate::model::event_status::{EventStatus, Occurring};
 use crate::model::schedule::{instant_from_seconds, wall_from_seconds};
 use crate::model::zone::Zone;
 
-/// Records an event's former start if it was moved. An all-day event has dates rather than times,
-/// so a change of its zone doesn't move it.
+/// Records an event's former start if the event was moved. An all-day event has dates rather than
+/// times, so changing its zone doesn't move it.
 pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> {
     let (was, is) = (&old.schedule, &new.schedule);
     if was.all_day && is.all_day && was.start_local == is.start_local {
-        // In the new zone, the former start may be at a different instant, even though the current
-        // start isn't.
+        // The former start can be a different instant in the new zone, even if the current start
+        // isn't.
         return match was.zone == is.zone {
             true => Ok(()),
             false => move_zone(db, new.id, (&was.zone, &is.zone)),
@@ -39,7 +39,7 @@ pub fn note(db: &mut Db, old: &Event, new: &Event) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Preserves the date of the former start when the zone of an all-day event changes.
+/// Preserves the date of the former start when an all-day event's zone changes.
 fn move_zone(db: &mut Db, event: i64, (old, new): (&Zone, &Zone)) -> Result<(), DatabaseError> {
     let known: Option<i64> = on_backend!(db, conn => event_moves::table
         .find(event)
@@ -54,8 +54,8 @@ fn move_zone(db: &mut Db, event: i64, (old, new): (&Zone, &Zone)) -> Result<(), 
     sql.execute(db).map(drop)
 }
 
-/// Returns the former starts of rescheduled events, by event id, given the statuses of all events.
-/// Most lists don't contain any such events and therefore don't need a query.
+/// Returns the former starts of rescheduled events, keyed by event id, given the statuses of all
+/// events. Most lists don't contain any such events, so they don't need a query.
 pub fn of_rescheduled(
     db: &mut Db,
     statuses: &HashMap<i64, EventStatus>,

@@ -149,8 +149,8 @@ pub fn find_by_slug(db: &mut Db, slug: &str) -> Result<Option<Event>, DatabaseEr
     Ok(row.map(Event::from))
 }
 
-/// Finds an event by its external id, which is the UID if the event was imported from a calendar
-/// file, or the `external_id` if it was loaded.
+/// Finds an event by its external id. For an event imported from a calendar file, this is the UID.
+/// For a loaded event, it is the line's `external_id`.
 pub fn find_by_external_id(db: &mut Db, id: &str) -> Result<Option<Event>, DatabaseError> {
     let found = events::table.filter(events::external_id.eq(id));
     let row = found.select(Row::as_select()).first(db).optional()?;
@@ -296,7 +296,7 @@ pub fn set_modified(db: &mut Db, id: i64, modified_utc: i64) -> Result<(), Datab
     Ok(())
 }
 
-/// A time zone, and the period in which events use it.
+/// A time zone, and the period during which events use it.
 pub struct ZoneSpan {
     pub zone: Zone,
     /// Earliest start in Unix seconds.

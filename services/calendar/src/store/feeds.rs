@@ -9,8 +9,8 @@ use super::schema::content_version;
 use super::sql::Sql;
 use crate::model::list::EventFilter;
 
-/// Matches formerly public events `e` that were trashed at or after a time, by their tombstones
-/// `w`. Must be followed by that time.
+/// Matches formerly public events `e` that were trashed at or after a given time, based on their
+/// tombstones `w`. The time must follow in the statement.
 const WITHDRAWN: &str = "w.was_public and e.status = 'trash' and e.prev_status = 'publish' \
      and e.listed and w.withdrawn_utc >= ";
 

@@ -136,7 +136,7 @@ pub fn insert(
     insert_as(db, (url, file), None, author, now)
 }
 
-/// Like [`insert`], but uses the image's id on another site if that id is free.
+/// Like [`insert`], but keeps the image's id on another site if that id is free.
 pub fn insert_as(
     db: &mut Db,
     (url, file): (&str, &ImageFile),

@@ -1,4 +1,4 @@
-//! Tracks what imports need to remember about the events they wrote.
+//! Keeps track of the events that imports have written.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use crate::model::revision::{Revision, alone};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = imported_events)]
 pub struct Imported {
-    /// For the first event of a series, its start in the file, even if an override replaces that
+    /// For a series' first event, the event's start in the file, even if an override replaces the
     /// event.
     pub moment: Option<String>,
     /// Whether the event is private in the file.
@@ -69,8 +69,8 @@ pub fn replace(db: &mut Db, event: i64, after: Imported) -> Result<(), DatabaseE
     sql.execute(db).map(drop)
 }
 
-/// Returns whether an import created this event or another one of its series, since scheduled work
-/// may have added later events to that series.
+/// Returns whether an import created this event or another event in its series. Scheduled work
+/// might have added this event to a series that an import created.
 pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     if find(db, event)?.is_created {
         return Ok(true);
@@ -83,10 +83,11 @@ pub fn is_from_file(db: &mut Db, event: i64) -> Result<bool, DatabaseError> {
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns whether a series is private in its file. This depends on the last event whose privacy is
-/// known, because scheduled work may have added later events. A trashed event only counts if all
-/// events are trashed, because imports don't hide trashed events. If users turned an event from a
-/// file into a series, that event doesn't count, because the other events aren't from that file.
+/// Returns whether a series is private in its file. This depends on the last event that is known to
+/// be private or not, because scheduled work might have added later events. A trashed event only
+/// counts if all events are trashed, because imports don't hide trashed events. If users turned an
+/// event from a file into a series, that event doesn't count, because the other events aren't from
+/// that file.
 pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError> {
     let text = "select count(*) as n from (select i.is_private as is_private \
         from series_events m join imported_events i on i.event_id = m.event_id \
@@ -99,8 +100,8 @@ pub fn is_private_series(db: &mut Db, series: i64) -> Result<bool, DatabaseError
     Ok(sql.number(db)? > 0)
 }
 
-/// Returns whether a series has an event that starts after `start_local`. `parent` is its first
-/// event.
+/// Returns whether a series has an event that starts after `start_local`. `parent` is the series'
+/// first event.
 pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<bool, DatabaseError> {
     let text = format!(
         "select count(*) as n from (select 1 from events where (id = {parent} or parent_id = {parent}) \
@@ -109,8 +110,8 @@ pub fn has_later_event(db: &mut Db, parent: i64, start_local: i64) -> Result<boo
     Ok(Sql::new(db, &text).number(db)? > 0)
 }
 
-/// Clears the flag that says an import trashed the event, because someone has trashed or restored
-/// it since.
+/// Clears the flag for events trashed by an import, because someone has trashed or restored the
+/// event since.
 pub fn forget_trash(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     let trashed = imported_events::table.find(event).filter(imported_events::is_trashed.eq(true));
     diesel::update(trashed).set(imported_events::is_trashed.eq(false)).execute(db)?;
@@ -140,7 +141,7 @@ pub fn forget_revision(db: &mut Db, name: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The name of the row that holds the highest SEQUENCE of all erased events. Entries never have an
+/// The name in the row that holds the highest SEQUENCE of all erased events. Entries never have an
 /// empty name.
 const ERASED: &str = "";
 
@@ -149,8 +150,8 @@ pub fn note_erased(db: &mut Db, sequence: i64) -> Result<(), DatabaseError> {
     note_revision(db, ERASED, Revision { sequence: Some(sequence), ..Revision::default() })
 }
 
-/// Returns the initial SEQUENCE of new events with an external id. An erased event may have had the
-/// same UID, and subscribers ignore entries with a lower SEQUENCE than they have seen.
+/// Returns the initial SEQUENCE for new events with an external id. An erased event might have had
+/// the same UID, and subscribers ignore entries with a lower SEQUENCE than they have already seen.
 pub fn first_sequence(db: &mut Db) -> Result<i64, DatabaseError> {
     let erased = revision(db, ERASED)?.and_then(|erased| erased.sequence);
     Ok(erased.map_or(0, |sequence| sequence.saturating_add(1)))

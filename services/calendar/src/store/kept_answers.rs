@@ -12,8 +12,7 @@ use super::feeds;
 /// Approximate overhead per entry in bytes, on top of the key and response.
 const OVERHEAD: usize = 200;
 
-/// How long to keep a response. Erased text may remain in memory for this long, but it is never
-/// sent.
+/// How long to keep a response. Erased text can remain in memory for this long, but is never sent.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Don't cache responses larger than 1/`LARGEST` of the cache.
@@ -28,7 +27,7 @@ pub struct Moment {
     pub period: i64,
 }
 
-/// A cached response. May be outdated.
+/// A cached response. Might be outdated.
 pub struct Kept<T> {
     pub moment: Moment,
     pub answer: Arc<T>,
@@ -37,10 +36,10 @@ pub struct Kept<T> {
 /// Caches responses by request. A response is valid until its period ends or until an event, or
 /// anything shown with events, changes.
 ///
-/// The content version is read from the database after a request has arrived, and only then is the
-/// response built. So the response reflects that version or a later one. It is reused only for
-/// requests that see the same version, which means that a process never misses a write that any
-/// process has acknowledged.
+/// The content version is read from the database after a request has arrived and before the
+/// response is built, so the response reflects that version or a later one. It is only reused for
+/// requests that see the same version. This way, a process never misses a write that any process
+/// has acknowledged.
 pub struct KeptAnswers {
     answers: Cache<String, Entry>,
     bytes: usize,
@@ -51,7 +50,7 @@ pub struct KeptAnswers {
 struct Entry {
     moment: Moment,
     bytes: u32,
-    /// Only the caller knows the type.
+    /// The response. Only the caller knows its type.
     answer: Arc<dyn Any + Send + Sync>,
 }
 

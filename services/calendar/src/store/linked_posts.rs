@@ -205,7 +205,7 @@ pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)
     })
 }
 
-/// Maximum number of rows with the same name to examine per write request, because their text may
+/// Maximum number of rows with the same name to examine per write request, because their text can
 /// be long.
 const NAMESAKES: i64 = 20;
 
@@ -236,8 +236,8 @@ pub fn named(
     sql.load_ids(db)
 }
 
-/// Returns the ids of the first rows with these case-folded names, by name. Only includes rows that
-/// the caller can see.
+/// Returns the ids of the first rows with these case-folded names, keyed by name. Only includes
+/// rows that the caller can see.
 pub fn ids_by_name(
     db: &mut Db,
     kind: Kind,
@@ -286,7 +286,7 @@ pub fn by_ids(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, Linke
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 
-/// Allocates an id for a new row, preferring the id it has on another site.
+/// Allocates an id for a new row, preferring the row's id on another site.
 pub fn allocate_as(db: &mut Db, kind: Kind, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     entities::allocate_as(db, kind.entity(), wanted)
 }

@@ -1,4 +1,5 @@
-//! Links from events to terms, venues and organizers. Each link has a copy of the event's start.
+//! Links from events to terms, venues and organizers. Each link includes a copy of the event's
+//! start.
 
 use std::collections::HashMap;
 
@@ -16,8 +17,8 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Kind;
 use crate::model::term::Taxonomy;
 
-/// Up to this many links are inserted with a prepared statement. There is one for each number of
-/// links.
+/// Up to this number of links, inserts use a prepared statement. There is one statement for each
+/// number of links.
 const FEW: usize = 8;
 
 /// Maximum number of links to insert per statement.
@@ -37,7 +38,7 @@ const LINKS: &str = "(\
 const BEGIN: &str = "select event_id, other_id, what from ";
 const END: &str = " links order by position, other_id";
 
-/// [`LINKS`] for the rows of `wanted`, as part of a larger statement.
+/// [`LINKS`] for the event ids in `wanted`, as part of a larger statement.
 pub struct OfWanted;
 
 impl QueryFragment<Pg> for OfWanted {
@@ -99,8 +100,8 @@ pub fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the events linked to a venue or organizer that have at least `others` other venues and
-/// organizers.
+/// Returns the ids of events linked to a venue or organizer that also have at least `others` other
+/// venues and organizers.
 pub fn crowded_events(
     db: &mut Db,
     kind: Kind,

@@ -31,7 +31,7 @@ pub enum MediaError {
     Folder(#[from] io::Error),
 }
 
-/// Grace period for recording a stored image in the database, in seconds.
+/// Grace period in seconds during which a stored image might not be recorded in the database yet.
 const STORING: u64 = 600;
 
 /// Maximum width and height in pixels. JPEG and GIF have the same limit.
@@ -133,7 +133,7 @@ impl Media {
     }
 
     /// Removes the file of an erased image. Returns false if the file was last stored less than
-    /// [`STORING`] ago, because the row of a new image may not be visible yet.
+    /// [`STORING`] ago, because a new image might use the file in a row that isn't visible yet.
     ///
     /// # Errors
     /// Returns an error if the file exists and cannot be removed.

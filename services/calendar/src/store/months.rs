@@ -43,23 +43,23 @@ struct DayRow {
     n: i64,
 }
 
-/// Must match the condition of the `events_overnight` index: the event lasts less than a day and
-/// ends after the first midnight following its start.
+/// Matches events that last less than a day and end after the first midnight following their start.
+/// Must be the same condition as in the `events_overnight` index.
 const OVERNIGHT: &str = "e.pub = 1 and e.end_local - e.start_local < 86400 and \
      (e.start_local % 86400 + 86400) % 86400 + e.end_local - e.start_local > 86400";
 
-/// Events on each day of a month.
+/// The events on each day of a month.
 pub struct Days {
     /// Each day's first events that last less than a day, in list order.
     pub first: Vec<MonthEntry>,
     /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// Number of events that started the day before each day, last less than a day and end after
-    /// midnight.
+    /// For each day, the number of events that started the day before, last less than a day and end
+    /// after midnight.
     pub overnight: Vec<i64>,
 }
 
-/// Returns up to `most` events per day, where each day is given by its local midnight. Uses SQL if
+/// Returns up to `most` events per day. The days are given by their local midnights. Uses SQL if
 /// the in-memory index isn't available.
 pub fn days(
     db: &mut Db,
@@ -94,8 +94,8 @@ fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
     all
 }
 
-/// Returns each day's first events that last less than a day, in list order. Each day is given by
-/// its local midnight.
+/// Returns the first events on each day that last less than a day, in list order. The days are
+/// given by their local midnights.
 pub fn first_of_days(
     db: &mut Db,
     midnights: &[i64],

@@ -36,10 +36,10 @@ pub struct Known<'a> {
 pub struct Fetched {
     /// The file, or `None` if it hasn't changed.
     pub file: Option<RemoteFile>,
-    /// The address to use from now on, if there was a permanent redirect, or if the address didn't
-    /// specify a protocol and the host supports https.
+    /// The address to use from now on. It is set if there was a permanent redirect, or if the old
+    /// address didn't specify a protocol and the host supports https.
     pub moved_to: Option<String>,
-    /// Whether the file came over http although the address doesn't specify http.
+    /// Whether the file was fetched over http although the address doesn't specify http.
     pub is_unencrypted: bool,
 }
 
@@ -50,8 +50,8 @@ impl Fetched {
     }
 
     /// Returns the result of an http request for an address that doesn't specify the protocol. The
-    /// next run tries https again and ignores any address or validators received over http, because
-    /// an attacker may have interfered with just this run.
+    /// next run tries https again, and ignores any address or validators received over http,
+    /// because an attacker might have interfered with this run.
     fn over_http(self) -> Fetched {
         let file = self.file.map(|file| RemoteFile { etag: None, last_modified: None, ..file });
         Fetched { file, moved_to: None, is_unencrypted: true }
@@ -83,8 +83,8 @@ pub struct FetchFailure {
     pub retry_after: Option<i64>,
     /// Whether the file is permanently gone.
     pub is_gone: bool,
-    /// Whether the host of the address couldn't be connected to, or didn't prove its identity over
-    /// TLS.
+    /// Whether the connection to the address's host failed, or the host has no valid TLS
+    /// certificate.
     pub is_unconnected: bool,
 }
 
@@ -124,8 +124,8 @@ impl CalendarFetcher {
         Ok(CalendarFetcher { fetcher, reach, most, timeout })
     }
 
-    /// Returns whether a subscription may use this address. The IP addresses of a host name are
-    /// checked later, when it is resolved.
+    /// Returns whether a subscription is allowed to use this address. The IP addresses of a host
+    /// name are checked later, when it is resolved.
     pub fn may_name(&self, address: &str) -> bool {
         web_url(address).is_some_and(|url| self.reach.may_name(&url))
     }

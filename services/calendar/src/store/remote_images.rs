@@ -68,8 +68,8 @@ impl ImageFetcher {
         Ok(ImageFetcher(Fetcher::new(reach, FetchRules { timeout, ..rules })?))
     }
 
-    /// Downloads an image. If the request that needs it is being traced, passes its `traceparent`
-    /// on.
+    /// Downloads an image. If the request that needs the image is being traced, passes its
+    /// `traceparent` on.
     ///
     /// # Errors
     /// See [`FetchError`].

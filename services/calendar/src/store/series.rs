@@ -114,7 +114,8 @@ pub fn by_event(
     found.collect()
 }
 
-/// Returns the series that these events belong to, by event. Events without a series have no entry.
+/// Returns the series that these events belong to, keyed by event id. Events without a series are
+/// omitted.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<HashMap<i64, InSeries>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());
@@ -151,7 +152,7 @@ pub fn find_by_uid(db: &mut Db, uid: &str) -> Result<Option<Series>, DatabaseErr
     Ok(row.map(|row: Row| row.into()))
 }
 
-/// Returns the UIDs of series that continue the one with this UID from a later occurrence.
+/// Returns the UIDs of series that continue the series with this UID from a later occurrence.
 pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseError> {
     let prefix = format!("{uid}#");
     let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
@@ -164,13 +165,14 @@ pub fn continued_uids(db: &mut Db, uid: &str) -> Result<Vec<String>, DatabaseErr
     Ok(found.filter(is_occurrence).collect())
 }
 
-/// Returns whether this is the last series with its slug, which the parts of a split series share.
+/// Returns whether this is the last series with its slug. All parts of a split series share the
+/// same slug.
 pub fn is_last_of_slug(db: &mut Db, series: &Series) -> Result<bool, DatabaseError> {
     let later = series::table.filter(series::slug.eq(&series.slug).and(series::id.gt(series.id)));
     Ok(later.select(series::id).first::<i64>(db).optional()?.is_none())
 }
 
-/// Returns the `SEQUENCE` of a series in feeds, which never decreases.
+/// Returns a series' `SEQUENCE` in feeds, which never decreases.
 pub fn sequence(db: &mut Db, series: &Series) -> Result<i64, DatabaseError> {
     Ok(revised(db, series)?.sequence)
 }
@@ -200,7 +202,7 @@ pub fn insert(db: &mut Db, new: &Series) -> Result<Series, DatabaseError> {
     Ok(Series { id, ..new.clone() })
 }
 
-/// Inserts a part split off from the series `former`, and returns it with its id.
+/// Inserts a part that was split off from the series `former`, and returns it with its id.
 pub fn insert_part(db: &mut Db, new: &Series, former: i64) -> Result<Series, DatabaseError> {
     let new = insert(db, new)?;
     series_origins::share(db, (former, new.id))?;
@@ -224,9 +226,9 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     for member in &members {
         log_change(db, *member, None)?;
     }
-    // The first event keeps the UID in feeds, so its revisions continue from the series' revisions.
-    // If it has been erased, this applies to the other events instead, because they may become a
-    // series with this UID again.
+    // The first event keeps the series UID in feeds, so its revisions continue from the series'
+    // revisions. If it has been erased, this applies to the other events instead, because they
+    // might become a series with this UID again.
     if let Some(known) = find(db, id)? {
         series_names::note_removed(db, (id, &known.slug), &members)?;
         let Series { uid, sequence, modified_utc, .. } = revised(db, &known)?;
@@ -268,7 +270,7 @@ pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     update(db, &series)
 }
 
-/// Removes a series that has no events left.
+/// Removes a series if it has no events left.
 pub fn remove_empty(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     let text = format!("select count(*) as n from series_events where series_id = {id}");
     match Sql::new(db, &text).number(db)? {

@@ -1,4 +1,4 @@
-//! Keeps track of when to create the next events of series.
+//! Keeps track of when more events have to be created for a series.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -34,7 +34,7 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records up to when the events of a series have been created, and when the next ones are due.
+/// Records up to when a series' events have been created, and when the next ones are due.
 pub fn note_made(
     db: &mut Db,
     id: i64,

@@ -1,5 +1,5 @@
-//! The event that each series started with and the time of the series' last change, by which feed
-//! readers recognise it.
+//! The event that each series started with, and the time of the series' last change. Feed readers
+//! recognise a series by its first event.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;
@@ -12,8 +12,8 @@ use super::sql::Sql;
 pub struct Announced {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
-    /// Id of the event that the series started with, which the parts of a split series share. A
-    /// unique negative number if it is unknown.
+    /// Id of the event that the series started with. All parts of a split series share it. If the
+    /// event is unknown, this is a unique negative number.
     #[diesel(sql_type = BigInt)]
     pub origin: i64,
     #[diesel(sql_type = BigInt)]
@@ -36,7 +36,8 @@ pub fn begin(db: &mut Db, series: i64, event: i64) -> Result<(), DatabaseError> 
     sql.execute(db).map(drop)
 }
 
-/// Gives the series `to` the origin of the series `from`, which it was split from.
+/// Records that the series `to` was split off from the series `from`, and therefore has the same
+/// origin.
 pub fn share(db: &mut Db, (from, to): (i64, i64)) -> Result<(), DatabaseError> {
     let text = "update series set origin = (select s.origin from series s where s.id = ";
     let mut sql = Sql::new(db, text);
@@ -44,7 +45,7 @@ pub fn share(db: &mut Db, (from, to): (i64, i64)) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Returns the ids of the series with this UID and of the series that share its origin.
+/// Returns the ids of the series with this UID and of all series that share its origin.
 pub fn parts(db: &mut Db, uid: &str) -> Result<Vec<i64>, DatabaseError> {
     let text = "select s.id as id from series own join series s on s.origin = own.origin \
          where own.uid = ";
@@ -53,7 +54,7 @@ pub fn parts(db: &mut Db, uid: &str) -> Result<Vec<i64>, DatabaseError> {
     sql.load_ids(db)
 }
 
-/// Returns these series. Each also covers the other parts with the same origin.
+/// Returns these series. Each also covers any other parts with the same origin.
 pub fn announced(db: &mut Db, ids: &[i64], now: i64) -> Result<Vec<Announced>, DatabaseError> {
     if ids.is_empty() {
         return Ok(Vec::new());

@@ -1,5 +1,5 @@
-//! Revisions of series in calendar files. A revision covers all events of a series, so it never
-//! decreases when an event leaves the series.
+//! Series revisions in calendar files. A series' revision covers all of its events, and must not
+//! decrease when an event leaves the series.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -32,8 +32,8 @@ pub fn latest_statement(db: &Db, uid: &str, series: i64) -> Sql {
     sql
 }
 
-/// Returns a series with the latest revision of all its events. Also considers an event that has
-/// its UID but isn't part of it, because a feed may have listed that event.
+/// Returns a series with the latest revision of all its events. This includes an event that has the
+/// series UID but isn't part of the series, because a feed might have listed that event.
 pub fn revised(db: &mut Db, series: &Series) -> Result<Series, DatabaseError> {
     let mut revised = series.clone();
     for Latest { sequence, modified_utc } in
@@ -54,8 +54,8 @@ pub fn keep(db: &mut Db, event: i64, series: i64) -> Result<(), DatabaseError> {
     found.into_iter().try_for_each(|latest| raise(db, revision(latest), (Some(series), None)))
 }
 
-/// Preserves the revision of an event that is about to be erased and that belongs to this series,
-/// or only has the UID of a series. Otherwise subscribers would ignore later changes.
+/// Preserves the revision of an event that is about to be erased, if it belongs to this series or
+/// just has a series UID. Otherwise, subscribers would ignore later changes.
 pub fn keep_erased(db: &mut Db, event: &Event, series: Option<i64>) -> Result<(), DatabaseError> {
     let revision = (event.sequence, event.modified_utc);
     raise(db, revision, (series, event.external_id.as_deref()))
@@ -72,8 +72,8 @@ fn raise(
     Ok(())
 }
 
-/// Raises the revisions of the series with this id and of the one with this UID. Each statement
-/// uses a single index.
+/// Raises the revisions of two series: the one with this id and the one with this UID. Each
+/// statement uses a single index.
 pub fn keep_statements(
     db: &Db,
     (sequence, modified_utc): (i64, i64),

@@ -1,4 +1,4 @@
-//! Items imported from other sites.
+//! Items imported from remote sites.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -9,17 +9,18 @@ use super::sql::Sql;
 /// Stored in place of our id if the item was erased here.
 const REMOVED: i64 = 0;
 
-/// An item imported from another site.
+/// An item imported from a remote site.
 #[derive(Clone, Debug, PartialEq, Eq, Queryable)]
 pub struct SiteItem {
     /// Our id for the item, or 0 if it was erased here.
     pub our_id: i64,
-    /// A digest of the item's fields on the other site. If it is empty, the next run writes the
+    /// A digest of the item's fields on the remote site. If it is empty, the next run writes the
     /// item again.
     pub digest: String,
 }
 
-/// Finds an item from a site's list by its id there. Returns `None` if it was never imported.
+/// Finds an item from a site's list by its id on that site. Returns `None` if it was never
+/// imported.
 pub fn find(db: &mut Db, source: &str, their_id: i64) -> Result<Option<SiteItem>, DatabaseError> {
     let found = site_items::table.find((source, their_id));
     let found = found.select((site_items::our_id, site_items::digest));
@@ -41,13 +42,13 @@ pub fn note(
     sql.execute(db).map(drop)
 }
 
-/// Marks the item of an erased row as removed. Otherwise it might be mistaken for another row that
+/// Marks an erased row's item as removed. Otherwise, it might be mistaken for another row that
 /// reuses the id.
 pub fn forget(db: &mut Db, collection: &str, our_id: i64) -> Result<(), DatabaseError> {
     forget_statement(db, collection, our_id).execute(db).map(drop)
 }
 
-/// Marks the items of a row that is being erased.
+/// Marks a row's items as removed because the row is being erased.
 pub fn forget_statement(db: &Db, collection: &str, our_id: i64) -> Sql {
     let mut sql = Sql::new(db, "update site_items set our_id = ");
     sql.value(REMOVED).push(" where our_id = ").value(our_id).push(" and source like ");

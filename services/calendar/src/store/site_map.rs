@@ -17,7 +17,7 @@ pub struct PageRow {
     pub modified: i64,
 }
 
-/// Matches events whose pages search engines may index.
+/// Matches events with pages that search engines can index.
 const INDEXED: &str = "e.pub = 1 and e.password is null";
 
 /// Returns the next id after `last` that belongs to an event, venue or organizer page.

@@ -1,4 +1,4 @@
-//! Finds free slugs, and keeps track of former ones.
+//! Finds free slugs, and keeps track of old ones.
 
 use std::collections::HashSet;
 
@@ -91,7 +91,7 @@ pub fn forget_all(db: &mut Db, collection: &str, id: i64) -> Result<(), Database
     forget_statement(db, collection, id).execute(db).map(drop)
 }
 
-/// Deletes the former slugs of a row.
+/// Deletes a row's old slugs.
 pub fn forget_statement(db: &Db, collection: &str, id: i64) -> Sql {
     let mut sql = Sql::new(db, "delete from former_slugs where item_id = ");
     sql.value(id).push(" and collection = ").bind(collection);

@@ -265,7 +265,7 @@ pub fn one_writer(db: &mut Db) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Disables the idle timeout for the current transaction on PostgreSQL, because the client may be
+/// Disables the idle timeout for the current transaction on PostgreSQL, because the client might be
 /// slow to write its output.
 pub fn without_idle_timeout(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {

@@ -23,7 +23,7 @@ const GROWING: [&str; 14] = [
 
 /// Gathers statistics and updates the visibility map. Can't run in a transaction.
 ///
-/// PostgreSQL does this on its own, but it can take minutes, and until then the planner uses old
+/// PostgreSQL does this on its own, but that can take minutes, and until then the planner uses old
 /// statistics. SQLite's planner only looks at the indexes.
 pub fn gather(db: &mut Db) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {

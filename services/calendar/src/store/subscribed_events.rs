@@ -30,7 +30,7 @@ pub struct SubscribedEvent {
     pub subscription: i64,
     /// The event's external id.
     pub name: String,
-    /// Our id of the event, or `None` if it was erased.
+    /// The event's id, or `None` if it was erased.
     pub event: Option<i64>,
     /// Whether the event was trashed because it disappeared from the file.
     pub is_vanished: bool,
@@ -77,7 +77,7 @@ pub fn of_series(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError>
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns the events of a series that don't come from a subscription.
+/// Returns the events in a series that don't come from a subscription.
 pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseError> {
     let mut sql = Sql::new(db, "select m.event_id as id from series_events m where m.series_id = ");
     sql.value(series).push(" and not exists (select 1 from subscribed_events s ");
@@ -85,8 +85,8 @@ pub fn unknown_of_series(db: &mut Db, series: i64) -> Result<Vec<i64>, DatabaseE
     sql.load_ids(db)
 }
 
-/// Returns the fields that users have changed, by event of the series. Events without changes are
-/// omitted.
+/// Returns the fields that users have changed, keyed by event id, for the events in a series.
+/// Events without changes are omitted.
 pub fn changed_in_series(db: &mut Db, series: i64) -> Result<HashMap<i64, Parts>, DatabaseError> {
     let text = "select m.event_id as id, s.changed as text from series_events m \
         join subscribed_events s on s.event_id = m.event_id where s.changed <> '' and m.series_id = ";
@@ -118,7 +118,8 @@ pub fn note_vanished(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// If a user trashed an event before it began, records when. The event is about to be erased.
+/// If a user trashed this event before it began, records when that was. Called when the event is
+/// about to be erased.
 pub fn note_erased(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     let is_ahead = event.modified_utc < event.schedule.start_utc;
     let removed_utc = if is_ahead { event.modified_utc } else { 0 };
@@ -134,14 +135,14 @@ pub fn rename(db: &mut Db, event: i64, name: &str) -> Result<(), DatabaseError> 
     if known.name == name {
         return Ok(());
     }
-    // The name may belong to an event that was erased.
+    // The name might belong to an event that was erased.
     forget(db, known.subscription, name)?;
     let found = subscribed_events::table.filter(subscribed_events::event_id.eq(event));
     diesel::update(found).set(subscribed_events::name.eq(name)).execute(db)?;
     Ok(())
 }
 
-/// Records the external id that an erased event would now have in the file.
+/// Records that an erased event would now have a different external id in the file.
 pub fn rename_erased(
     db: &mut Db,
     subscription: i64,
@@ -184,8 +185,8 @@ pub struct FutureEvent {
     pub changed: String,
 }
 
-/// Returns a subscription's future events, except trashed ones, and ones that disappeared from the
-/// file and were restored by a user.
+/// Returns a subscription's future events, except for trashed events and for events that
+/// disappeared from the file and were restored by a user.
 pub fn future(db: &mut Db, subscription: i64, now: i64) -> Result<Vec<FutureEvent>, DatabaseError> {
     let text = "select e.id, s.name, s.changed from subscribed_events s join events e on \
         e.id = s.event_id where s.is_vanished = false and e.status <> 'trash' and s.subscription_id = ";
@@ -229,14 +230,13 @@ pub fn erased_by_users(db: &mut Db, subscription: i64) -> Result<Vec<String>, Da
     Ok(rows.into_iter().map(|row| row.name).collect())
 }
 
-/// An occurrence of a series in a subscription's file that has an event, or had one that was
-/// erased.
+/// An occurrence in a subscription's file, within a series. Its event either exists or was erased.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct KnownDate {
     /// The external id.
     #[diesel(sql_type = Text)]
     name: String,
-    /// When a user trashed or erased the event, or 0 unless that was before it began.
+    /// When a user trashed or erased the event before it began. 0 if that didn't happen.
     #[diesel(sql_type = BigInt)]
     removed_utc: i64,
 }
@@ -248,13 +248,14 @@ impl KnownDate {
         rest.strip_prefix('#').unwrap_or_default()
     }
 
-    /// Returns when a user trashed or erased the event. `None` unless that was before it began.
+    /// Returns when a user trashed or erased the event before it began, or `None` if that didn't
+    /// happen.
     pub fn removed_utc(&self) -> Option<i64> {
         Some(self.removed_utc).filter(|at| *at > 0)
     }
 }
 
-/// The events of subscriptions, including erased ones.
+/// All events of subscriptions, including erased ones.
 const KNOWN: &str = "from subscribed_events s left join events e on e.id = s.event_id \
     left join imported_events i on i.event_id = s.event_id where s.subscription_id = ";
 
@@ -262,7 +263,7 @@ const KNOWN: &str = "from subscribed_events s left join events e on e.id = s.eve
 const REMOVED: &str = "((s.event_id is null and not s.is_vanished) \
     or (e.status = 'trash' and not coalesce(i.is_trashed, false)))";
 
-/// When users trashed or erased an event before it began, or 0.
+/// When a user trashed or erased an event before it began, or 0.
 const REMOVED_UTC: &str = "case when s.event_id is null and not s.is_vanished then s.removed_utc \
     when e.status = 'trash' and not coalesce(i.is_trashed, false) and e.modified_utc < e.start_utc \
     then e.modified_utc else 0 end as removed_utc";
@@ -276,8 +277,8 @@ pub fn dates_of(
     dates_statement(db, subscription, uid).load(db)
 }
 
-/// Selects the occurrences of a series. The first one's external id is the UID itself, and the
-/// other external ids start with it.
+/// Selects the occurrences of a series. The first occurrence's external id is the UID itself, and
+/// the other external ids start with the UID.
 pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     let text = format!("select s.name, {REMOVED_UTC} {KNOWN}{subscription} and s.name ");
     // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.
@@ -292,8 +293,8 @@ pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     sql
 }
 
-/// Lets a series continue although its last occurrences were erased. Returns whether there were
-/// any.
+/// Lets a series continue even though users erased its last occurrences. Returns whether there were
+/// any such occurrences.
 pub fn forget_ends(db: &mut Db, subscription: i64, uid: &str) -> Result<bool, DatabaseError> {
     let mut has_ends = false;
     for date in dates_of(db, subscription, uid)?.iter().filter(|date| date.removed_utc > 0) {

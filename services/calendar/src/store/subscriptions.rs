@@ -153,8 +153,8 @@ pub fn make_due(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Makes the next run read the whole file, even if the file hasn't changed. A run in progress loses
-/// its lease.
+/// Makes the next run read the whole file, even if it hasn't changed. A run in progress loses its
+/// lease.
 pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(id))
         .set((
@@ -167,9 +167,9 @@ pub fn forget_file(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Makes runs read the whole file until one of them has imported it. Suppose that an aborted run
-/// applied only part of a newer file and the server then returned the old one: otherwise that would
-/// count as unchanged.
+/// Makes runs read the whole file until one of them has imported it. Otherwise, the old file could
+/// count as unchanged if the server returned it again after an aborted run had applied part of a
+/// newer file.
 pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError> {
     diesel::update(subscriptions::table.find(lease.subscription))
         .set((
@@ -180,15 +180,16 @@ pub fn forget_validators(db: &mut Db, lease: &Lease) -> Result<(), DatabaseError
     Ok(())
 }
 
-/// Sets how many future events may be missing from the next file, even if they are more than half.
+/// Sets how many future events can be missing from the next file, even if this is more than half of
+/// them.
 pub fn accept_loss(db: &mut Db, id: i64, lost: i64) -> Result<(), DatabaseError> {
     let found = subscriptions::table.find(id);
     diesel::update(found).set(subscriptions::accepted_loss.eq(lost)).execute(db)?;
     Ok(())
 }
 
-/// Clears the time at which a file was last imported from the former address, and the number of
-/// events that may be missing from the next file.
+/// Clears the time of the last import from the old address, and the number of events that can be
+/// missing from the next file.
 pub fn forget_address(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     accept_loss(db, id, 0)?;
     let found = subscriptions::table.find(id);
@@ -211,8 +212,8 @@ pub struct Lease {
     requests: i64,
 }
 
-/// Leases the subscription that has been due the longest. `None` if none is due. If replicas race,
-/// each subscription goes to only one of them.
+/// Leases the subscription that has been due the longest, or returns `None` if none is due. If
+/// replicas race, each subscription goes to only one of them.
 pub fn claim_due(
     db: &mut Db,
     now: i64,
@@ -232,7 +233,8 @@ pub fn claim_due(
     lease(db, row, until)
 }
 
-/// Leases a subscription even if it isn't due. `None` if it doesn't exist or is already running.
+/// Leases a subscription even if it isn't due. Returns `None` if it doesn't exist or is already
+/// running.
 pub fn claim(
     db: &mut Db,
     id: i64,
@@ -274,7 +276,7 @@ pub struct Finish {
     /// When the next run is due.
     pub next_utc: i64,
     pub failures: i64,
-    /// If the subscription stops, the last event that existed when the missing ones were counted.
+    /// If the subscription stops, the id of the newest event when the missing events were counted.
     pub counted_event: i64,
     /// The new URL after a permanent redirect.
     pub url: Option<String>,
@@ -293,7 +295,7 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
         .find(id)
         .select((subscriptions::next_utc, subscriptions::requests))
         .first(db)?;
-    // An editor may have requested another run during this one.
+    // An editor might have requested another run during this one.
     let is_requested = requests != lease.requests;
     let next_utc = if is_requested { due.min(finish.next_utc) } else { finish.next_utc };
     let run = serde_json::to_string(&finish.run).map_err(DatabaseError::broken)?;
@@ -314,7 +316,7 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
         ))
         .execute(db)?;
     if stops || finish.imported.is_some() {
-        // An acceptance only applies to a single file.
+        // An editor's acceptance only applies to a single file.
         accept_loss(db, id, 0)?;
     }
     if let Some((etag, last_modified)) = &finish.imported {
@@ -335,8 +337,8 @@ pub fn finish(db: &mut Db, lease: &Lease, finish: &Finish) -> Result<bool, Datab
     Ok(true)
 }
 
-/// Number of consecutive failures before metrics count a subscription as failing. A site may just
-/// be down for a while.
+/// Number of consecutive failures before metrics count a subscription as failing. With fewer
+/// failures, a site might just be down for a while.
 const REPEATED: i64 = 3;
 
 /// Subscription counts for metrics.

@@ -13,8 +13,8 @@ use crate::model::event::{Event, Links};
 use crate::model::search;
 use crate::model::term::{Taxonomy, Term};
 
-/// Up to this many slugs are looked up with a prepared statement. There is one for each number of
-/// slugs.
+/// Up to this number of slugs, lookups use a prepared statement. There is one statement for each
+/// number of slugs.
 const FEW: usize = 8;
 
 #[derive(Queryable, Selectable)]
@@ -121,7 +121,7 @@ pub fn ids_by_slug(
     Ok(found.into_iter().map(|row| (row.text, row.id)).collect())
 }
 
-/// Returns the ids of the first terms with these case-folded names, by name.
+/// Returns the ids of the first terms with these case-folded names, keyed by name.
 pub fn ids_by_name(
     db: &mut Db,
     taxonomy: Taxonomy,
@@ -176,7 +176,8 @@ pub fn with_descendants(db: &mut Db, ids: &[i64]) -> Result<Vec<i64>, DatabaseEr
     Ok(all)
 }
 
-/// The columns that are set when a term is written. The count is updated by event writes instead.
+/// The columns that are set when a term is written. The count isn't included, because event writes
+/// update it.
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = terms)]
 struct TermColumns<'t> {
@@ -212,8 +213,8 @@ pub fn insert(db: &mut Db, new: &Term) -> Result<i64, DatabaseError> {
     Ok(id)
 }
 
-/// Inserts a term and returns its id. This is `wanted`, the id it has on another site, unless that
-/// is taken.
+/// Inserts a term and returns its id, which is its id on another site (`wanted`) unless that is
+/// taken.
 pub fn insert_as(db: &mut Db, new: &Term, wanted: Option<i64>) -> Result<i64, DatabaseError> {
     let id = insert(db, new)?;
     let Some(wanted) = wanted else { return Ok(id) };

@@ -13,9 +13,9 @@ use super::event_index::ListError;
 use super::sql::Sql;
 use crate::model::linked::Kind;
 
-/// Sums up the text in a response with these events, in bytes. A shared venue or organizer counts
-/// once per event. `IDS` is a placeholder for the condition on event ids. Venues and organizers are
-/// looked up by key.
+/// Sums up the text in a response with these events, in bytes. If several events share a venue or
+/// organizer, its text counts once per event. `IDS` is a placeholder for the condition on event
+/// ids. Venues and organizers are looked up by key.
 pub const OF_EVENTS: &str = "\
     coalesce((select sum(octet_length(description) + octet_length(excerpt)) \
         from events where id IDS), 0) + \
@@ -101,7 +101,7 @@ struct Length {
     bytes: i64,
 }
 
-/// Returns the text size of each of these venues or organizers in bytes, by id.
+/// Returns the text size in bytes of each of these venues or organizers, keyed by id.
 pub fn by_id(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<HashMap<i64, usize>, DatabaseError> {
     if ids.is_empty() {
         return Ok(HashMap::new());

@@ -27,8 +27,8 @@ pub fn all(db: &mut Db) -> Result<Vec<Webhook>, DatabaseError> {
     Ok(webhooks::table.order(webhooks::id).select(Webhook::as_select()).load(db)?)
 }
 
-/// Returns the webhook of a pending message. `None` if the webhook was removed, because its
-/// messages were removed with it.
+/// Returns the webhook for a pending message, or `None` if the webhook and its messages have been
+/// removed.
 pub fn of_message(db: &mut Db, id: i64) -> Result<Option<Webhook>, DatabaseError> {
     Ok(outbox::table
         .inner_join(webhooks::table)
@@ -168,7 +168,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have claimed some of them between the two statements.
+        // Another replica might have claimed some of them between the two statements.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(outbox::table)
             .filter(outbox::id.eq_any(&ids))
             .filter(outbox::over_utc.is_null().and(outbox::next_try.le(now)))
@@ -186,7 +186,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. The message is abandoned if there won't be another one.
+/// Records a failed attempt. The message is abandoned if this was the last attempt.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (

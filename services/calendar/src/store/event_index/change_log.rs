@@ -86,7 +86,7 @@ pub fn log_new(db: &mut Db, events: &[i64]) -> Result<(), DatabaseError> {
 }
 
 /// Removes an event's old search text from the log when the event is erased. Indexes that haven't
-/// caught up keep these words, but only for a position that no longer appears in any list.
+/// caught up keep its words, but only for a position that no longer appears in any list.
 pub fn forget_texts(db: &mut Db, event: i64) -> Result<(), DatabaseError> {
     forget_texts_statement(db, event).execute(db).map(drop)
 }
@@ -106,7 +106,8 @@ pub fn prune(db: &mut Db) -> Result<(), DatabaseError> {
     sql.execute(db).map(drop)
 }
 
-/// Makes every process rebuild its index, by dropping the log entries they would need to catch up.
+/// Makes every process rebuild its index, by dropping the log entries that it would need to catch
+/// up.
 pub fn rebuild_everywhere(db: &mut Db) -> Result<(), DatabaseError> {
     log_change(db, LINKS_REMOVED, None)?;
     log_change(db, LINKS_REMOVED, None)?;

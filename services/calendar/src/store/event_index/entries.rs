@@ -25,7 +25,7 @@ pub struct Entry {
     pub traits: Traits,
     pub times: Times,
     pub search_ci: String,
-    /// The zone, if clocks may be set back during the event.
+    /// The zone, if clocks might be set back during the event.
     pub set_back_zone: Option<String>,
     /// Id of the series. Negative if the event is cancelled.
     pub series: Option<i64>,
@@ -54,7 +54,7 @@ const SERIES: &str = "(select case when exists (select 1 from event_statuses s w
      m.event_id and s.status = 'cancelled') then -m.series_id else m.series_id end \
      from series_events m where m.event_id = events.id)";
 
-/// Selects all events or only those with certain ids, ordered by id. The SQL text is constant, so
+/// Selects all events, or only events with certain ids, ordered by id. The SQL text is constant, so
 /// each connection prepares it only once.
 struct Entries<'a>(Option<AmongIds<'a>>);
 

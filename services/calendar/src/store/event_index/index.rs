@@ -15,7 +15,8 @@ use super::words::WordIndex;
 use crate::model::event::Links;
 use crate::model::search;
 
-/// If more than this many events have changed, the orders are sorted again rather than updated.
+/// If more than this number of events have changed, the orders are sorted again rather than
+/// updated.
 const FEW: usize = 2000;
 
 /// A snapshot of all events, at one point in the change log.

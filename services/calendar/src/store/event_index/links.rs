@@ -59,8 +59,9 @@ pub fn link_filters(db: &mut Db, filter: &EventFilter) -> Result<Vec<LinkFilter>
     Ok(filters)
 }
 
-/// Returns the venues that match the location filter. `None` if there isn't one. Searches a
-/// bounding box first, since that can use an index, and then checks the exact distance.
+/// Returns the venues that match the location filter, or `None` if there is no location filter.
+/// Searches a bounding box first, because that can use an index, and then checks the exact
+/// distance.
 fn geo_venues(db: &mut Db, filter: &EventFilter) -> Result<Option<Vec<i64>>, DatabaseError> {
     match filter.geo {
         None => Ok(None),
@@ -132,7 +133,8 @@ impl LinkSets {
         self.0.is_empty()
     }
 
-    /// Returns a filter with only the ids whose sets haven't been loaded, or `None` if all have.
+    /// Returns a filter with only the ids for which no set has been loaded, or `None` if all sets
+    /// have been loaded.
     pub fn missing(&self, filter: &LinkFilter) -> Option<LinkFilter> {
         let LinkFilter { table, ids } = filter;
         let missing = ids.iter().copied().filter(|id| !self.0.contains_key(&(*table, *id)));

@@ -26,8 +26,8 @@ use crate::store::read_transactions::read_transaction;
 /// If the index is at least this many changes behind, it is rebuilt.
 const MAX_CHANGES: i64 = 50_000;
 
-/// If the changed events have more than this many bytes of text, the index is rebuilt, because a
-/// rebuild reads events one at a time.
+/// If the changed events have more than this number of bytes of text, the index is rebuilt, because
+/// a rebuild reads events in batches.
 const MAX_BYTES: i64 = 64 << 20;
 
 /// If at most this many events have changed, their search text is read without checking its size
@@ -77,9 +77,9 @@ enum LookUp<T> {
 }
 
 impl EventIndex {
-    /// Returns the ids on a page and the total number of matches. `None` if the index hasn't been
-    /// built and the request can be answered by SQL instead. Must run in a read transaction, so
-    /// that the index and the database are in the same state.
+    /// Returns the ids on a page and the total number of matches, or `None` if the index hasn't
+    /// been built and SQL can answer the request instead. Must run in a read transaction, so that
+    /// the index and the database are in the same state.
     ///
     /// # Errors
     ///
@@ -122,8 +122,8 @@ impl EventIndex {
         }
     }
 
-    /// Like [`EventIndex::page`], but never reads the database. `None` if the index can't answer
-    /// without it. Also returns the number of the last change in the index.
+    /// Like [`EventIndex::page`], but never reads the database. Returns `None` if the index can't
+    /// answer the request on its own. Also returns the number of the last change in the index.
     pub fn peek(&self, deadline: Deadline, filter: &EventFilter, paging: Paging) -> Option<Peeked> {
         let sets = Sets::known(filter)?;
         let slot = self.read();
@@ -170,8 +170,8 @@ impl EventIndex {
         self.current(db, None, |index| Ok(month::days(index, midnights, most)))
     }
 
-    /// Calls `look_up` with the index, updated to the connection's snapshot. If it must be built
-    /// first, waits until the deadline, or returns `None` if there isn't one.
+    /// Calls `look_up` with the index, updated to the connection's snapshot. If the index must be
+    /// built first, waits until the deadline, or returns `None` if there isn't a deadline.
     fn current<T>(
         &self,
         db: &mut Db,
@@ -180,8 +180,8 @@ impl EventIndex {
     ) -> Result<Option<T>, ListError> {
         loop {
             let seq = change_log::latest(db)?;
-            // Don't read the database while holding this lock. A waiting writer would block all
-            // other readers.
+            // Don't read the database while holding this lock, because a waiting writer would then
+            // block all other readers.
             if let Some(index) = self.read().as_ref() {
                 match index.seq.cmp(&seq) {
                     Ordering::Equal => return look_up(index).map(Some),
@@ -260,7 +260,7 @@ impl EventIndex {
         let now = entries::by_ids(db, &ids)?;
         let links = if needs_links { Some(of_events(db, &ids)?) } else { None };
         let mut slot = self.write();
-        // Another thread may have updated the index in the meantime.
+        // Another thread might have updated the index in the meantime.
         if let Some(index) = slot.take_if(|index| index.seq == from) {
             // If this fails or panics, the slot stays empty and the index is rebuilt.
             *slot = index.apply(seq, &changes, &now, links.as_ref());

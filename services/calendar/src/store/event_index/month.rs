@@ -10,15 +10,15 @@ use crate::model::window::{Limits, Window};
 /// Events on a range of days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MonthDays {
-    /// Ids of the first events that start on each day and last less than a day.
+    /// For each day, the ids of the first events that start on it and last less than a day.
     pub starting: Vec<i64>,
-    /// Ids of the first events that started the day before each day, last less than a day and end
-    /// after midnight.
+    /// For each day, the ids of the first events that started the day before, last less than a day
+    /// and end after midnight.
     pub continued: Vec<i64>,
     /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// Number of events that started the day before each day, last less than a day and end after
-    /// midnight.
+    /// For each day, the number of events that started the day before, last less than a day and end
+    /// after midnight.
     pub overnight: Vec<i64>,
 }
 

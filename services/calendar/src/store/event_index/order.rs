@@ -33,8 +33,8 @@ impl Order {
         self.chunks.iter().map(of_a_chunk).sum()
     }
 
-    /// Returns the index of the chunk that contains an event or should contain it, and the position
-    /// within that chunk.
+    /// Returns the index of the chunk that contains an event, or that it would be inserted into,
+    /// and the position within that chunk.
     fn find(&self, at: u32, table: &Table) -> (usize, Result<usize, usize>) {
         let before = |other: &u32| table.compare(self.key, *other, at).is_lt();
         let chunk = self.chunks.partition_point(|chunk| chunk.events.last().is_some_and(before));
@@ -105,7 +105,7 @@ impl Order {
                 (Some(last), Some(first)) => !wanted.table.ties(self.key, *last, *first),
                 _ => true,
             };
-        // In descending order, chunks that share a tie must be processed together.
+        // In descending order, chunks with events that tie must be processed together.
         let runs = chunks.chunk_by(|before, after| descending && !is_cut(before, after));
         let runs: Box<dyn Iterator<Item = &[Chunk]>> = match descending == slice.backwards {
             true => Box::new(runs),

@@ -64,28 +64,28 @@ impl Sets {
 pub enum Found {
     /// The ids on the page, and the total number of matches.
     Page(Vec<i64>, i64),
-    /// The ids of all candidates, in list order. Those in the set only match if their text does. If
-    /// several candidates belong to the same series in the map, only the next one that matches is
-    /// kept.
+    /// The ids of all candidates, in list order. Candidates in the set only match if their text
+    /// does. If several candidates belong to the same series according to the map, only the next
+    /// one that matches is kept.
     Doubtful(Vec<i64>, HashSet<i64>, HashMap<i64, InSeries>),
 }
 
-/// Whether the event is over, and whether it is cancelled; its start; when it was published; its
-/// id.
+/// An event's rank: whether it is over, and whether it is cancelled; its start; its publication
+/// date; its id.
 type Place = ((bool, bool), i64, i64, i64);
 
 /// An event's series, and how the event ranks within it.
 #[derive(Clone, Copy)]
 pub struct InSeries {
     series: i64,
-    /// The next event that isn't cancelled has the smallest rank, followed by the next cancelled
-    /// one. If all events are over, the last one has the smallest rank.
+    /// The event's rank. The next event that isn't cancelled has the lowest rank, followed by the
+    /// next cancelled one. If all events are over, the last one has the lowest rank.
     place: Place,
 }
 
 impl Found {
-    /// Returns the ids on the page and the total number of matches. For candidates that may not
-    /// match, this reads the search text first.
+    /// Returns the ids on the page and the total number of matches. If some candidates might not
+    /// match, reads their search text first.
     pub fn page(
         self,
         db: &mut Db,
@@ -171,7 +171,8 @@ fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
     Some(InSeries { series, place: (state, start, times.published_utc, index.table.id(at)) })
 }
 
-/// Keeps only the next event in each series. A cancelled one is kept only if no other follows it.
+/// Keeps only the next event in each series. A cancelled event is kept only if no other event
+/// follows it.
 fn collapse<T: Copy>(events: &mut Vec<T>, series_of: impl Fn(T) -> Option<InSeries>) {
     let mut first: HashMap<i64, Place> = HashMap::new();
     for InSeries { series, place } in events.iter().filter_map(|event| series_of(*event)) {
@@ -248,10 +249,10 @@ fn candidates(index: &Index, sets: &Sets, words: &Words) -> Option<RoaringBitmap
     found
 }
 
-/// Returns the events that contain all wanted words, or `None` if there aren't any wanted words.
-/// The words of a phrase don't have to be adjacent at this stage.
+/// Returns the events that contain all wanted words, or `None` if there aren't any wanted words. At
+/// this stage, the words in a phrase don't have to be adjacent.
 ///
-/// Starts with the rarest word. Words that are part of another one are skipped.
+/// Starts with the rarest word. Skips words that are part of another wanted word.
 fn with_words(index: &Index, wanted: &[String]) -> Option<RoaringBitmap> {
     let parts: HashSet<&str> = wanted.iter().flat_map(|word| word.split_whitespace()).collect();
     let implied = |part: &str| parts.iter().any(|other| *other != part && other.contains(part));
@@ -293,7 +294,7 @@ fn doubtful(index: &Index, found: &mut Vec<u32>, words: &Words) -> RoaringBitmap
     }
 }
 
-/// Removes events whose text contains all of the wanted words and none of the unwanted ones.
+/// Removes the events whose text contains all of the wanted words and none of the unwanted ones.
 fn drop_matching(
     db: &mut Db,
     deadline: Deadline,

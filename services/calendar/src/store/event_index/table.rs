@@ -10,7 +10,7 @@ use crate::model::window::SetBack;
 /// The trait number of a position whose event has been removed.
 const GONE: u32 = u32::MAX;
 
-/// Unused traits are only dropped once there are more than this many.
+/// Unused traits are only dropped if there are more than this many.
 const MAX_UNUSED: usize = 10_000;
 
 /// Columns of all events, by position.

@@ -127,7 +127,7 @@ mod tests {
             was = now;
         }
         assert!(most < 100_000, "{most}");
-        // An unused word that is added again before it is dropped counts as used.
+        // If an unused word is added again before it is dropped, it counts as used.
         index.remove(2, &was);
         index.add(2, "old shared");
         index.drop_unused();

@@ -22,7 +22,7 @@ fn is_empty(filter: &EventFilter) -> bool {
 }
 
 /// Returns the events on a page with all included resources, and the total number of matches. The
-/// page may contain up to `room` bytes of text.
+/// page can contain up to `room` bytes of text.
 ///
 /// # Errors
 ///

@@ -39,7 +39,7 @@ pub fn page_statement(
     Ok(sql)
 }
 
-/// Appends a `FROM` source for the events that a list request selects, with the alias `e`.
+/// Appends a `FROM` source, with the alias `e`, for the events that a list request selects.
 fn append_filter(db: &mut Db, sql: &mut Sql, filter: &EventFilter) -> Result<(), DatabaseError> {
     if let Some(now) = filter.collapsed_at {
         // Each event without a series forms its own group.

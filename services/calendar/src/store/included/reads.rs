@@ -30,7 +30,7 @@ fn unique(ids: impl Iterator<Item = i64>) -> Vec<i64> {
 /// On PostgreSQL, this is usually a single statement, because round trips take longer than the
 /// query. SQLite has no round trips, and its short statements are already prepared.
 ///
-/// This may run several statements, so call it in a transaction if concurrent writes matter.
+/// This can run several statements, so call it in a transaction if concurrent writes matter.
 pub fn of_events(
     db: &mut Db,
     which: EventSelector<'_>,

@@ -2,7 +2,7 @@
 
 use database::{DatabaseError, Db};
 
-/// Number of rows to read per query. A row may contain a megabyte of text.
+/// Number of rows to read per query. A row can contain a megabyte of text.
 pub const ROWS: i64 = 50;
 
 /// A row in an exported table.

@@ -55,7 +55,7 @@ carried!(EventRow in events by (id) {
     modified_utc: i64, start_local: i64, end_local: i64, start_utc: i64, end_utc: i64,
     timezone: String, all_day: bool, cost: String, website: String, show_map: bool,
     show_map_link: bool, listed: bool, sticky: bool, featured: bool, image_id: Option<i64>,
-    // A parent may have a higher id, so it is set once all events exist.
+    // A parent can have a higher id than its children, so it is set once all events exist.
     #[serde(skip)] parent_id: Option<i64>,
     password: Option<String>, external_id: Option<String>, sequence: i64, search_ci: String,
     is_public: i32, is_long: i32,
@@ -114,7 +114,7 @@ carried!(SubscriptionRow in subscriptions by (id) {
     id: i64, url: String, interval_minutes: i64, author_id: i64, status: String,
     category_id: Option<i64>, venue_id: Option<i64>, adopts: bool, state: String,
     created_utc: i64, next_utc: i64, failures: i64,
-    // A run in progress ends with its server.
+    // The lease isn't exported, because a run in progress ends with its server.
     #[serde(skip)] lease: Option<String>,
     #[serde(skip)] lease_until: i64,
     #[serde(skip)] requests: i64,
@@ -236,7 +236,7 @@ macro_rules! records {
                 }
             }
 
-            /// Inserts rows. Rows that others refer to must be inserted first.
+            /// Inserts rows. Referenced rows must be inserted before the rows that refer to them.
             pub fn insert(db: &mut Db, records: &[Record]) -> Result<(), DatabaseError> {
                 $(
                     let rows: Vec<&$row> = records

@@ -22,7 +22,7 @@ pub struct Sequences {
     #[serde(default)]
     subscriptions: i64,
     series: i64,
-    /// Receivers of webhooks recognise repeated messages by their ids.
+    /// Exported because webhook receivers recognise repeated messages by id.
     #[serde(default)]
     webhook_outbox: i64,
 }
@@ -124,7 +124,7 @@ pub fn finish(
     let mut sql = Sql::new(db, "update calendar_identity set id = ");
     sql.bind(identity.to_owned());
     sql.execute(db)?;
-    // A version already used by the source must not refer to different content here.
+    // A version that the source has already used must not refer to different content here.
     let mut sql = Sql::new(db, "update content_version set n = case when n < ");
     sql.value(content_version).push(" then ").value(content_version).push(" else n end + 1");
     sql.execute(db)?;
