@@ -83,7 +83,8 @@ impl Former {
     /// Removes the slug and dates from a line if they are still the old ones.
     ///
     /// # Errors
-    /// Returns [`Undone::Unchanged`] if the new rule lacks the event, and the line does not move it.
+    /// Returns [`Undone::Unchanged`] if the new rule doesn't include the event and the line doesn't
+    /// move it.
     pub fn without_former(
         &self,
         now: &Event,
