@@ -1,4 +1,4 @@
-//! Recurrence dates of imported series, from rules and from date lists.
+//! Start times of imported series, from rules and date lists.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{Span, Timestamp};
@@ -61,7 +61,7 @@ pub fn shortened(text: &str) -> String {
 }
 
 /// Returns the day that `moment` denotes in an all-day series. UTC times are converted to the
-/// file's zone, except for midnight, which many programs write when they mean a day.
+/// file's zone. Midnight is the exception, because many programs write it when they mean a day.
 fn day_of(moment: &Moment, text: &str) -> Date {
     let midnight = reading(text).filter(|wall| wall.time() == Time::midnight());
     midnight.unwrap_or_else(|| moment.wall()).date()
@@ -70,10 +70,10 @@ fn day_of(moment: &Moment, text: &str) -> Date {
 /// A series, in the time zone it recurs in.
 pub struct Series<'a> {
     pub(super) start: &'a Moment,
-    /// The local time of DTSTART as written. Even if clocks skip it on the first day, it applies to
+    /// The local time in DTSTART as written. Even if clocks skip it on the first day, it applies to
     /// all later occurrences.
     pub(super) wall: DateTime,
-    /// The zone's name, if it is defined only in the file and its offset varies.
+    /// The zone's name, if the zone is defined only in the file and its offset varies.
     pub(super) foreign: Option<&'a str>,
     /// Whether the series has more than one rule.
     has_several_rules: bool,
@@ -89,11 +89,11 @@ pub enum Until {
 }
 
 impl Until {
-    /// Returns a local time no earlier than the end of the rule.
+    /// Returns a local time at or after the end of the rule.
     pub fn reading(self, zone: &Zone) -> DateTime {
         match self {
             Until::Wall(wall) => wall,
-            // A local time may occur twice when clocks are set back, so allow an extra day.
+            // A local time can occur twice when clocks are set back, so allow an extra day.
             Until::Instant(at) => {
                 let wall = zone.wall(at);
                 wall.checked_add(Span::new().days(1)).unwrap_or(wall)
@@ -126,7 +126,7 @@ impl<'a> Series<'a> {
         self.context.zones.find(self.foreign?, wall)
     }
 
-    /// Converts a local time to a moment in the zone of the series.
+    /// Converts a local time to a moment in the series' zone.
     pub fn at(&self, wall: DateTime) -> Moment {
         let zone = self.foreign_zone(wall);
         let at = zone.as_ref().and_then(|zone| zone.instant(wall));
@@ -136,8 +136,8 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Adapts a listed date to the form of the series' start. In a timed series, a day gets the
-    /// time of day of DTSTART, and a time keeps its instant.
+    /// Converts a listed date to the same form as the series' start. If the series has times, a day
+    /// gets the time of day from DTSTART, and a time keeps its instant.
     fn take(&self, moment: Moment) -> Moment {
         match (moment, self.start) {
             (Moment::Time(at, _), Moment::Time(_, zone)) => {
@@ -162,8 +162,8 @@ impl<'a> Series<'a> {
         let text = &*property.value.trim().replace('\\', "");
         let rule = Rule::parse(text);
         let rule = rule.ok_or_else(|| format!("the rule {} is not supported", shortened(text)))?;
-        // A single rule counts DTSTART even if it doesn't match. If there are several, each one
-        // only counts its own matches.
+        // A single rule counts DTSTART even if DTSTART doesn't match it. If there are several
+        // rules, each one only counts its own matches.
         let is_apart = self.has_several_rules && !rule.has(self.wall);
         let rule = match rule.count().filter(|_| is_apart) {
             Some(count) => rule.with_count(Some(count.saturating_add(1))),
@@ -186,7 +186,7 @@ impl<'a> Series<'a> {
         Ok(starts)
     }
 
-    /// Parses a listed date or time. If it has no zone, it is local to the series.
+    /// Parses a listed date or time. Without a zone, it is local to the series.
     fn moment(&self, text: &str, property: &Property) -> Result<Moment, String> {
         let moment = Moment::parse(text, property, self.context)?;
         let is_local = property.parameter("TZID").is_none() && !is_utc(text);
@@ -197,7 +197,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// Reads RDATE, which can list plain dates as well as periods with their own end.
+    /// Reads RDATE, which can list periods with their own end as well as plain dates.
     pub fn added(
         &self,
         component: &Component,
@@ -229,7 +229,7 @@ impl<'a> Series<'a> {
         Ok(added)
     }
 
-    /// Reads the start or end of a period. In a timed series, a plain day means midnight.
+    /// Reads the start or end of a period. If the series has times, a plain day means midnight.
     fn edge(&self, text: &str, property: &Property) -> Result<Moment, String> {
         match (self.start, reading(text)) {
             (Moment::Time(..), Some(midnight)) if text.trim().len() == DAY => Ok(self.at(midnight)),
@@ -249,8 +249,8 @@ impl<'a> Series<'a> {
         self.listed(component, name, (warnings, is_faulty), read)
     }
 
-    /// Reads the values from all properties called `name`. Bad values are skipped; they set
-    /// `is_faulty` and cause one warning per property.
+    /// Reads the values from all properties called `name`. Skips bad values, sets `is_faulty` if
+    /// there are any, and adds one warning per property.
     fn listed<T>(
         &self,
         component: &Component,

@@ -1,4 +1,4 @@
-//! An imported event's fields, except for its times.
+//! An imported event's fields other than its times.
 
 use url::Url;
 
@@ -43,8 +43,8 @@ pub struct Details {
     /// Image URL on a public host.
     pub image: Option<String>,
     pub is_private: bool,
-    /// Whether the event is postponed. Recognised only in files written by this software, which
-    /// exports postponed events as tentative.
+    /// Whether the event is postponed. This is only recognised in files written by this software,
+    /// which exports postponed events as tentative.
     pub is_postponed: bool,
 }
 
@@ -155,8 +155,8 @@ fn categories(component: &Component, warnings: &mut Vec<Warning>) -> Vec<String>
     names
 }
 
-/// Parses an organizer's name and email address, using the address as the name if there is none.
-/// Returns `None` if both are missing.
+/// Parses an organizer's name and email address. If there is no name, the address is used as the
+/// name. Returns `None` if both are missing.
 fn organizer(property: &Property) -> Option<(String, String)> {
     let value = property.value.trim();
     let mail = match value.split_at_checked(7) {

@@ -23,7 +23,7 @@ use crate::model::revision::{Revision, alone};
 use crate::model::schedule::{Schedule, wall_seconds};
 use crate::model::zone::Zone;
 
-/// The form of a key that consists of a day without a time.
+/// The form of a key that only contains a day.
 const DAY: &str = "00000000";
 
 /// Maximum UID length in characters.
@@ -41,21 +41,21 @@ pub struct Entry {
     pub is_cancelled: bool,
     /// Whether there is enough information to create the events, even cancelled ones.
     pub is_complete: bool,
-    /// Whether `occurrences` may be incomplete because the rule isn't supported or an added date
+    /// Whether `occurrences` might be incomplete because the rule isn't supported or an added date
     /// was unreadable.
     pub has_unknown_occurrences: bool,
-    /// Whether `occurrences` may include some that are actually excluded, because an excluded date
-    /// was unreadable.
+    /// Whether `occurrences` might include excluded occurrences because an excluded date was
+    /// unreadable.
     pub has_unknown_exclusions: bool,
     /// How the event repeats. `None` if it doesn't, or in a way we can't store.
     pub repetition: Option<Repetition>,
     pub revision: Option<Revision>,
     /// Warnings about values that had to be replaced.
     pub warnings: Vec<Warning>,
-    /// The occurrences, of which there is always at least one. The first is the parent of the
+    /// The occurrences. There is always at least one, and the first one is the parent of the
     /// others.
     ///
-    /// The occurrence at DTSTART has the UID as its id. The ids of the others also contain their
+    /// The occurrence at DTSTART has the UID as its id. The other ids also contain the occurrence's
     /// start time, so they don't change when dates are added or excluded.
     pub occurrences: Vec<Occurrence>,
 }
@@ -195,7 +195,7 @@ impl Entry {
         };
         let occurrences = starts.into_iter().map(occurrence).collect();
         let is_series = component.is_series();
-        // A cancellation may omit the title and times.
+        // A cancellation can omit the title and times.
         let is_complete = !is_cancelled
             || (component.method != Method::Cancel && component.find("SUMMARY").is_some());
         Ok(Entry {
@@ -240,8 +240,8 @@ impl Entry {
         Ok(Some(Entry::occurrence_id(&Entry::uid(component)?, &key)))
     }
 
-    /// Returns the name under which this entry's revision is recorded. It distinguishes a
-    /// standalone entry from an override, because the UID of one may equal the id of the other.
+    /// Returns the name under which this entry's revision is recorded. It distinguishes standalone
+    /// entries from overrides, because a standalone entry's UID can equal an override's id.
     pub fn revision_name(&self) -> String {
         match &self.replaces {
             Some(name) => name.clone(),
@@ -258,8 +258,8 @@ impl Entry {
         self.uid = name;
     }
 
-    /// Returns the id of the override that replaces `occurrence`, which may be keyed by start time
-    /// or by day. Returns `None` if `occurrence` isn't overridden.
+    /// Returns the id of the override that replaces `occurrence`, which contains either the start
+    /// time or just the day. Returns `None` if `occurrence` isn't overridden.
     pub fn overridden_as(
         &self,
         occurrence: &Occurrence,
@@ -281,7 +281,7 @@ impl Entry {
         Entry::moment_of(&self.uid, external_id).is_some_and(is_key)
     }
 
-    /// Returns whether `uid` has the form of an occurrence id.
+    /// Returns whether `uid` looks like an occurrence id.
     pub fn is_occurrence_id(uid: &str) -> bool {
         uid.rsplit_once('#').is_some_and(|(_, key)| is_key(key))
     }
@@ -316,14 +316,14 @@ impl Entry {
         format!("{uid}#{key}")
     }
 
-    /// Extracts the key of the original start from an occurrence id. Returns `None` if `name` isn't
-    /// the id of an occurrence of `uid`.
+    /// Extracts the key from an occurrence id, i.e. its original start. Returns `None` if `name`
+    /// isn't the id of an occurrence of `uid`.
     pub fn moment_of<'a>(uid: &str, name: &'a str) -> Option<&'a str> {
         name.strip_prefix(uid)?.strip_prefix('#')
     }
 }
 
-/// Returns whether `text` has the form of a [`Moment::key`].
+/// Returns whether `text` looks like a [`Moment::key`].
 fn is_key(text: &str) -> bool {
     let is_form = |form: &str| {
         let fits = |(c, f): (char, char)| if f == '0' { c.is_ascii_digit() } else { c == f };
@@ -365,7 +365,8 @@ fn unknown_zones(component: &Component, context: EntryContext<'_>) -> Vec<Warnin
     names.into_iter().map(warning).collect()
 }
 
-/// Reads the start and end. Outlook may write all-day events with times, which become days.
+/// Reads the start and end. Outlook sometimes writes all-day events with times, which are converted
+/// to days.
 pub(super) fn times(
     component: &Component,
     context: EntryContext<'_>,
@@ -373,7 +374,7 @@ pub(super) fn times(
 ) -> Result<(Moment, Moment), String> {
     let start = match (component.find("DTSTART"), component.method) {
         (Some(start), _) => Moment::read(start, context)?,
-        // A cancellation may omit DTSTART.
+        // A cancellation can omit DTSTART.
         (None, Method::Cancel) => match component.find("RECURRENCE-ID") {
             Some(replaced) => Moment::read(replaced, context)?,
             None => Moment::Time(context.now, Zone::utc()),

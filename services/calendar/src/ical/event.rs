@@ -20,18 +20,17 @@ use crate::model::series_ids::{occurrence_of, plain_uid, single_uid};
 use crate::model::urls::Urls;
 use crate::model::zone::Zone;
 
-/// Holds the event's time zone if its times are written in UTC. This is the case for fixed offsets,
-/// which have no rules to export, and for ambiguous local times.
+/// The property for an event's time zone if its times are written in UTC. This is the case for
+/// fixed offsets, which don't have any rules to export, and for ambiguous local times.
 pub const OWN_ZONE: &str = "X-QUINTET-TIMEZONE";
 
 /// Feed settings that affect how events are written.
 #[derive(Clone, Copy)]
 pub struct FeedContext<'a> {
     pub urls: &'a Urls,
-    /// The UID suffix of events without an external id.
+    /// The UID suffix for events without an external id.
     pub host: &'a str,
-    /// This calendar's own id, used as the UID suffix of occurrences that are exported
-    /// individually.
+    /// This calendar's own id. It is the UID suffix for occurrences that are exported individually.
     pub calendar: &'a str,
 }
 
@@ -40,11 +39,11 @@ pub struct FeedContext<'a> {
 pub enum Form<'a> {
     /// As a standalone event. An occurrence of a series gets its own UID.
     Single,
-    /// As a standalone event with its external id as the UID. Calendars that imported the series
-    /// know a detached occurrence by this id. For the first occurrence, it cancels the whole
-    /// series.
+    /// As a standalone event with its external id as the UID. Calendars that have imported the
+    /// series know a detached occurrence by this id. For the first occurrence, this cancels the
+    /// whole series.
     Withdrawn,
-    /// As a whole series that links to the page with this slug. The event provides the fields
+    /// As a whole series with a link to the page that has this slug. The event provides the fields
     /// shared by all occurrences.
     Series(&'a Series, &'a str),
     /// As an override of the series' occurrence at this moment.
@@ -66,7 +65,7 @@ pub fn write_event(
 ) {
     let series = included.series.get(&event.id).map(|one| &*one.series);
     let uid = uid(event, (series, form), feed);
-    // If the UID is that of the series, other feeds contain the whole series under it.
+    // If the event has the series UID, other feeds use this UID for the whole series.
     let series = series.filter(|series| series.uid == uid);
     let modified = match (form, series) {
         (Form::Withdrawn, Some(series)) => event.modified_utc.max(series.modified_utc),
@@ -79,7 +78,8 @@ pub fn write_event(
     line(out, "LAST-MODIFIED", &modified);
     line(out, "CREATED", &utc(event.created_utc()));
     let sequence = match form {
-        // A different event may have overridden this occurrence before the series was rescheduled.
+        // Before the series was rescheduled, a different event might have overridden this
+        // occurrence.
         Form::Series(series, _) | Form::Override(series, _) => series.sequence,
         Form::Single | Form::Withdrawn => {
             series.map_or(event.sequence, |series| event.sequence.max(series.sequence))
@@ -106,8 +106,8 @@ pub fn write_event(
     match included.occurring(event.id) {
         _ if is_trashed => line(out, "STATUS", "CANCELLED"),
         Occurring::Cancelled => line(out, "STATUS", "CANCELLED"),
-        // iCalendar has no such status; this is the closest one. The announced times are still
-        // included, but no longer certain.
+        // iCalendar has no status for this, and TENTATIVE comes closest. The announced times are
+        // still included, but no longer certain.
         Occurring::Postponed => line(out, "STATUS", "TENTATIVE"),
         // Clients accept the new times because SEQUENCE has increased.
         Occurring::Rescheduled | Occurring::Scheduled => {}
@@ -137,7 +137,7 @@ fn uid(
         Form::Series(series, _) | Form::Override(series, _) => return series.uid.clone(),
         Form::Withdrawn => false,
         Form::Single => {
-            // A detached occurrence in the trash was exported individually while it was in its
+            // A detached occurrence in the trash was exported individually while it was part of the
             // series.
             let external_id = event.external_id.as_deref().filter(|_| event.status.is_trashed());
             series.is_some() || external_id.is_some_and(|id| occurrence_of(id).is_some())
@@ -216,13 +216,13 @@ pub fn location(venue: &Linked) -> String {
     let place = &venue.place;
     let parts = [&place.address, &place.city, &place.stateprovince, &place.zip, &place.country];
     let parts = parts.into_iter().map(|part| html::without_tags(part).trim().to_owned());
-    // Unlike the other fields, the name may contain literal angle brackets.
+    // Unlike the other fields, the name can contain literal angle brackets.
     let parts = iter::once(html::plain(&venue.name)).chain(parts);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a `mailto:` URI if the organizer has a usable email address, or the URL of their page
-/// otherwise.
+/// Returns a `mailto:` URI if the organizer has a usable email address, or else the URL of the
+/// organizer's page.
 fn address(organizer: &Linked, urls: &Urls) -> String {
     let mail = organizer.email.trim();
     let is_mail =

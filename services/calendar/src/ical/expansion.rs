@@ -10,7 +10,7 @@ use super::reader::Reader;
 use crate::model::series::{Series, SeriesLimits};
 use crate::model::zone::Zone;
 
-/// The occurrences a series should have.
+/// The occurrences that a series should have.
 pub struct Expansion {
     /// The moment, start and end of each occurrence, in ascending order.
     pub occurrences: Vec<(i64, Moment, Moment)>,

@@ -1,4 +1,4 @@
-//! Zone names used by other programs: IANA names with prefixes, Windows names, and zones defined
+//! Time zone names from other programs: IANA names with prefixes, Windows names, and zones defined
 //! only in the file.
 
 use std::collections::HashMap;
@@ -32,10 +32,10 @@ enum Described {
 }
 
 /// Maximum number of a zone's rules to check for a given time, starting with the rules that end
-/// last. Real zones have two rules in force at a time.
+/// last. In real zones, two rules are in force at a time.
 const MAX_RULES: usize = 8;
 
-/// Maximum number of months in the rule of an observance.
+/// Maximum number of months in an observance's rule.
 const MAX_MONTHS: usize = 2;
 
 /// When an observance takes effect: on the listed dates and, if there is a rule, every year after
@@ -45,7 +45,7 @@ struct Observance {
     starts: Vec<DateTime>,
     rule: Option<Rule>,
     /// The last year for which the rule was expanded, and the start times up to the end of that
-    /// year. Series are expanded in order, so most lookups are for the same year.
+    /// year. Series are expanded in chronological order, so most lookups are for the same year.
     year: Mutex<Option<(i16, Vec<DateTime>)>>,
     /// The offset from UTC in minutes.
     offset: Option<i32>,
@@ -94,8 +94,9 @@ impl ForeignZones {
 
     /// Returns the zone that `name` refers to at the local time `at`, or `None` if it is unknown.
     ///
-    /// Full IANA and Windows names always refer to the well-known zone, however the file defines
-    /// them. For other names, such as abbreviations, the file's definition takes precedence.
+    /// A full IANA or Windows name always refers to the well-known zone, even if the file defines
+    /// it differently. For other names, such as abbreviations, the file's definition takes
+    /// precedence.
     pub fn find(&self, name: &str, at: DateTime) -> Option<Zone> {
         let known = known(name);
         match known.filter(|zone| is_full_name(name, zone) || self.agrees(name, zone, at)) {
@@ -104,14 +105,14 @@ impl ForeignZones {
         }
     }
 
-    /// Returns whether the file's definition of `name` agrees with `zone` at the given time. This
-    /// is also the case if there is no such definition.
+    /// Returns whether the file's definition of `name` agrees with `zone` at the given time. Also
+    /// returns true if the file doesn't define `name`.
     fn agrees(&self, name: &str, zone: &Zone, at: DateTime) -> bool {
         self.described(name, at).is_none_or(|described| described.instant(at) == zone.instant(at))
     }
 
-    /// Returns the zone that the file defines as `name`: either a known zone, or the fixed offset
-    /// in force at the given time. `None` if the file doesn't define it.
+    /// Returns the zone that the file defines as `name`, which is either a known zone or the fixed
+    /// offset in force at the given time. Returns `None` if the file doesn't define it.
     fn described(&self, name: &str, at: DateTime) -> Option<Zone> {
         // Exchange also escapes commas in parameters.
         let described = self.0.get(name.trim()).or_else(|| self.0.get(&unescaped(name.trim())))?;
@@ -144,7 +145,7 @@ impl ForeignZones {
 }
 
 impl Observance {
-    /// Returns the latest listed start no later than `at`, if any.
+    /// Returns the latest listed start at or before `at`, if any.
     fn latest_named(&self, at: DateTime) -> Option<DateTime> {
         self.starts.iter().copied().filter(|start| *start <= at).max()
     }
@@ -158,7 +159,7 @@ impl Observance {
         Some(until.map_or(at, |until| until.min(at)).max(first))
     }
 
-    /// Returns the rule's latest start no later than `until`, if any.
+    /// Returns the latest start by rule at or before `until`, if any.
     fn latest_by_rule(&self, until: DateTime) -> Option<DateTime> {
         let mut searched = self.year.lock();
         let year = until.year();
@@ -169,8 +170,8 @@ impl Observance {
         begins[..begins.partition_point(|begin| *begin <= until)].last().copied()
     }
 
-    /// Returns the rule's start times in the years up to and including `year`, omitting those long
-    /// ago. Returns `None` if the rule is missing or can't be expanded.
+    /// Returns the rule's start times in the years up to and including `year`, except for those
+    /// long ago. Returns `None` if there is no rule or it can't be expanded.
     fn begins_until_end_of(&self, year: i16) -> Option<Vec<DateTime>> {
         let first = *self.starts.first()?;
         // The result only depends on the last few years.
@@ -180,7 +181,7 @@ impl Observance {
     }
 }
 
-/// Prefix of names such as `tzone://Microsoft/Utc`. `tzone://Microsoft/Custom` refers to a zone
+/// Prefix in names such as `tzone://Microsoft/Utc`. `tzone://Microsoft/Custom` refers to a zone
 /// defined only in the file.
 const MICROSOFT: &str = "tzone://Microsoft/";
 
@@ -196,8 +197,8 @@ pub fn known(name: &str) -> Option<Zone> {
     }
 }
 
-/// Returns whether `name` is unambiguous, i.e. either a Windows name or exactly the IANA name of
-/// `zone`, optionally with a path before it.
+/// Returns whether `name` is unambiguous, i.e. a Windows name or the exact IANA name of `zone`,
+/// optionally with a path before it.
 fn is_full_name(name: &str, zone: &Zone) -> bool {
     let name = name.trim();
     windows_zone(name).is_some() || (zone.name().contains('/') && name.ends_with(zone.name()))
@@ -207,7 +208,8 @@ fn wall(text: &str) -> Option<DateTime> {
     DateTime::strptime("%Y%m%dT%H%M%S", text.trim().trim_end_matches('Z')).ok()
 }
 
-/// Parses an offset such as `+0100` or `-033000` in minutes. Returns `None` for any other input.
+/// Parses an offset such as `+0100` or `-033000`, and returns it in minutes. Returns `None` for any
+/// other input.
 fn minutes(text: &str) -> Option<i32> {
     let (sign, digits) = text.split_at_checked(1)?;
     let sign = match sign {

@@ -1,10 +1,10 @@
-//! Keeps track of what an import ignores.
+//! Keeps track of the content that an import ignores.
 
 use std::collections::BTreeMap;
 
 use super::property::Property;
 
-/// A message about a part of an entry that was replaced or ignored.
+/// A message about part of an entry that was replaced or ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The property's line, or `None` if the warning concerns the whole entry.
@@ -38,7 +38,7 @@ const PROPERTIES: [&str; 7] = [
     "STYLED-DESCRIPTION",
 ];
 
-/// Properties that may appear only once per event; all others may be repeated.
+/// Properties that are only allowed once per event. All others can be repeated.
 const SINGLE: [&str; 12] = [
     "CLASS",
     "DESCRIPTION",
@@ -95,7 +95,7 @@ impl Ignored {
     }
 }
 
-/// Warns about properties that may appear only once but are repeated.
+/// Warns about repeated properties that are only allowed once.
 pub fn repeated(properties: &[Property]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let named = |name: &'static str| properties.iter().filter(move |one| one.name == name);

@@ -14,17 +14,17 @@ pub enum Length {
     /// From DTEND: the difference between the local times.
     Clock(Span),
     /// From DURATION. Weeks and days are counted in local time, whereas hours, minutes and seconds
-    /// are elapsed time, which clock changes don't affect (RFC 5545, 3.3.6).
+    /// are elapsed time and aren't affected by clock changes (RFC 5545, 3.3.6).
     Duration(Span),
 }
 
 impl Length {
-    /// Measures the time from `start` to `end` in the local time of `clock`.
+    /// Measures the time from `start` to `end` in local time, in the zone `clock`.
     pub fn between(start: &Moment, end: &Moment, clock: &Zone) -> Length {
         let wall = |moment: &Moment| moment.clone().in_zone(clock).wall();
         let (first, last) = (wall(start), wall(end));
         match (start, end) {
-            // Clocks were set back in between.
+            // Clocks were set back during the event.
             (Moment::Time(start, _), Moment::Time(end, _)) if last < first => {
                 Length::Duration(start.until(*end).unwrap_or_default())
             }
@@ -32,7 +32,7 @@ impl Length {
         }
     }
 
-    /// Measures an event by the local times of DTSTART and DTEND as written. Even if clocks skip
+    /// Measures an event by the local times in DTSTART and DTEND as written. Even if clocks skip
     /// one of them on the first day, they apply to all later occurrences.
     pub fn written(
         (start, end): (Option<&Property>, Option<&Property>),
@@ -113,9 +113,9 @@ fn exactly(at: Timestamp, span: Span) -> Option<Timestamp> {
 /// The warning for an event that ends before it starts.
 const BACKWARDS: &str = "it ends before it starts; its end was set to its start";
 
-/// Reads the end of an event. Without one, a timed event ends when it starts, and an all-day event
-/// at the end of its first day. If the end is unreadable or before the start, it is replaced with
-/// the start and reported as a warning.
+/// Reads the end of an event. If there is no end, an event with times ends when it starts, and an
+/// all-day event ends on its first day. If the end is unreadable or before the start, it is
+/// replaced by the start and reported as a warning.
 pub fn end_of(
     start: &Moment,
     end: Option<&Property>,

@@ -3,7 +3,7 @@
 /// Maximum line length in octets, not counting the CRLF.
 const OCTETS: usize = 75;
 
-/// Writes a property. `name` may include parameters, and `value` must already be escaped.
+/// Writes a property. `name` can include parameters, and `value` must already be escaped.
 pub fn line(out: &mut String, name: &str, value: &str) {
     let mut room = OCTETS;
     for c in name.chars().chain([':']).chain(value.chars()) {

@@ -14,16 +14,17 @@ use crate::model::zone::Zone;
 pub struct EntryContext<'a> {
     /// The zones defined in the file.
     pub zones: &'a ForeignZones,
-    /// The file's default zone, used to display UTC times and to interpret times without a zone.
+    /// The file's default zone. It is used to display UTC times, and to interpret times without a
+    /// zone.
     pub calendar: Option<&'a Zone>,
-    /// The site's zone, for times without a zone if the file doesn't have a default.
+    /// The site's zone, for times without a zone in files without a default zone.
     pub site: &'a Zone,
     pub now: Timestamp,
     pub limits: SeriesLimits,
 }
 
 impl EntryContext<'_> {
-    /// Returns the zone for times whose zone is missing or unknown.
+    /// Returns the zone to use if a time's zone is missing or unknown.
     pub fn floating(&self) -> &Zone {
         self.calendar.unwrap_or(self.site)
     }
@@ -38,7 +39,8 @@ impl EntryContext<'_> {
 #[derive(Clone, Debug)]
 pub enum Moment {
     Day(Date),
-    /// An instant and its display zone. A local time would be ambiguous when clocks are set back.
+    /// An instant and its display zone. A local time wouldn't work here, because it is ambiguous
+    /// when clocks are set back.
     Time(Timestamp, Zone),
 }
 
@@ -78,7 +80,7 @@ impl Moment {
         let zone = match property.parameter("TZID") {
             _ if is_utc(text) => Zone::utc(),
             None => context.floating().clone(),
-            // The entry gets a warning about unknown zones.
+            // Entries with unknown zones get a warning elsewhere.
             Some(name) => context.zone(name, wall).unwrap_or_else(|| context.floating().clone()),
         };
         let at = zone.instant(wall).ok_or_else(wrong)?;
@@ -94,8 +96,8 @@ impl Moment {
         }
     }
 
-    /// Returns the moment at another local time in the same zone. A skipped time moves forward, and
-    /// a repeated one refers to its first occurrence.
+    /// Returns the moment at a different local time in the same zone. Skipped times move forward,
+    /// and repeated times resolve to their first occurrence.
     pub fn at(&self, wall: DateTime) -> Moment {
         match self {
             Moment::Day(_) => Moment::Day(wall.date()),
@@ -112,7 +114,7 @@ impl Moment {
         }
     }
 
-    /// Returns seconds that are comparable between moments of the same variant.
+    /// Returns a number of seconds for comparing moments of the same variant.
     pub fn seconds(&self) -> i64 {
         match self {
             Moment::Day(_) => wall_seconds(self.wall()),
@@ -120,8 +122,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether the local time converts back to the same instant. In the second pass of a
-    /// repeated hour, it doesn't.
+    /// Returns whether the local time converts back to the same instant. This isn't the case for
+    /// the second pass through a repeated hour.
     pub fn is_clear(&self) -> bool {
         match self {
             Moment::Day(_) => true,

@@ -18,8 +18,8 @@ const MAX_RULES: usize = 20;
 
 pub struct Starts {
     pub starts: Vec<Start>,
-    /// How the series repeats, with `end_local` and `duration` yet to be filled in. `None` if the
-    /// series can't be stored in this form.
+    /// How the series repeats, except that `end_local` and `duration` haven't been filled in yet.
+    /// `None` if the series can't be stored in this form.
     pub repetition: Option<Repetition>,
 }
 
@@ -38,14 +38,14 @@ pub struct Repetition {
 /// How many years past the horizon to look for the next occurrence.
 const YEARS_AHEAD: i64 = 50;
 
-/// More often than a rule can match in a day, including times that coincide because clocks skip
-/// them. Limits the search for the next occurrence.
+/// Limits the search for the next occurrence. A rule can't match this often in a day, even
+/// including times that coincide because clocks skip them.
 const MORE_THAN_A_DAY: usize = 1500;
 
 /// Seconds between expansions of a series that exceeds the limit.
 const CUT_INTERVAL: i64 = 24 * 3600;
 
-/// Returns a series' start times. `start` is the first one, in the zone that the series recurs in.
+/// Returns a series' start times. `start` is the first one, in the zone in which the series recurs.
 pub fn starts_of(
     component: &Component,
     start: &Moment,
@@ -77,7 +77,8 @@ pub fn starts_of(
     let left_out = series.dates(component, "EXDATE", warnings, &mut unread.excluded)?;
     let mut left_out: Vec<i64> = left_out.iter().map(Moment::seconds).collect();
     left_out.sort_unstable();
-    // Leave room for start times that may be excluded, plus one to detect a series over the limit.
+    // Leave room for excluded start times, and for one more to detect that the series exceeds the
+    // limit.
     let (first, latest) = (1 + left_out.len(), most + 1 + left_out.len());
     let most_ahead = latest + MORE_THAN_A_DAY;
     let wanted = Wanted { until: horizon, near: now.date(), first, latest, most: most_ahead };
@@ -131,7 +132,7 @@ struct Known<'a> {
     zone: &'a Zone,
 }
 
-/// Keeps the first start time, then the upcoming ones, and finally the most recent past ones. In an
+/// Keeps the first start time, then upcoming ones, and then the most recent past ones. In an
 /// endless daily series, the days ahead matter most.
 fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usize) {
     let surplus = starts.len().saturating_sub(most);
@@ -141,7 +142,7 @@ fn keep_nearest<T>(starts: &mut Vec<T>, is_past: impl Fn(&T) -> bool, most: usiz
 }
 
 impl Series<'_> {
-    /// Returns the stored form of the series, in which the end is still equal to the start. Returns
+    /// Returns the series in stored form, except that the end is still equal to the start. Returns
     /// `None` if the series can't be stored because it has several rules, periods, too many dates,
     /// or a zone defined only in the file.
     fn plan(&self, rules: &[&Property], listed: &[Start], left_out: &[i64]) -> Option<Plan> {
@@ -177,9 +178,9 @@ impl Series<'_> {
         Some(plan)
     }
 
-    /// Returns a rule in the form in which we store it. UNTIL is of the same type as DTSTART, and
-    /// in UTC if it is a time (RFC 5545, 3.3.10). Other programs interpret a day as midnight, which
-    /// would drop the last occurrence.
+    /// Returns a rule in stored form. UNTIL has the same type as DTSTART, and if it is a time, it
+    /// is in UTC (RFC 5545, 3.3.10). Other programs interpret a day as midnight, which would drop
+    /// the last occurrence.
     fn stored_rule(&self, property: &Property) -> String {
         let text = property.value.trim().replace('\\', "");
         let until = Rule::parse(&text).and_then(|rule| rule.until);
@@ -220,7 +221,7 @@ impl Series<'_> {
         let ahead = Span::new().months(self.context.limits.months);
         let due = next.and_then(|next| plan.wall(next).checked_sub(ahead).ok());
         let due = due.and_then(|due| zone.instant(due)).map(Timestamp::as_second);
-        // Months differ in length, so the next occurrence may be created a few days late.
+        // Months vary in length, so the next occurrence might be created a few days late.
         let due_utc = due.map(|due| due.max(now + CUT_INTERVAL));
         Repetition { plan, made_until, due_utc, is_cut }
     }

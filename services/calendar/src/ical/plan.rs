@@ -58,7 +58,7 @@ pub fn lines(out: &mut String, plan: &Plan) {
 }
 
 /// Writes a list of dates in the same form as DTSTART. In a repeated hour, times in the second pass
-/// are written in UTC. A skipped time is written unchanged, because some programs compare local
+/// are written in UTC. Skipped times are written unchanged, because some programs compare local
 /// times.
 pub fn dates(out: &mut String, name: &str, plan: &Plan, moments: &[i64]) {
     if plan.all_day {

@@ -51,8 +51,8 @@ impl Property {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether `value`, one of the property's values, is a day. Some programs declare times
-    /// as days, so any time other than midnight takes precedence over the declaration.
+    /// Returns whether `value`, which is one of the property's values, is a day. Some programs
+    /// declare times as days, so a time other than midnight takes precedence over the declaration.
     pub fn is_day(&self, value: &str) -> bool {
         self.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"))
             && !has_time(value)

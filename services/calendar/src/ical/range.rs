@@ -42,8 +42,8 @@ impl Component {
         dates.map(|moment| moment.key()).collect()
     }
 
-    /// Returns the moment after which the series ends, or `None` if it has several rules or a rule
-    /// without UNTIL. A local time is interpreted in the zone of DTSTART.
+    /// Returns the last moment that the series' rule allows, or `None` if it has several rules or a
+    /// rule without UNTIL. A local time is interpreted in the zone of DTSTART.
     pub fn last_moment(&self, context: EntryContext<'_>) -> Option<Moment> {
         let mut rules = self.rules();
         let rule = rules.next().filter(|_| rules.next().is_none())?;
@@ -62,7 +62,7 @@ impl Component {
         }
     }
 
-    /// Returns a warning if the component was meant to override later occurrences as well, but is
+    /// Returns a warning if the component is supposed to override later occurrences as well, but is
     /// imported without its series.
     pub fn narrowed_range(&self) -> Option<Warning> {
         let property = self.find("RECURRENCE-ID").filter(|_| self.is_range())?;

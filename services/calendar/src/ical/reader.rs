@@ -12,20 +12,21 @@ use super::ignored::Ignored;
 use super::property::Property;
 use super::value_types;
 
-/// Maximum line length in bytes. Events with longer lines are rejected, except in attachments and
-/// vendor properties.
+/// Maximum line length in bytes. Events with longer lines are rejected, unless these lines are
+/// attachments or vendor properties.
 const LONGEST_LINE: usize = 256 << 10;
 
 /// Maximum size of an event or time zone in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties that define a series; without them, imports would trash occurrences. Never in alarms.
+/// Properties that define a series. If they were missing, imports would trash occurrences. They
+/// never appear in alarms.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
 /// How a line affects the nesting of components.
 enum Mark {
     End,
-    /// A line that no longer belongs to the component, whose END is missing.
+    /// A line outside the component, whose END must be missing.
     Beyond,
     /// The start of a nested component.
     InnerBegin,
@@ -160,8 +161,8 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// Reads the rest of a component, up to its END. If that is missing, stops before the next
-    /// component or at the end of the calendar or file.
+    /// Reads the rest of a component, up to its END. If the END is missing, stops before the next
+    /// component, or at the end of the calendar or file.
     fn component(&mut self, line: u64, kind: Kind) -> io::Result<Component> {
         let (properties, method, calendar_id) = (Vec::new(), self.method, self.calendar_id.clone());
         let mut component = Component {
@@ -196,7 +197,7 @@ impl<R: BufRead> Reader<R> {
             // Skip alarms within events, but keep observances, which define the zone's offsets.
             let kept = kind == Kind::Zone || (depth == 0 && property.name != "END");
             bytes += property.name.len() + property.value.len() + 64;
-            // Attachments and vendor properties aren't needed, so they may be truncated.
+            // Attachments and vendor properties aren't needed, so they can be truncated.
             let is_extra = property.name == "ATTACH" || property.name.starts_with("X-");
             let is_missed = self.is_line_cut && !is_extra;
             component.is_cut |= kept && (bytes > MAX_BYTES || is_missed);
@@ -232,7 +233,7 @@ impl<R: BufRead> Reader<R> {
                 Property::parse(&text).map(|property| Property { line: line.number, ..property });
             let is_valueless = property.is_none() && SERIES.contains(&name.as_str());
             (self.line, self.is_line_cut) = (line.number, line.is_cut || is_valueless);
-            // A truncated line may even lack a part of its name.
+            // A truncated line might even lack a part of its name.
             let (name, parameters, value) = Default::default();
             let cut = Property { line: line.number, name, parameters, value };
             if let Some(property) = property.or(self.is_line_cut.then_some(cut)) {

@@ -1,4 +1,4 @@
-//! Chooses between several entries for the same event.
+//! Decides which entry to use if a file contains several for the same event.
 
 use std::collections::hash_map::Entry as Slot;
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ pub fn revision_of(component: &Component) -> Option<Revision> {
 pub struct Revisions {
     /// Two hashers make collisions practically impossible.
     hashers: [RandomState; 2],
-    /// The latest entries, keyed by both hashes of the UID and the occurrence.
+    /// The latest entries, keyed by both hashes of the UID and occurrence.
     latest: HashMap<[u64; 2], Latest>,
     superseded: HashSet<usize>,
     repeated: HashSet<usize>,
@@ -46,8 +46,8 @@ struct Latest {
 }
 
 impl Revisions {
-    /// Adds an entry. Of two entries with the same revision, the later one wins, unless their
-    /// starts differ. In that case, they are separate events, because some programs reuse UIDs.
+    /// Adds an entry. If two entries have the same revision, the later one in the file wins. If
+    /// their starts differ, however, they are separate events, because some programs reuse UIDs.
     pub fn take(
         &mut self,
         (uid, replaced): (&str, Option<&str>),
@@ -76,8 +76,8 @@ impl Revisions {
         self.superseded.insert(loser);
     }
 
-    /// Returns the positions of the superseded components, and of components that share their UID
-    /// with a different event.
+    /// Returns the positions of components that have been superseded, and of components that share
+    /// their UID with a different event.
     pub fn into_numbers(self) -> (HashSet<usize>, HashSet<usize>) {
         (self.superseded, self.repeated)
     }

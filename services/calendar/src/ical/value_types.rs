@@ -1,4 +1,4 @@
-//! Corrects event times whose types or zones don't match.
+//! Corrects the start and end of events if their types or zones don't match.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -11,8 +11,8 @@ const DAY: usize = 8;
 /// Length of a local time such as `20260131T180000`.
 const LOCAL_TIME: usize = 15;
 
-/// A week in seconds. If an end precedes the start by more than this, its month or year is probably
-/// wrong.
+/// A week in seconds. If the end precedes the start by more than this, its month or year is
+/// probably wrong.
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
 /// Corrects the dates and times of an event:
@@ -23,7 +23,7 @@ const WEEK_SECONDS: i64 = 7 * 86_400;
 /// - If both are times and the end precedes the start by less than a week, the two are swapped.
 ///
 /// The start of a recurring event or range override keeps its zone and is never swapped, because
-/// other dates depend on it. Returns the line of the end if it was swapped.
+/// other dates depend on it. Returns the line number of the end if it was swapped.
 pub fn correct(properties: &mut [Property]) -> Option<u64> {
     add_zone_of_start(properties);
     let place = |name: &str| properties.iter().position(|one| one.name == name);
@@ -110,8 +110,8 @@ fn written(edge: &Property) -> Option<DateTime> {
 mod tests {
     use super::*;
 
-    /// Corrects two lines and returns VALUE, TZID and value of both, and whether they were
-    /// exchanged.
+    /// Corrects two lines. Returns VALUE, TZID and the value for each of them, and whether they
+    /// were swapped.
     fn corrected<const N: usize>(lines: [&str; N]) -> (Vec<String>, bool) {
         let mut properties = lines.map(|line| Property::parse(line).unwrap());
         let is_exchanged = correct(&mut properties).is_some();

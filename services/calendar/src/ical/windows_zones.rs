@@ -2,8 +2,8 @@
 
 use crate::model::zone::Zone;
 
-/// Windows names and the zones they most commonly refer to (CLDR 48, `windowsZones`). Offsets such
-/// as `UTC-02` are omitted because they are supported as zones directly.
+/// Windows names and the zones that they most commonly refer to (CLDR 48, `windowsZones`). Offsets
+/// such as `UTC-02` are omitted because they are supported as zones directly.
 const NAMES: &[(&str, &str)] = &[
     ("AUS Central Standard Time", "Australia/Darwin"),
     ("AUS Eastern Standard Time", "Australia/Sydney"),

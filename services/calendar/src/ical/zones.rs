@@ -6,8 +6,8 @@ use super::lines::line;
 use crate::model::schedule::instant_from_seconds;
 use crate::model::zone::{Observance, Zone};
 
-/// Returns whether times refer to the zone by name, so that the file must include its rules. Times
-/// with a fixed offset are written in UTC instead.
+/// Returns whether times refer to the zone by name, so that the file has to include its rules.
+/// Times with a fixed offset are written in UTC instead.
 pub fn needs_rules(zone: &Zone) -> bool {
     !zone.is_fixed()
 }
@@ -18,7 +18,7 @@ const FIRST: DateTime = datetime(1, 1, 1, 0, 0, 0, 0);
 /// One-year margin before and after the events in a feed, in seconds.
 const MARGIN: i64 = 366 * 24 * 3600;
 
-/// Clock changes are written at least up to this year.
+/// Clock changes are included at least up to this year.
 const KNOWN_YEARS: i16 = 2037;
 
 /// The Gregorian calendar's weekdays repeat after this number of years.
@@ -29,8 +29,8 @@ const LAST_YEAR: i16 = 9998;
 
 /// Writes a time zone that covers events between `first` and `last`.
 ///
-/// Clock changes that repeat every year are written as a rule. All others get an RDATE line each,
-/// because clients ignore all but the first value in a list.
+/// Clock changes that repeat every year are written as a rule. All others get a separate RDATE line
+/// each, because clients ignore all but the first value in a list.
 pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     let from = instant_from_seconds(first.saturating_sub(MARGIN));
     let from = zone.instant(FIRST).map_or(from, |earliest| from.max(earliest));
@@ -57,7 +57,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
                 .filter(|_| later.len() == usize::from(WEEKDAY_CYCLE.unsigned_abs()))
         })
         .collect();
-    // If one kind of change is irregular, any pattern in the others is a coincidence.
+    // If one kind of change is irregular, any pattern in the other kind is a coincidence.
     let is_regular = kinds
         .iter()
         .zip(&rules)
@@ -83,7 +83,7 @@ pub fn time_zone(out: &mut String, zone: &Zone, first: i64, last: i64) {
     line(out, "END", "VTIMEZONE");
 }
 
-/// Writes an observance that first takes effect at `first`. `repeat` writes when it recurs.
+/// Writes an observance that first takes effect at `first`. `repeat` writes its rule or dates.
 fn observance(
     out: &mut String,
     kind: &Observance,
@@ -141,7 +141,7 @@ impl YearlyRule {
         fits && is_weekday && begin.month() == self.month && begin.time() == self.time
     }
 
-    /// Returns the index from which `begins` follow the rule without skipping a year.
+    /// Returns the index from which `begins` follow the rule every year.
     fn first_of(self, begins: &[DateTime]) -> usize {
         let mut first = begins.len();
         let mut next_year = None;
