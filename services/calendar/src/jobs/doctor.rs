@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::state::State;
 use crate::store::{checks, read_transactions, sql, transfer};
 
-/// The file of an erased image must be deleted within this number of seconds.
+/// An erased image's file must be deleted within this number of seconds.
 const REMOVAL_SECONDS: i64 = 3600;
 
-/// The findings. Each count of problems is 0 if the calendar is sound.
+/// The findings. If the calendar is sound, all problem counts are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
     /// Whether no problems were found.
@@ -28,24 +28,24 @@ pub struct Findings {
     pub files: u64,
     /// Structural damage in the database file.
     pub damages: i64,
-    /// References to rows that do not exist.
+    /// References to rows that don't exist.
     pub dangling: i64,
     /// Image files that are missing from the media folder.
     pub missing_files: u64,
     /// Image files whose content doesn't match the hash in their name.
     pub damaged_files: u64,
-    /// Files that no image uses. A file is stored shortly before its image and may outlive it by up
-    /// to an hour, so recent files don't count.
+    /// Files that no image uses. A file is stored shortly before its image's row, and might exist
+    /// for up to an hour after it, so recent files don't count.
     pub orphan_files: u64,
     /// Categories and tags with a wrong event count.
     pub wrong_counts: i64,
-    /// Links whose copy of the event's start is outdated.
+    /// Links with an outdated copy of the event's start.
     pub wrong_starts: i64,
     /// Events whose search text or list columns don't match their fields.
     pub wrong_index: i64,
-    /// Former slugs of rows that no longer exist.
+    /// Redirects to rows that no longer exist.
     pub dead_redirects: i64,
-    /// Whether the load of an export was started but never finished.
+    /// Whether an export was only partially loaded.
     pub is_unfinished: bool,
 }
 
@@ -98,7 +98,7 @@ impl fmt::Display for Findings {
 /// Returns an error if the database fails, or the media folder cannot be read.
 pub fn examine(state: &State) -> anyhow::Result<Findings> {
     let mut db = state.pools.connect()?;
-    // Report structural damage first, because reading damaged rows may fail.
+    // Report structural damage first, because reading damaged rows might fail.
     let faults = structural_faults(&mut db)?;
     faults.iter().for_each(|fault| log::error!("{fault}"));
     let (mut found, counted) = read_transactions::read_transaction(&mut db, |db| {
@@ -135,7 +135,7 @@ fn rows(db: &mut Db, found: &mut Findings) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Compares the files in the media folder with the rows of images.
+/// Compares the files in the media folder with the image rows.
 fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()> {
     let now = state.clock.unix();
     let erased = checks::erased_files(db, now - REMOVAL_SECONDS)?;
@@ -168,7 +168,7 @@ fn files(state: &State, db: &mut Db, found: &mut Findings) -> anyhow::Result<()>
     }
     state.media.each_file(now, |name, is_recent| {
         found.files += 1;
-        // The row of a recently stored file may not be visible yet.
+        // A recently stored file's row might not be visible yet.
         if !is_recent && !expected.contains(name) {
             found.orphan_files += 1;
             log::error!("the file {name} is not used by any image");

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use database::{DatabaseError, Db, Pools};
 
-/// Carries the result of a dry run out of the transaction that is rolled back.
+/// Carries the result of a dry run out of the transaction, which is rolled back.
 enum Stop<T, E> {
     Done(T),
     Failed(E),
@@ -19,7 +19,7 @@ impl<T, E: From<DatabaseError>> From<DatabaseError> for Stop<T, E> {
 /// Runs `work` in a transaction, rolls it back, and returns the result.
 ///
 /// # Errors
-/// The error from `work`, or the database is busy or unreachable.
+/// Returns the error from `work`, or an error if the database is busy or unreachable.
 pub fn dry_run<T, E: From<DatabaseError>>(
     pools: &Pools,
     work: impl FnOnce(&mut Db) -> Result<T, E>,

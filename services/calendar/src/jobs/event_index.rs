@@ -6,8 +6,8 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::event_index;
 
-/// Builds or updates the index and publishes its metrics. If this fails, the error is logged, and
-/// the next request or tick retries.
+/// Builds or updates the index and publishes its metrics. Failures are logged, and the next request
+/// or tick retries.
 pub async fn refresh_index(state: &State) {
     let state = state.clone();
     let refresh = move || {

@@ -12,13 +12,13 @@ use crate::config::Settings;
 use crate::model::role::Role;
 use crate::store::{sql, users};
 
-/// Name of the file in the data folder that a generated key is written to.
+/// Name of the file in the data folder to which a generated key is written.
 const KEY_FILE: &str = "admin-key";
 
 /// When to log the location of a generated key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
-    /// At every start until the file is deleted, since the process that wrote it may have been
+    /// At every start until the file is deleted, because the process that wrote it might have been
     /// killed before logging anything.
     Always,
     /// Only if the key has just been generated.
@@ -98,8 +98,8 @@ fn seed_in(db: &mut Db, settings: &Settings, path: &Path, now: i64) -> anyhow::R
     }
 }
 
-/// Warns if ADMIN_KEY is not a valid key, which would otherwise go unnoticed until the first 401. A
-/// valid key may remain in the settings.
+/// Warns if ADMIN_KEY is not a valid key. Without the warning, this would go unnoticed until the
+/// first 401. A valid key can remain in the settings.
 fn warn_unless_known(db: &mut Db, key: &str, now: i64) -> Result<(), KeyError> {
     if !is_live(db, key, now)? {
         log::warn!(

@@ -195,8 +195,8 @@ mod tests {
         (Import::new(user, urls, ImportLimits::default(), overview), path)
     }
 
-    /// Imports a file. `judge` gets the number of each attempt and decides its outcome. Returns the
-    /// result, the progress and the number of events.
+    /// Imports a file. `judge` is called with the number of each attempt and decides its outcome.
+    /// Returns the result, the progress and the number of events.
     fn attempt_of(
         entries: &str,
         judge: impl Fn(u64) -> Result<(), DatabaseError>,
@@ -210,8 +210,8 @@ mod tests {
         let outcome = write(&state, &mut import, &file, &progress, |import| {
             write_batch(&mut queue, import, |db, import| {
                 let done = import.done();
-                // Entries have been prepared by now. The transaction itself must not read or expand
-                // any.
+                // All entries have been prepared by now, so the transaction itself must not read or
+                // expand any.
                 assert!(!import.so_far().ready.is_empty());
                 let more = import.write(&state, db)?;
                 assert!(import.done() - done <= LARGEST, "{}", import.done() - done);
@@ -306,7 +306,7 @@ mod tests {
         let report = &so_far.report;
         assert_eq!((report.created, report.failed, rows), (400, 1, 400), "{report}");
         assert_eq!((report.updated, report.unchanged, report.skipped), (0, 0, 0), "{report}");
-        // The first entry fails halfway, so none is complete.
+        // The first entry fails halfway, so neither entry is complete.
         let broken =
             |attempt: u64| if attempt == 2 { Err(DatabaseError::NotFound) } else { Ok(()) };
         let (outcome, so_far, rows) = attempt_of(&entries, broken);
@@ -348,7 +348,7 @@ mod tests {
                     import.write(&state, db)?;
                     return Err(DatabaseError::Busy.into());
                 }
-                // The events' ids differ from the first attempt's.
+                // The events have different ids than in the first attempt.
                 events::allocate(db)?;
                 import.write(&state, db)
             })
@@ -386,7 +386,8 @@ mod tests {
         state.pools.write_blocking(add).unwrap()
     }
 
-    /// Imports a file of a subscription. `between` writes after the import began.
+    /// Imports a subscription's file. `between` writes to the database after the import has
+    /// started.
     fn run(
         (database, state): (&Database, &State),
         (subscription, entries): (&Subscription, &str),

@@ -4,8 +4,8 @@
 //! `category` or `tag`. Existing resources are left unchanged, or updated on request. Many lines
 //! share a transaction, but a line with an error is rolled back on its own and reported.
 //!
-//! While a server uses the database, transactions are short. Otherwise a file is loaded in long
-//! transactions, because SQLite writes each changed index page once per transaction.
+//! While a server is using the database, transactions are short. Otherwise, a file is loaded in
+//! long transactions, because SQLite writes each changed index page once per transaction.
 
 use std::fmt;
 use std::io::BufRead;
@@ -49,7 +49,7 @@ pub struct Loaded {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Number of lines with errors. None of these changed anything.
+    /// Number of lines with errors. These lines didn't change anything.
     pub failed: u64,
     /// The first lines with errors.
     pub faults: Vec<Fault>,
@@ -118,7 +118,7 @@ pub fn load(state: &State, lines: impl BufRead, options: LoadOptions) -> anyhow:
     load_with(state, json_lines(lines), options, None)
 }
 
-/// Like [`load`], for input that isn't piped from another program. Its lines are available
+/// Like [`load`], but for input that isn't piped from another program. All lines are available
 /// immediately, so transactions can be long.
 ///
 /// # Errors
@@ -131,7 +131,8 @@ pub fn load_file(
     load_with(state, json_lines(lines), options, bulk_writer(state, options)?)
 }
 
-/// Like [`load`], for events from a CSV table. `order` is that of dates with slashes.
+/// Like [`load`], but for events in a CSV table. `order` is the order of day and month in dates
+/// with slashes.
 ///
 /// # Errors
 /// Same as [`load`]. Also fails if the first line does not consist of column names.
@@ -144,7 +145,7 @@ pub fn load_table(
     load_with(state, TableRows::new(table, order)?, options, None)
 }
 
-/// Like [`load_table`], for input that isn't piped from another program.
+/// Like [`load_table`], but for input that isn't piped from another program.
 ///
 /// # Errors
 /// Same as [`load_table`].
@@ -204,7 +205,7 @@ fn load_with(
     }
 }
 
-/// Loads many batches per transaction. If reading fails, the lines read until then are kept.
+/// Loads many batches per transaction. If reading fails, the lines read before that are kept.
 fn load_in_bulk(
     batches: &mut Batches<impl Source>,
     loaded: &mut Loaded,

@@ -6,8 +6,7 @@ use crate::model::linked::Kind;
 use crate::state::State;
 use crate::store::{events, linked_posts, sql, transfer};
 
-/// Publishes all resources that are due. If this fails, the error is logged, and the next tick
-/// retries.
+/// Publishes all resources that are due. Failures are logged, and the next tick retries.
 pub async fn publish_due(state: &State) {
     loop {
         let now = state.clock.unix();
@@ -30,7 +29,8 @@ pub async fn publish_due(state: &State) {
 /// for the sake of other writers.
 fn due_in(db: &mut Db, now: i64) -> Result<usize, DatabaseError> {
     sql::one_writer(db)?;
-    // While an export is being loaded, row counts must not change, as they are compared at the end.
+    // While an export is being loaded, row counts must not change, because they are compared at the
+    // end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(0);
     }

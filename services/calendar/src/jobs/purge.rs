@@ -39,7 +39,7 @@ pub struct Purged {
     pub organizers: i64,
     /// Images that were removed because nothing else used them. Not counted in a dry run.
     pub images: i64,
-    /// Number of requested events that do not exist.
+    /// Number of requested events that don't exist.
     pub missing: i64,
 }
 
@@ -162,10 +162,11 @@ enum Trashed {
     Linked(Kind, i64),
 }
 
-/// Finds resources that were trashed before the given time. This is not part of the transactions
-/// that remove them, because other writers would have to wait for the search.
+/// Finds resources that were trashed before the given time. Other writers don't have to wait for
+/// this search, because it runs outside the transactions that remove the resources.
 fn expired(db: &mut Db, before: i64) -> Result<Vec<Trashed>, Error> {
-    // While an export is being loaded, row counts must not change, as they are compared at the end.
+    // While an export is being loaded, row counts must not change, because they are compared at the
+    // end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(Vec::new());
     }
@@ -186,7 +187,7 @@ fn remove_expired(
 ) -> Result<Purged, Error> {
     sql::one_writer(db)?;
     let mut removed = Purged::default();
-    // The load of an export may have started after the search.
+    // An export might have started loading after the search.
     if transfer::unfinished(db)?.is_some() {
         return Ok(removed);
     }
@@ -214,8 +215,8 @@ fn remove_expired(
 }
 
 /// Removes resources that have been in the trash for TRASH_DAYS, and the files of all erased
-/// images. Several replicas may do this, because they take turns and each transaction only removes
-/// what still exists. If it fails, the error is logged, and the next tick retries.
+/// images. Several replicas can run this concurrently, because they take turns and each transaction
+/// only removes rows that still exist. Failures are logged, and the next tick retries.
 pub async fn empty_trash(state: &State) {
     let days = state.site.settings.trash_days;
     if days > 0 {

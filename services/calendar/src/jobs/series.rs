@@ -9,9 +9,9 @@ use crate::model::series::Series;
 use crate::state::{Site, State};
 use crate::store::{series_due, sql, transfer};
 
-/// Creates the events that are due, in one transaction per series. Several replicas may do this,
-/// because they take turns and each one only creates what is still missing. If it fails, the error
-/// is logged, and the next tick retries.
+/// Creates the events that are due, in one transaction per series. Several replicas can run this
+/// concurrently, because they take turns and each one only creates events that are still missing.
+/// Failures are logged, and the next tick retries.
 pub async fn extend_series(state: &State) {
     loop {
         let (site, now) = (state.site.clone(), state.clock.now());
@@ -63,8 +63,8 @@ pub async fn review_series(state: &State) -> bool {
     }
 }
 
-/// Reads some series that are not due yet, ordered by id and starting after `last`. Returns the
-/// ones that lack events, along with the id of the last series read.
+/// Reads some series that aren't due yet, ordered by id and starting after `last`. Returns the
+/// series that lack events, along with the id of the last series read.
 fn lacking_events(
     db: &mut Db,
     site: &Site,
@@ -84,7 +84,8 @@ fn lacking_events(
 /// such series.
 fn extend_next(db: &mut Db, site: &Site, now: Timestamp) -> Result<Option<usize>, DatabaseError> {
     sql::one_writer(db)?;
-    // While an export is being loaded, row counts must not change, as they are compared at the end.
+    // While an export is being loaded, row counts must not change, because they are compared at the
+    // end.
     if transfer::unfinished(db)?.is_some() {
         return Ok(None);
     }

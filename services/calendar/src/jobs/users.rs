@@ -1,4 +1,4 @@
-//! Removes a user, whose resources are transferred to another user.
+//! Removes a user after transferring the user's resources to another user.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl From<DatabaseError> for RemovalError {
     }
 }
 
-/// The numbers of resources that were transferred.
+/// The number of resources that were transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Inherited {
     pub events: usize,
@@ -106,7 +106,8 @@ fn check(db: &mut Db, user: &User, heir: &User) -> Result<(), RemovalError> {
 fn give(db: &mut Db, user: &User, heir: &User, now: i64) -> Result<(Inherited, bool), Error> {
     sql::one_writer(db)?;
     let mut given = Inherited::default();
-    // The modification date of a trashed resource is when it was trashed, so leave it unchanged.
+    // A trashed resource's modification date is the date on which it was trashed, so leave it
+    // unchanged.
     let modified = |status: &Status, at: i64| if status.is_trashed() { at } else { now };
     let ids = users::rows_of(db, "events", user.id)?;
     for old in events::by_ids(db, &ids)? {

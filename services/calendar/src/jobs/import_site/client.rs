@@ -1,5 +1,5 @@
-//! Sends requests to the other site, one at a time, pausing for as long as the site asks and
-//! retrying failed requests.
+//! Sends requests to a remote site one at a time. Pauses between requests for as long as the site
+//! asks, and retries failed requests.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub struct SiteAccess {
     pub url: Url,
     /// User name and application password, if any.
     pub credentials: Option<(String, String)>,
-    /// The addresses that may be contacted.
+    /// The addresses that the client is allowed to contact.
     pub reach: Reach,
     /// How long to pause after each request.
     pub pause: Duration,
@@ -46,14 +46,14 @@ pub struct SiteClient {
     pause: Duration,
 }
 
-/// A response that need not be retried.
+/// A response that doesn't have to be retried.
 pub enum Reply {
     Found(Value),
     /// The status of an error response, and the error code in its body.
     Refused(u16, String),
 }
 
-/// Why to retry a request, and the pause that the site asks for.
+/// The reason to retry a request, and the pause that the site asks for.
 pub struct Failure(pub String, pub Option<Duration>);
 
 impl Failure {
@@ -137,7 +137,7 @@ impl SiteClient {
     /// Makes a request and repeats it after each [`Failure`], up to the maximum number of attempts.
     ///
     /// # Errors
-    /// The last failure, or the error of an attempt that must not be repeated.
+    /// Returns the last failure, or the error from an attempt that must not be repeated.
     pub fn repeat<T>(
         &self,
         address: &str,

@@ -1,4 +1,4 @@
-//! Translates items from the other site to the fields of our write requests.
+//! Converts items from the remote site to the fields of our write requests.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All kinds, ordered so that each item comes after those it refers to.
+    /// All kinds, ordered so that an item comes after the items it refers to.
     pub const ALL: [ItemKind; 5] = [
         ItemKind::Term(Taxonomy::Category),
         ItemKind::Term(Taxonomy::Tag),
@@ -23,7 +23,7 @@ impl ItemKind {
         ItemKind::Event,
     ];
 
-    /// Returns the name of the list in the REST API.
+    /// Returns the list's name in the REST API.
     pub fn collection(self) -> &'static str {
         match self {
             ItemKind::Term(taxonomy) => taxonomy.collection(),
@@ -93,13 +93,13 @@ impl ItemKind {
         }
     }
 
-    /// Copies the fields that don't need to be translated.
+    /// Copies the fields that don't need to be converted.
     pub fn copied(self, item: &Value) -> Map<String, Value> {
         let given = self.fields().iter().filter_map(|name| Some((*name, item.get(name)?)));
         let given = given.filter(|(_, value)| !value.is_null());
         let mut fields: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), value.clone())).collect();
-        // The other site represents an unknown date as zeros.
+        // The remote site represents an unknown date as zeros.
         if fields
             .get("date_utc")
             .and_then(Value::as_str)
@@ -120,7 +120,7 @@ impl ItemKind {
         {
             fields.remove("description");
         }
-        // The site may report the URL of the item's own page as its website.
+        // The site sometimes reports the item's own page as its website.
         if fields.contains_key("website") && fields.get("website") == item.get("url") {
             fields.insert("website".to_owned(), "".into());
         }
@@ -137,7 +137,7 @@ impl ItemKind {
     }
 }
 
-/// Returns the name under which the items of a site's list are recorded.
+/// Returns the name under which items from a site's list are recorded.
 pub fn source(root: &str, kind: ItemKind) -> String {
     format!("{root} {}", kind.collection())
 }
@@ -167,7 +167,7 @@ pub fn image_url(item: &Value) -> &str {
     }
 }
 
-/// Returns the objects in the member `name`, which may be a list or a single object.
+/// Returns the objects in the member `name`, which is either a list or a single object.
 pub fn objects<'a>(item: &'a Value, name: &str) -> Vec<&'a Value> {
     match item.get(name) {
         Some(Value::Array(items)) => items.iter().filter(|one| one.is_object()).collect(),

@@ -1,8 +1,8 @@
-//! Imports a site that runs The Events Calendar, through its REST API.
+//! Imports a remote site that runs The Events Calendar, using its REST API.
 //!
-//! Each item is written in its own transaction, together with its id at the site and a digest of
-//! its fields. Another run therefore resumes where the last one stopped, and only writes items that
-//! have since changed at the site.
+//! Each item is written in its own transaction, together with its id on the site and a digest of
+//! its fields. The next run therefore resumes where the last one stopped, and only writes items
+//! that have changed on the site since then.
 
 mod client;
 mod items;
@@ -37,7 +37,7 @@ use crate::store::remote_images::ImageFetcher;
 use crate::store::{images, site_items, sql, users};
 use crate::wire::params::Params;
 
-/// Items per page. The Events Calendar doesn't allow more than this.
+/// Number of items per page. The Events Calendar doesn't allow more than this.
 const PER_PAGE: usize = 50;
 
 /// Maximum number of pages to read from a list.
@@ -46,7 +46,7 @@ const MOST_PAGES: usize = 100_000;
 /// Timeout for fetching an image.
 const IMAGE_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Imports a site or, if it was imported before, the changes since the last run.
+/// Imports a site. If it was imported before, only imports the changes since the last run.
 ///
 /// # Errors
 /// Fails if the site does not respond or does not provide the API, or if the database fails. Items
@@ -94,12 +94,11 @@ struct Site<'a> {
     state: &'a State,
     client: SiteClient,
     images: ImageFetcher,
-    /// Hosts of images for which all attempts failed. Other images on these hosts get only one
-    /// attempt.
+    /// Image hosts for which all attempts failed. Other images on these hosts only get one attempt.
     lost_hosts: HashSet<String>,
     queue: WriterQueue<'a, Error>,
     user: User,
-    /// Ids of our users by author id at the other site.
+    /// Our user ids by author id on the site.
     authors: HashMap<i64, i64>,
     /// Parents to set after the whole list has been read.
     parents: Vec<Parent>,
@@ -108,7 +107,7 @@ struct Site<'a> {
     report: TakenOver,
 }
 
-/// A page of a list at the other site.
+/// A page of a list on the site.
 struct Page {
     items: Vec<Value>,
     total: Option<u64>,
@@ -126,7 +125,7 @@ impl Site<'_> {
                  application password, and that the site's web server forwards the Authorization \
                  header"
             ),
-            // Some sites disable this endpoint. It is safe to continue, since such a site still
+            // Some sites disable this endpoint. It is safe to continue, because such a site still
             // rejects anonymous requests for lists that include drafts.
             Reply::Refused(status, _) => log::warn!(
                 "the site responded with {status} when asked who the user is, so check that drafts \
@@ -155,7 +154,7 @@ impl Site<'_> {
                 if !seen.insert(id) {
                     continue;
                 }
-                // The parent may appear later in the list.
+                // The parent might appear later in the list.
                 if let ItemKind::Term(_) = kind
                     && parent_of(item).is_some()
                 {
@@ -201,7 +200,7 @@ impl Site<'_> {
         self.set_parents(&seen)
     }
 
-    /// Reads a page of a list. Returns `None` after the last one.
+    /// Reads a page of a list. Returns `None` after the last page.
     fn page(&self, kind: ItemKind, number: usize) -> anyhow::Result<Option<Page>> {
         let name = kind.collection();
         let more = match kind {
@@ -253,8 +252,8 @@ impl Site<'_> {
                 Some(known) => exists(db, kind, known.our_id)?,
                 None => false,
             };
-            // Categories with different parents may have the same name, so create a new one below
-            // its parent.
+            // Categories with different parents can have the same name, so create a new category
+            // below its parent.
             let above = match kind {
                 ItemKind::Term(taxonomy) if known.is_none() => {
                     parents::known(db, taxonomy, (&source, item))?
@@ -271,7 +270,7 @@ impl Site<'_> {
         }
         if let Some(known) = &known {
             if self.state.pools.read_blocking(|db| is_removed(db, kind, known.our_id))? {
-                // Its image may have been erased here, and would be fetched again.
+                // The item's image might have been erased here, and would be fetched again.
                 self.report.skipped += 1;
                 return Ok(None);
             }
@@ -305,15 +304,15 @@ impl Site<'_> {
             Some(_) => None,
             None => Parent::of(kind, item, known.is_some(), (id, &digest)),
         };
-        // If the parent is yet to be set, don't record the digest until then. If this run is
-        // interrupted before that, the next one sets it.
+        // If the parent hasn't been set yet, don't record the digest until then. If this run is
+        // interrupted before that, the next run sets the parent.
         let noted = if parent.is_some() { "" } else { digest.as_str() };
         let params = Params::from_json(Value::Object(fields));
         let (state, user) = (self.state, &self.user);
         let written = self.queue.write(|db| {
             sql::one_writer(db)?;
-            // The item may exist by now: another run may have written it, or an earlier attempt may
-            // have committed without reporting success.
+            // The item might already exist, because another run has written it, or an earlier
+            // attempt has committed without reporting success.
             let known = site_items::find(db, &source, id)?;
             if let Some(known) = &known
                 && known.digest == digest
@@ -418,7 +417,7 @@ impl Site<'_> {
         Ok(ImageHere::Id(id))
     }
 
-    /// Adds an item's image, terms, venues and organizers, translated to our ids.
+    /// Adds an item's image, terms, venues and organizers, with the site's ids converted to ours.
     fn add_links(
         &mut self,
         kind: ItemKind,
@@ -450,7 +449,7 @@ impl Site<'_> {
                 })?;
                 let ours = match known {
                     Some(ours) => ours,
-                    // Unpublished items may be missing from the lists.
+                    // Unpublished items might be missing from the lists.
                     None => self.take(kind, id, object)?,
                 };
                 ids.extend(ours.map(Value::from));
@@ -478,7 +477,7 @@ impl Site<'_> {
         Ok(ours)
     }
 
-    /// Sets the parents of terms that were written before their parents, or that have changed.
+    /// Sets the parents of terms that have changed or were written before their parents.
     fn set_parents(&mut self, seen: &HashSet<i64>) -> anyhow::Result<()> {
         for child in std::mem::take(&mut self.parents) {
             let source = source(self.client.root(), ItemKind::Term(child.taxonomy));

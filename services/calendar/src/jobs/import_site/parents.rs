@@ -11,20 +11,20 @@ use crate::error::Error;
 use crate::model::term::Taxonomy;
 use crate::store::{site_items, terms};
 
-/// The parent to be set for a term that has been written.
+/// A term that has been written but whose parent still has to be set.
 pub struct Parent {
     pub taxonomy: Taxonomy,
-    /// The term's id at the other site.
+    /// The term's id on the remote site.
     id: i64,
-    /// The parent's id at the other site.
+    /// The parent's id on the remote site.
     parent: Option<i64>,
-    /// The term's digest, which is recorded once the parent is set.
+    /// The term's digest. It is recorded once the parent has been set.
     digest: String,
 }
 
 impl Parent {
-    /// Returns the parent to be set later. `None` for items that aren't terms, and for new terms
-    /// without a parent.
+    /// Returns the term if its parent still has to be set. Returns `None` for items that aren't
+    /// terms, and for new terms without a parent.
     pub fn of(
         kind: ItemKind,
         item: &Value,
@@ -57,7 +57,7 @@ impl Parent {
     }
 }
 
-/// Returns our id of a term's parent, or `None` if it has no parent or the parent doesn't exist
+/// Returns our id for a term's parent, or `None` if it has no parent or the parent doesn't exist
 /// here.
 pub fn known(
     db: &mut Db,

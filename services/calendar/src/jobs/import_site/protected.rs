@@ -1,4 +1,5 @@
-//! Events that are password-protected at the other site, whose lists omit their details.
+//! Handles events that are password-protected on the remote site. The site's lists leave out the
+//! details of such events.
 
 use std::borrow::Cow;
 
@@ -7,20 +8,20 @@ use serde_json::{Map, Value};
 use super::client::{Reply, SiteClient};
 use super::items::{ItemKind, id_of};
 
-/// Message about an event whose details or password are hidden.
+/// Warning about an event whose details or password the site hides from us.
 pub const HIDDEN: &str = "is protected by a password; the site shows its details and its password \
     only to users who may edit it, so it was not imported, and an earlier copy was left unchanged. \
     Import it with --user, as a user who may edit it";
 
-/// The error code for a post that doesn't exist.
+/// The site's error code for a post that doesn't exist.
 const NO_POST: &str = "rest_post_invalid_id";
 
-/// The suffix of an item's digest if it has a password at the other site.
+/// Suffix for an item's digest if the item has a password on the remote site.
 const MARK: &str = " protected";
 
 /// Returns the item with its details and, if it is protected, its password. Returns `None` if our
-/// user at the site may not see them. If the site never returns passwords, the item becomes
-/// private, because a copy without a password would show its details to everyone.
+/// account on the site isn't allowed to see them. If the site never returns passwords, the item
+/// becomes private, because a copy without a password would show the details to everyone.
 ///
 /// # Errors
 /// Returns an error if the site does not respond.
@@ -47,7 +48,7 @@ pub fn unlocked<'i>(
             None | Some("") => return Ok(None),
             Some(password) => event["password"] = password.into(),
         },
-        // The site doesn't have this API, for example because it runs this program.
+        // The site doesn't have this API, e.g. because it runs this software.
         Reply::Refused(404, code) if code != NO_POST => {
             log::warn!(
                 "the site does not return the password of event {id}, so the event is private \
@@ -62,20 +63,20 @@ pub fn unlocked<'i>(
     Ok(Some(Cow::Owned(event)))
 }
 
-/// Marks the digest of an item that has a password.
+/// Adds the suffix to an item's digest if the item has a password.
 pub fn marked(digest: String, fields: &Map<String, Value>) -> String {
     if fields.contains_key("password") { digest + MARK } else { digest }
 }
 
-/// Removes the password if the item had one at the other site when it was last imported, but no
-/// longer does. Passwords that were set here are kept.
+/// Removes the password if the item had one on the remote site at the last import but no longer
+/// does. Passwords that were set here are kept.
 pub fn open(fields: &mut Map<String, Value>, digest_before: &str) {
     if digest_before.ends_with(MARK) && !fields.contains_key("password") {
         fields.insert("password".to_owned(), "".into());
     }
 }
 
-/// Returns whether the details of an event are hidden, in which case its flags are null.
+/// Returns whether the site hides an event's details, in which case the event's flags are null.
 fn is_blank(event: &Value) -> bool {
     ["all_day", "featured"].iter().all(|name| event.get(name).is_some_and(Value::is_null))
 }

@@ -1,4 +1,4 @@
-//! Site import report.
+//! The report on a site import.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ pub struct TakenOver {
     pub created: u64,
     pub updated: u64,
     pub unchanged: u64,
-    /// Items that have changed at the site, but were not written because they had been trashed or
+    /// Items that have changed on the site, but weren't written because they had been trashed or
     /// erased here.
     pub skipped: u64,
     pub failed: u64,
-    /// Images that could not be fetched. The next run retries them.
+    /// Images that couldn't be fetched. The next run retries them.
     pub missing_images: u64,
     /// Lists that turned out to be longer or shorter than the site reported.
     pub incomplete: u64,

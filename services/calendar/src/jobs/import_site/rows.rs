@@ -1,4 +1,4 @@
-//! The rows of imported items in this calendar.
+//! Looks up the rows of imported items in this calendar.
 
 use database::Db;
 

@@ -1,4 +1,5 @@
-//! Dates in cells. Spreadsheets save them as displayed, which depends on the language.
+//! Parses dates in spreadsheet cells. Spreadsheets export dates the way they display them, which
+//! depends on the locale.
 
 use std::str::FromStr;
 
@@ -21,15 +22,14 @@ impl FromStr for DateOrder {
     }
 }
 
-/// The longest number that can't be a date without separators (`20270105`) or Unix seconds.
+/// The longest spreadsheet serial date, in digits. Longer numbers are dates without separators
+/// (`20270105`) or Unix seconds.
 const LONGEST_SERIAL: usize = 6;
 
-/// Returns the date in a cell in a form with a single meaning, in which slashes always separate
-/// month, day and year.
+/// Converts the date in a cell to an unambiguous form, in which slashes always separate month, day
+/// and year.
 ///
-/// # Errors
-/// Returns a message if day and month could be swapped, or if the cell only has the number by which
-/// a spreadsheet stores a date.
+/// Returns a message if day and month could be swapped, or if the cell contains a raw serial date.
 pub fn date(name: &str, text: &str, order: Option<DateOrder>) -> Result<String, String> {
     if is_serial(text) {
         return Err(format!(
@@ -60,7 +60,8 @@ pub fn date(name: &str, text: &str, order: Option<DateOrder>) -> Result<String, 
     })
 }
 
-/// Returns whether a cell has the number of a day, perhaps with a fraction for the time.
+/// Returns whether a cell contains a spreadsheet serial date, optionally with a fractional part for
+/// the time of day.
 fn is_serial(text: &str) -> bool {
     let (days, fraction) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

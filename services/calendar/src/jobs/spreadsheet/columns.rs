@@ -1,4 +1,4 @@
-//! Table columns, and the escaping of text that spreadsheets would otherwise evaluate as a formula.
+//! Table columns. Also escapes text that a spreadsheet would otherwise evaluate as a formula.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -9,7 +9,7 @@ pub enum Column {
     /// Like [`Field`](Self::Field), except that an empty cell clears the field instead of leaving
     /// it unchanged.
     Clearing(&'static str),
-    /// Like [`Clearing`](Self::Clearing), except that a cell may contain several values with
+    /// Like [`Clearing`](Self::Clearing), except that a cell can contain several values with
     /// separators between them.
     Several(&'static str),
     /// Yes or no.
@@ -89,7 +89,7 @@ pub fn values(cell: &str) -> Vec<String> {
     trimmed.filter(|value| !value.is_empty()).collect()
 }
 
-/// The prefix of a reference to a venue or organizer by id, which may be followed by the name.
+/// The prefix of a reference to a venue or organizer by id. The name can follow the id.
 pub const ID: &str = "id:";
 
 /// Returns whether `text` needs an apostrophe, either because a spreadsheet might evaluate it or

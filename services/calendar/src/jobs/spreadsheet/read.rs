@@ -45,7 +45,7 @@ fn names() -> String {
 
 pub struct TableRows<R> {
     reader: Reader<Bounded<R>>,
-    /// Number of bytes that the current row may still take.
+    /// Number of bytes left for the current row.
     left: Rc<Cell<u64>>,
     /// Whether the input ended within a quoted cell.
     is_open: Rc<Cell<bool>>,
@@ -58,9 +58,9 @@ pub struct TableRows<R> {
 }
 
 impl<R: BufRead> TableRows<R> {
-    /// Reads the column names. `order` is that of dates with slashes. The delimiter is whichever of semicolon, comma and tab is most
-    /// frequent in the first line. A byte order mark and a first line such as `sep=;` are
-    /// supported.
+    /// Reads the column names. `order` is the order of day and month in dates with slashes. The
+    /// delimiter is whichever of semicolon, comma and tab is most frequent in the first line. A
+    /// byte order mark and a first line such as `sep=;` are supported.
     ///
     /// # Errors
     /// Returns an error if the first line has no columns, or has unknown ones.
@@ -94,8 +94,8 @@ impl<R: BufRead> TableRows<R> {
         Ok(TableRows { reader, left, is_open, columns, order, skipped: skipped + 1, record })
     }
 
-    /// Returns the next row, with the number of its first line and its length in bytes. Returns
-    /// `None` at the end.
+    /// Returns the next row, along with its line number and its length in bytes. A row that spans
+    /// several lines has the number of the first one. Returns `None` at the end.
     ///
     /// # Errors
     /// Returns an error if the input cannot be read, or a row is too long.
@@ -150,7 +150,7 @@ impl<R: BufRead> TableRows<R> {
     }
 }
 
-/// A row: the number of its first line, its content, and its length in bytes.
+/// A row: its line number, its content, and its length in bytes.
 pub type Row = (u64, Result<Params, String>, usize);
 
 fn columns(builder: &ReaderBuilder, header: &[u8]) -> Result<Vec<Column>, TableError> {
@@ -240,8 +240,9 @@ fn value(column: Column, text: &str, order: Option<DateOrder>) -> Result<Option<
     })
 }
 
-/// Decodes a recurrence. A rule alone keeps the excluded and added dates of its series, so it becomes
-/// an object. Several lines describe the whole recurrence.
+/// Decodes a recurrence. If the cell contains only a rule, converts it to an object, so that the
+/// series keeps its excluded and added dates. A cell with several lines describes the whole
+/// recurrence.
 fn recurrence(text: &str) -> Value {
     let (name, rule) = text.split_once(':').unwrap_or(("RRULE", text));
     match name.trim().eq_ignore_ascii_case("RRULE") && !text.contains('\n') {
@@ -271,13 +272,13 @@ struct Bounded<R> {
     is_open: Rc<Cell<bool>>,
 }
 
-/// The position within a cell.
+/// The current position relative to a cell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Start,
     Plain,
     Quoted,
-    /// After a quote within a quoted cell. The quote either closes the cell or is the first of an
+    /// After a quote in a quoted cell. The quote either closes the cell or is the first one of an
     /// escaped pair.
     Quote,
 }

@@ -31,7 +31,7 @@ use crate::wire::{dates, recurrence};
 /// Number of events to read per query.
 const ROWS: i64 = 50;
 
-/// Number of events of a series to read per query.
+/// Number of a series' events to read per query.
 const AT_ONCE: usize = 50;
 
 /// The outcome of writing a table.
@@ -40,10 +40,10 @@ pub struct WrittenTable {
     pub events: u64,
     /// Number of password-protected events, which the table doesn't include.
     pub left_out: u64,
-    /// Number of series whose first events were moved. Loading the table turns these into separate
-    /// events.
+    /// Number of series whose first events in the table were moved. Loading the table turns these
+    /// events into separate ones.
     pub begin_moved: u64,
-    /// Number of series that lost their rule because all of their events were moved.
+    /// Number of series that lost their rule, because all of their events were moved.
     pub without_rule: u64,
 }
 
@@ -65,8 +65,8 @@ impl fmt::Display for WrittenTable {
     }
 }
 
-/// Writes all events in order of id, except those in the trash or with a password. They are read
-/// from a single snapshot of the database.
+/// Writes all events ordered by id, except for events that are in the trash or have a password.
+/// They are read from a single database snapshot.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written, or the database fails.
@@ -89,7 +89,7 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
             let statuses = event_statuses::of_events(db, &ids)?;
             let series = series::of_events(db, &ids)?;
             for event in events::by_ids(db, &ids)? {
-                // The table has no passwords, so loading it would make the event public.
+                // The table doesn't contain passwords, so loading it would make the event public.
                 if event.password.is_some() {
                     written.left_out += 1;
                     continue;
@@ -112,9 +112,9 @@ pub fn export_table(state: &State, out: &mut dyn Write) -> anyhow::Result<Writte
     Ok(written)
 }
 
-/// Returns the recurrence from this event onwards if this event's row is to contain it, or an empty
-/// string otherwise. Loading that row creates the events that follow. `carriers` maps series to the
-/// events whose rows contain their recurrence.
+/// Returns the series' recurrence from this event onwards if it belongs in this event's row, or an
+/// empty string otherwise. Loading that row creates the events that follow. `carriers` maps each
+/// series to the event whose row contains the recurrence.
 fn recurrence_of(
     db: &mut Db,
     one: &InSeries,
@@ -138,8 +138,8 @@ fn recurrence_of(
     Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
-/// Returns the event whose row contains the series' recurrence, i.e. the first one in the table
-/// that takes place as scheduled, and whether it is the series' first event in the table.
+/// Returns the event whose row contains the series' recurrence, and whether it is the series' first
+/// event in the table. This is the first event in the table that takes place as scheduled.
 fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
     let members = series_events::members(db, series.id)?;
     let mut is_first = true;
@@ -205,14 +205,14 @@ fn field(name: &str, event: &Event, status: &EventStatus) -> String {
     }
 }
 
-/// Returns whether the syntax of cells allows `name` without an id or slug.
+/// Returns whether the cell syntax allows `name` without an id or slug.
 fn is_plain(name: &str) -> bool {
     name.trim() == name && !name.starts_with(ID) && !name.is_empty()
 }
 
 /// Returns a cell with venues or organizers. If the name alone would refer to a different row, the
-/// id precedes it. In a calendar where that id has a different name, loading the row is then an
-/// error.
+/// id is written before it. Loading the row then fails in a calendar where a different name has
+/// that id.
 fn linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<String, DatabaseError> {
     let mut labels = Vec::new();
     for id in ids {
@@ -237,8 +237,8 @@ fn named(db: &mut Db, taxonomy: Taxonomy, ids: &[i64]) -> Result<String, Databas
             Some(other) => Some(other.id),
             None => terms::named(db, taxonomy, &term.name, None, 0)?,
         };
-        // A name made of digits could be mistaken for an id, and loading strips HTML tags from
-        // names.
+        // A name that consists of digits could be mistaken for an id, and loading strips HTML tags
+        // from names.
         let is_number = term.name.bytes().all(|byte| byte.is_ascii_digit());
         let is_same = is_plain(&term.name) && plain_name(&term.name) == term.name;
         let is_unique = is_same && found == Some(*id) && !is_number;

@@ -16,7 +16,7 @@ use crate::wire::params::Params;
 use crate::wire::subscription::SubscriptionJson;
 use crate::wire::subscription_input::release;
 
-/// Runs a write transaction. Its errors use the field names of the API.
+/// Runs a write transaction. Its error messages use the API's field names.
 fn write<T>(
     state: &State,
     work: impl FnOnce(&mut Db, i64) -> Result<T, Error>,
@@ -95,8 +95,8 @@ pub fn step_subscription(state: &State, id: i64, step: Step) -> anyhow::Result<S
     })
 }
 
-/// Releases an event that a user has changed, some of its fields, or a series that was ended by
-/// users. The fields are the same as in the API.
+/// Releases an event that a user has changed, some of its fields, or a series that users ended. The
+/// fields are the same as in the API.
 ///
 /// # Errors
 /// Returns an error if the event is not part of the subscription, a field is invalid, or the

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Seconds until the first warning that the database is busy, and between warnings. Writing a long
-/// series can take many seconds.
+/// Number of seconds until the first warning that the database is busy, and between warnings.
+/// Writing a long series can take many seconds.
 const WARN_AFTER: i64 = 60;
 
 /// Tracks how long the database has been too busy to look up subscriptions. Shared by all workers.
 #[derive(Debug, Default)]
 pub struct Outage {
-    /// When the outage began or was last warned about, in Unix seconds. 0 if there is none.
+    /// When the outage began or was last warned about, in Unix seconds. 0 if there isn't an outage.
     since: AtomicI64,
 }
 

@@ -1,15 +1,15 @@
-//! Messages about the file of a run.
+//! Messages about a run's file.
 
 use crate::model::event::Event;
 use crate::model::subscription::RunMessage;
 use crate::wire::dates::written;
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// The message if the file of a `webcal` URL was fetched over http.
+/// The message if a `webcal` URL's file was fetched over http.
 const UNENCRYPTED: &str = "the host does not answer over https with a valid certificate, so the file \
     was read over http";
 
-/// Describes a run: the first problem of the import, the number of events that were kept because a
+/// Describes a run: the first problem in the import, the number of events that were kept because a
 /// user had changed them, and whether a `webcal` URL was fetched without encryption.
 pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     let first = report.errors.first().or(report.warnings.first());
@@ -26,8 +26,8 @@ pub fn remarks(report: &ImportJson, kept: u64, is_unencrypted: bool) -> String {
     problem.into_iter().chain(kept).chain(plain).collect::<Vec<_>>().join("; ")
 }
 
-/// Returns the messages of a run: those about entries of the file, errors first, followed by those
-/// about events that are kept although they are missing from the file.
+/// Returns a run's messages: first the messages about entries in the file, starting with errors,
+/// and then the messages about events that were kept although they are missing from the file.
 pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage> {
     let all = report.errors.iter().chain(&report.warnings).chain(kept);
     let message = |one: &ImportErrorJson| RunMessage {
@@ -38,7 +38,7 @@ pub fn messages(report: &ImportJson, kept: &[ImportErrorJson]) -> Vec<RunMessage
     all.map(message).collect()
 }
 
-/// Returns the message about an event that is kept although it is missing from the file.
+/// Returns the message about an event that was kept although it is missing from the file.
 pub fn kept(event: Event) -> ImportErrorJson {
     let (id, start) = (event.id, written(event.schedule.start_local));
     let message = format!(

@@ -1,9 +1,9 @@
 //! Runs subscriptions. Each run fetches the file, checks and imports it, and trashes events that
 //! are missing from it.
 //!
-//! A run holds a lease, which each of its transactions renews. If the process dies, another one can
-//! restart the run once the lease has expired. Events are identified by UID, so none of them is
-//! written twice.
+//! A run holds a lease, which each of its transactions renews. If the process dies, another process
+//! can restart the run once the lease has expired. Events are identified by UID, so this doesn't
+//! write any event twice.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -30,15 +30,15 @@ use crate::store::subscriptions::{Finish, Lease};
 use crate::store::{events, sql, subscribed_events, subscriptions};
 use crate::wire::import::{ImportErrorJson, ImportJson};
 
-/// Lease duration in seconds. If a run does not renew its lease in time, another process may
-/// restart the run.
+/// Lease duration in seconds. If a run doesn't renew its lease in time, another process can restart
+/// the run.
 pub const LEASE: i64 = 120;
 
 /// Number of events to trash per transaction.
 const BATCH: usize = 50;
 
 /// How long to use the validators of an imported file, in seconds. After that, the file is read
-/// again even if it hasn't changed, because its series have new occurrences.
+/// again even if it hasn't changed, because its series might have new occurrences.
 const FRESH: i64 = 86_400;
 
 /// Maximum time to retry a transaction while the database is busy or unreachable.
@@ -78,7 +78,7 @@ pub async fn measure_subscriptions(state: &State) {
 }
 
 /// Runs a leased subscription and records the outcome. Returns `None` if the run only removed the
-/// subscription, lost its lease, or failed to record the outcome.
+/// subscription, if it lost its lease, or if it failed to record the outcome.
 pub async fn run(
     state: &State,
     fetcher: &CalendarFetcher,
@@ -149,8 +149,8 @@ fn stopped(now: i64, subscription: &Subscription, message: String) -> Finish {
     Finish { run, next_utc, failures, ..Finish::default() }
 }
 
-/// Returns the outcome of a run in which too many of the known future events are missing from the
-/// file.
+/// Returns the outcome of a run that stopped because too many of the known future events are
+/// missing from the file.
 fn stopped_by_loss(
     now: i64,
     subscription: &Subscription,
@@ -255,8 +255,8 @@ async fn attempt(
     Ok(Finish { run, next_utc: now + interval, url, imported, ..Finish::default() })
 }
 
-/// Returns whether an editor has accepted that these events are missing from the file. Events added
-/// to series since then are ignored.
+/// Returns whether an editor has accepted that these events are missing from the file. Events that
+/// have been added to series since then are ignored.
 fn is_accepted(subscription: &Subscription, content: &FileContent, known: &[FutureEvent]) -> bool {
     let counted = known.iter().filter(|event| event.id <= subscription.counted_event);
     let lost = i64::try_from(content.loss(counted).lost).unwrap_or(i64::MAX);
@@ -321,8 +321,8 @@ async fn import(
     Ok((import.into_report(), progress))
 }
 
-/// Writes prepared entries. Returns whether there are more of them. Each retry starts the batch
-/// from the beginning.
+/// Writes prepared entries. Returns whether there are more. Each retry starts the batch from the
+/// beginning.
 async fn write_batch(
     state: &State,
     lease: &Lease,

@@ -26,7 +26,7 @@ const WORKERS: usize = 4;
 pub async fn run_subscriptions_forever(state: State) {
     let Some(fetcher) = &state.calendar_fetcher else { return };
     let outage = Outage::default();
-    // With several workers, a long run does not delay other subscriptions.
+    // With several workers, a long run doesn't delay other subscriptions.
     join_all((0..WORKERS).map(|_| work_forever(&state, fetcher, &outage))).await;
 }
 
@@ -55,12 +55,12 @@ async fn work(state: &State, fetcher: &CalendarFetcher, outage: &Outage) -> usiz
     runs
 }
 
-/// Runs a subscription on behalf of a command, whether or not it is due. Returns `None` if an
-/// editor changed or removed it in the meantime.
+/// Runs a subscription for a command, whether or not it is due. Returns `None` if an editor changed
+/// or removed it in the meantime.
 ///
 /// # Errors
-/// The subscription does not exist, is paused or stopped, or is already running, or the database
-/// failed.
+/// Returns an error if the subscription does not exist, is paused or stopped, or is already
+/// running, or if the database fails.
 pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     let fetcher = state.calendar_fetcher.as_ref().context("files cannot be fetched")?;
     let now = state.clock.unix();
@@ -86,8 +86,8 @@ pub fn run_subscription(state: &State, id: i64) -> anyhow::Result<Option<Run>> {
     Ok(runtime.block_on(run(state, fetcher, subscription, lease)))
 }
 
-/// Returns the duration of a new lease in seconds. It allows for fetching the file and for the same
-/// amount of time to read it, because the first transaction comes after both.
+/// Returns the duration of a new lease in seconds. This includes the time to fetch the file and the
+/// same amount of time to read it, because the first transaction only starts after both.
 fn lease_of(fetcher: &CalendarFetcher) -> i64 {
     2 * i64::try_from(fetcher.timeout().as_secs()).unwrap_or(0) + LEASE
 }
@@ -102,8 +102,8 @@ async fn claim(
     let now = state.clock.unix();
     let until = now + lease_of(fetcher);
     let claim = move |db: &mut Db| -> Result<_, DatabaseError> {
-        // While an export is being loaded, row counts must not change, as they are compared at the
-        // end.
+        // While an export is being loaded, row counts must not change, because they are compared at
+        // the end.
         match transfer::unfinished(db)? {
             Some(_) => Ok(None),
             None => subscriptions::claim_due(db, now, until),

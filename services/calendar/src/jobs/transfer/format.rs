@@ -190,7 +190,7 @@ impl<R: BufRead> ExportReader<R> {
             Line::Head(_) => ensure!(number == 1, "line {number}: is a second header"),
             Line::Media(_) => self.tally.add_file(),
             Line::Row(row) => {
-                // A malicious export could contain the path of some other file here, which would
+                // A malicious export could contain the path of a different file here, which would
                 // later be read or deleted.
                 ensure!(
                     row.file().is_none_or(media::is_file_name),

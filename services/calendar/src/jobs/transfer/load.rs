@@ -1,7 +1,8 @@
 //! Loads an export into an empty database.
 //!
-//! Each transaction records the last line it loaded, so that a killed load can resume from there.
-//! At the end, the row counts in the database are compared with those in the export.
+//! Each transaction records the last line that it loaded, so that a load can resume from there
+//! after it is killed. At the end, the row counts in the database are compared with the counts in
+//! the export.
 
 use std::io::BufRead;
 
@@ -71,8 +72,8 @@ pub fn load_export(state: &State, input: impl BufRead, now: i64) -> anyhow::Resu
     load_with(state, input, None, now)
 }
 
-/// Like [`load_export`], for input that isn't piped from another program. Its lines are available
-/// immediately, so transactions can be long.
+/// Like [`load_export`], but for input that isn't piped from another program. All lines are
+/// available immediately, so transactions can be long.
 ///
 /// # Errors
 /// Same as [`load_export`].
@@ -86,7 +87,7 @@ pub fn load_export_file(
     load_with(state, input, bulk, now)
 }
 
-/// Fails if servers aren't locked out. There is no such lock on PostgreSQL.
+/// Fails unless servers are locked out. On PostgreSQL, such a lock doesn't exist.
 fn require_no_server(state: &State, has_lock: bool) -> anyhow::Result<()> {
     ensure!(
         has_lock || state.pools.backend() == Backend::Postgres,
@@ -204,7 +205,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    /// Loads many batches per transaction. If reading fails, the lines read until then are kept.
+    /// Loads many batches per transaction. If reading fails, the lines read before that are kept.
     fn run_in_bulk(
         &mut self,
         reader: &mut ExportReader<impl BufRead>,
@@ -287,7 +288,7 @@ fn insert(db: &mut Db, (id, before): (&str, i64), batch: &Batch) -> Result<bool,
             transfer::note_line(db, batch.last)?;
             Ok(true)
         }
-        // An earlier attempt may have committed without reporting success.
+        // An earlier attempt might have committed without reporting success.
         Some(found) => Ok(found.export_id == id && found.line == batch.last),
         None => Ok(false),
     }
@@ -313,7 +314,7 @@ fn finish(
         sql::one_writer(db)?;
         match transfer::unfinished(db)? {
             Some(found) if found.export_id == head.id => {}
-            // An earlier attempt may have committed without reporting success.
+            // An earlier attempt might have committed without reporting success.
             None if attempts > 1 => return Ok::<_, Error>(Finish::Done),
             _ => return Ok(Finish::Gone),
         }

@@ -5,7 +5,7 @@ use database::Pools;
 
 use crate::store::transfer;
 
-/// Fails if an export has only been partially loaded, since the database would look complete.
+/// Fails if an export has only been partially loaded, because the database would look complete.
 ///
 /// # Errors
 /// Returns an error if a load has not finished, or the database fails.
