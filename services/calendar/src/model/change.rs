@@ -129,7 +129,7 @@ pub struct EventChange {
     pub external_id: Option<String>,
     /// The first event in the series. Can't be set over HTTP.
     pub parent: Option<i64>,
-    /// The slug of an occurrence. Can't be set over HTTP.
+    /// An occurrence's slug. Can't be set over HTTP.
     pub date_slug: Option<String>,
     /// Fields that a new occurrence inherits from its series. Can't be set over HTTP.
     pub taken: Option<Box<TakenFields>>,

@@ -5,7 +5,7 @@ use super::list::Scope;
 /// Selects the changes to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
-    /// Limits the list to events that the caller may see.
+    /// Limits the list to events that the caller can see.
     pub scope: Scope,
     /// Only changes at or after this time, in Unix seconds.
     pub since: i64,
@@ -13,7 +13,7 @@ pub struct ChangeFilter {
     pub behind: i64,
 }
 
-/// The most recent change of an event.
+/// An event's most recent change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Event id.

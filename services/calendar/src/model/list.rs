@@ -143,7 +143,7 @@ impl Scope {
     }
 }
 
-/// Sort order of an event list.
+/// Event list sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
     /// By start, publication date and id.
@@ -170,7 +170,7 @@ pub enum Geo {
     },
 }
 
-/// Filters and sort order of an event list. Filters that are `None` don't apply.
+/// Event list filters and sort order. Filters that are `None` don't apply.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
     /// The statuses that the caller can see.
@@ -200,7 +200,7 @@ pub struct EventFilter {
     pub collapsed_at: Option<i64>,
     /// Only events at these locations.
     pub geo: Option<Geo>,
-    /// The venues that a location filter may use.
+    /// The venues that a location filter can use.
     pub venue_scope: Scope,
     /// Whether the filter can't match anything, e.g. because of `ticketed=true`.
     pub matches_nothing: bool,
@@ -306,7 +306,7 @@ pub enum TermOrder {
     Given,
 }
 
-/// Filters and sort order of a term list.
+/// Term list filters and sort order.
 #[derive(Clone, Debug)]
 pub struct TermFilter {
     /// Only terms that contain this string.

@@ -5,7 +5,7 @@ use jiff::civil::{Date, ISOWeekDate, Weekday};
 
 use super::language::Language;
 
-/// The years in which events can take place.
+/// The supported years for events.
 const YEARS: std::ops::RangeInclusive<i16> = 1..=9998;
 
 /// A day, or a week given by its first day.

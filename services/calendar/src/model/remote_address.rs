@@ -21,7 +21,7 @@ pub fn webcal_urls(url: &str) -> Option<[String; 2]> {
     Some(["https://", "http://"].map(|scheme| format!("{scheme}{rest}")))
 }
 
-/// Returns the URLs that may lead to the same file as this one, including itself.
+/// Returns the URLs that are likely to lead to the same file as this one, including itself.
 pub fn similar_urls(url: &str) -> Vec<String> {
     let (_, rest) = url.split_once("://").unwrap_or_default();
     let others = webcal_urls(url).map_or_else(|| vec![format!("{WEBCAL}{rest}")], Vec::from);

@@ -39,7 +39,7 @@ impl Role {
     }
 }
 
-/// A user, who may own keys.
+/// A user. Users can own API keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     /// The id, unique among users.
@@ -88,17 +88,17 @@ pub fn may(user: &User, action: Action) -> bool {
     user.role >= action.least()
 }
 
-/// Returns whether the user's event writes may create terms.
+/// Returns whether the user's event writes are allowed to create terms.
 pub fn may_make_terms(user: &User) -> bool {
     user.role >= Role::Author
 }
 
-/// Returns whether the user may set an image by URL.
+/// Returns whether the user is allowed to set an image by URL.
 pub fn may_use_images(user: &User) -> bool {
     user.role >= Role::Author
 }
 
-/// Returns whether the user may assign a resource to this author.
+/// Returns whether the user is allowed to assign a resource to this author.
 pub fn may_set_author(user: &User, author: i64) -> bool {
     user.role >= Role::Editor || user.id == author
 }
@@ -113,7 +113,7 @@ pub fn sees_own(actor: &Actor) -> Option<i64> {
     actor.as_ref().filter(|user| user.role >= Role::Contributor).map(|user| user.id)
 }
 
-/// Returns whether the caller may read a resource with this status.
+/// Returns whether the caller is allowed to read a resource with this status.
 pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     match status.stage() {
         Stage::Publish => true,
@@ -122,8 +122,8 @@ pub fn may_read(actor: &Actor, status: &Status, author: i64) -> bool {
     }
 }
 
-/// Returns whether the user may change or delete a resource. `previous` is the status before it was
-/// trashed.
+/// Returns whether the user is allowed to change or delete a resource. `previous` is the status
+/// before it was trashed.
 pub fn may_edit(user: &User, status: &Status, previous: Option<&Status>, author: i64) -> bool {
     let standing = if status.is_trashed() { previous.unwrap_or(status) } else { status };
     match user.role {

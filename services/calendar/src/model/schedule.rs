@@ -120,8 +120,8 @@ impl ScheduleChange {
 impl Schedule {
     /// Creates a schedule. If the end is before the start, it is set to the start.
     ///
-    /// Rejects times whose UTC offset exceeds the maximum, as in the local mean time of some
-    /// places. List windows rely on this limit when they compare local starts.
+    /// Rejects times whose UTC offset exceeds the maximum, which occurs in some places' local mean
+    /// time. List windows rely on this limit when they compare local starts.
     pub fn new(
         zone: Zone,
         all_day: bool,
@@ -146,7 +146,8 @@ impl Schedule {
         }
         let mut start_wall = zone.wall(start);
         if all_day {
-            // The clocks may skip midnight, but the day is stored in the same form as all others.
+            // Clock changes can skip midnight, but the day is stored in the same form as all
+            // others.
             start_wall = start_wall.date().to_datetime(Time::midnight());
         }
         Ok(Schedule {

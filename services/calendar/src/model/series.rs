@@ -27,7 +27,7 @@ impl SeriesLimits {
 /// When a series takes place: its start, length, rule and listed dates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The zone in which the series recurs. UTC for an all-day series.
+    /// The series' time zone. UTC for an all-day series.
     pub zone: Zone,
     /// Whether the occurrences are all-day events.
     pub all_day: bool,
@@ -96,7 +96,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Parses the scope of a request. Returns `None` if it is unknown.
+    /// Parses a request's scope. Returns `None` if it is unknown.
     pub fn named(word: &str) -> Option<Reach> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "this" => Reach::This,
@@ -136,7 +136,7 @@ pub enum RuleEnd {
 /// A date in a recurrence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ListedDate {
-    /// A day, at the time of the series.
+    /// A day, at the series' time of day.
     Day(Date),
     /// A local time.
     Wall(DateTime),
@@ -169,7 +169,7 @@ impl Plan {
         }
     }
 
-    /// Converts a moment to local time. Returns the time of the series even if the clocks skip it.
+    /// Converts a moment to local time. Returns the series' time of day even if the clocks skip it.
     pub fn planned_wall(&self, moment: i64) -> DateTime {
         let wall = self.wall(moment);
         let planned = wall.date().to_datetime(self.start().time());

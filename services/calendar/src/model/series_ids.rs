@@ -50,7 +50,7 @@ pub fn plain_uid(event: i64, host: &str) -> String {
     format!("{event}@{host}")
 }
 
-/// Returns the UID of an event in files that don't contain its series.
+/// Returns an event's UID in files that don't contain its series.
 pub fn single_uid(calendar: &str, event: i64) -> String {
     format!("event-{event}@{calendar}")
 }

@@ -5,7 +5,7 @@ use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed}
 /// Maximum length of a slug in bytes.
 pub const MAX_BYTES: usize = 200;
 
-/// Separates the name of a series from the date of an occurrence. Never appears elsewhere in slugs.
+/// Separates a series name from an occurrence date. Never appears elsewhere in slugs.
 pub const SEPARATOR: &str = "--";
 
 /// Maximum length of a series name in slugs, in bytes. Leaves room for a date, a number and the
@@ -45,7 +45,7 @@ pub fn slugify_dated(text: &str) -> String {
     }
 }
 
-/// Splits an occurrence's slug into the name of the series and the date, such as `2027-03-09`,
+/// Splits an occurrence's slug into the series name and the date, such as `2027-03-09`,
 /// `2027-03-09-1830` or `2027-03-09-2`. Returns `None` for other slugs.
 pub fn dated(slug: &str) -> Option<(&str, &str)> {
     let (name, date) = slug.rsplit_once(SEPARATOR)?;
@@ -191,7 +191,7 @@ fn cut(slug: &str, most: usize) -> &str {
     slug[..end].trim_end_matches('-')
 }
 
-/// Appends the trash suffix. The result may exceed the maximum length of a slug.
+/// Appends the trash suffix. The result can exceed the maximum length of a slug.
 pub fn with_suffix(base: &str, suffix: &str) -> String {
     format!("{base}{suffix}")
 }
@@ -204,7 +204,7 @@ pub fn below(base: &str, parent: &str) -> String {
 /// Returns a free slug: either `base` itself, or `base` followed by `-2`, `-3` and so on.
 ///
 /// The number is found by doubling and bisection. For a title that has been used a thousand times,
-/// this takes about twenty lookups. After deletions, it may not be the lowest free number.
+/// this takes about twenty lookups. After deletions, it might not be the lowest free number.
 pub fn free<E>(base: &str, mut taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {
     if !taken(base)? {
         return Ok(base.to_owned());

@@ -40,7 +40,7 @@ impl Status {
         free.then(|| Status(text.to_owned()))
     }
 
-    /// Returns the known status that a custom one was probably meant to be, if any. The two may
+    /// Returns the known status that a custom one was probably meant to be, if any. The two can
     /// only differ in case or inflection.
     pub fn near_miss(&self) -> Option<&'static str> {
         const FORMS: [(&str, &[&str]); 6] = [

@@ -25,7 +25,7 @@ pub const USUAL_INTERVAL: i64 = 60;
 /// Maximum delay after failures in seconds, unless the interval is longer.
 const LONGEST_BACKOFF: i64 = DAY;
 
-/// Maximum delay in seconds that a server may request.
+/// Maximum delay in seconds that a server can request.
 const LONGEST_PAUSE: i64 = 7 * DAY;
 
 /// User edits that the next run may overwrite.

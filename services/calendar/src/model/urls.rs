@@ -74,7 +74,7 @@ impl Urls {
         format!("{}/events/month/{month}/{}", self.base, self.page_query())
     }
 
-    /// Returns the URL of an event's page. For occurrences, the date is a separate path segment.
+    /// Returns the URL of an event page. For occurrences, the date is a separate path segment.
     pub fn event_page(&self, slug: &str) -> String {
         let query = self.page_query();
         match slug.rsplit_once(SEPARATOR) {
@@ -88,7 +88,7 @@ impl Urls {
         format!("{}/{}/{slug}/{}", self.base, kind.word(), self.page_query())
     }
 
-    /// Returns the URL of a term's page. `path` contains the slugs from the top level down to the
+    /// Returns the URL of a term page. `path` contains the slugs from the top level down to the
     /// term.
     pub fn term_page(&self, taxonomy: Taxonomy, path: &[&str]) -> String {
         let (base, query) = (&self.base, self.page_query());
@@ -117,7 +117,7 @@ impl Urls {
         rest.split_once('/')?.0.parse().ok()
     }
 
-    /// Returns the host of the site.
+    /// Returns the site's host.
     pub fn host(&self) -> &str {
         self.base.split_once("://").map_or(self.base.as_str(), |(_, host)| host)
     }

@@ -1,4 +1,4 @@
-//! The time window of an event list. Converts six date parameters to inclusive bounds.
+//! The time window for an event list. Converts six date parameters to inclusive bounds.
 //!
 //! Days and local times are compared with the event's local time, and instants with its time in
 //! UTC.
@@ -73,7 +73,7 @@ impl Limits {
     }
 }
 
-/// The date bounds of a list request. Events must satisfy both kinds.
+/// A list request's date bounds. Events must satisfy both kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Bounds on local times, as if they were UTC.
@@ -95,7 +95,7 @@ impl Window {
     }
 }
 
-/// The date parameters of a request.
+/// A request's date parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Lower bound for the start or, with `overlaps`, for the end.

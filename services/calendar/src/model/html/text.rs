@@ -80,8 +80,8 @@ pub fn strip_tags(text: &str) -> String {
     out
 }
 
-/// Removes tags from a plain text field such as an address, including those that only appear once
-/// other tags have been removed.
+/// Removes tags from a plain text field such as an address. This includes tags that only appear
+/// once other tags have been removed.
 pub fn without_tags(text: &str) -> String {
     let mut text = text.to_owned();
     while text.contains('<') {

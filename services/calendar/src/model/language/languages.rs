@@ -200,7 +200,7 @@ mod tests {
         for range in [format!("{longest}x"), format!("de{}", "-".repeat(48_000))] {
             assert_eq!(Language::lookup(&range, &offered), None);
         }
-        // Subtags may be empty.
+        // Subtags can be empty.
         assert_eq!(
             Language::lookup(&format!("de{}", "-".repeat(33)), &offered),
             Some(Language::De)

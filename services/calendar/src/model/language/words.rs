@@ -134,7 +134,7 @@ pub struct Words {
     pub empty_list: &'static str,
     /// Text of an empty list.
     pub will_appear: &'static str,
-    /// Text of an empty short list.
+    /// Text for an empty short list.
     pub empty_for_now: &'static str,
     /// Link to the list.
     pub all_upcoming: &'static str,
@@ -158,7 +158,7 @@ pub struct Words {
     pub free: &'static str,
     /// Marks password-protected events in lists.
     pub protected: &'static str,
-    /// Label for links to other pages of a list.
+    /// Label for links to a list's other pages.
     pub pages: &'static str,
     /// Link to the previous page of a list.
     pub earlier: &'static str,
@@ -238,7 +238,7 @@ pub struct Words {
     pub no_details: &'static str,
     /// Heading for tags.
     pub tags: &'static str,
-    /// Name of an event's list of details.
+    /// Name of an event's detail list.
     pub details: &'static str,
     /// Label for date and time.
     pub when: &'static str,
@@ -287,7 +287,7 @@ pub struct Words {
     /// A weekday of a month, such as `the second Tuesday`, combined with the month. The arguments
     /// are the weekday, the month's number, and its name within a date.
     pub in_month: fn(&str, i8, &str) -> String,
-    /// The frequency, combined with the only months in which it applies, as a list of names.
+    /// The frequency, combined with a list of the only months to which it applies.
     pub in_months: fn(&str, &str) -> String,
     /// The frequency, combined with the total number of occurrences.
     pub times_in_total: fn(&str, Count) -> String,
@@ -325,11 +325,11 @@ pub struct Words {
     pub subscriptions_text: &'static str,
     /// Shown if there are no subscriptions.
     pub no_subscriptions: &'static str,
-    /// Label for the state of a subscription.
+    /// Label for a subscription's state.
     pub state: &'static str,
     /// Label for a subscription's next run and its interval.
     pub next_run: &'static str,
-    /// Label for the last run of a subscription.
+    /// Label for a subscription's last run.
     pub last_run: &'static str,
     /// State of a subscription that runs when it is due.
     pub active: &'static str,
@@ -402,7 +402,7 @@ pub struct Words {
     pub no_such_category: &'static str,
     /// The tag doesn't exist.
     pub no_such_tag: &'static str,
-    /// The day is outside the years in which events can take place.
+    /// The day is outside the supported years.
     pub no_such_day: &'static str,
     /// The day is invalid.
     pub invalid_day: &'static str,

@@ -33,13 +33,12 @@ pub struct Wanted {
     pub first: usize,
     /// Minimum number of occurrences right before `near`.
     pub latest: usize,
-    /// The expansion may stop after this number of occurrences from `near` onwards.
+    /// The expansion can stop after this number of occurrences from `near` onwards.
     pub most: usize,
 }
 
 impl Rule {
-    /// Returns the occurrences of an event from `start` up to `until`. The start always comes
-    /// first.
+    /// Returns an event's occurrences from `start` up to `until`. The start always comes first.
     ///
     /// # Errors
     /// Returns [`Abandoned`] if this would cover too many centuries, or if there are no matches for
@@ -56,7 +55,7 @@ impl Rule {
     /// Occurrences between the first and the latest ones are skipped, so old rules are as cheap as
     /// recent ones. The exception is a rule with COUNT whose periods differ in their number of
     /// occurrences, because they all have to be counted. If a rule has very few matches over
-    /// centuries, occurrences far from `near` may be missing.
+    /// centuries, occurrences far from `near` might be missing.
     ///
     /// # Errors
     /// Returns [`Abandoned`] if there are no matches other than the start for half a century, or
@@ -79,7 +78,7 @@ impl Rule {
     }
 }
 
-/// Iterates over the periods of a rule.
+/// Iterates over a rule's periods.
 struct Walk<'r> {
     rule: &'r Rule,
     start: DateTime,

@@ -24,7 +24,7 @@ pub struct Rule {
     pub(super) by_second: Vec<i8>,
 }
 
-/// Maximum number of times of day that a rule may list.
+/// Maximum number of times of day that a rule can list.
 const MAX_TIMES: usize = 1440;
 
 /// How often a rule repeats.
@@ -152,7 +152,7 @@ impl Rule {
         self.by_day.iter().map(day).collect()
     }
 
-    /// Returns whether the rule lists days, in which case it may not match a different start day.
+    /// Returns whether the rule lists days, in which case it might not match a different start day.
     pub fn names_days(&self) -> bool {
         !self.by_month.is_empty()
             || !self.by_month_day.is_empty()
@@ -174,7 +174,7 @@ impl Rule {
         matches!(self.frequency, Frequency::Monthly | Frequency::Yearly) && !self.names_days()
     }
 
-    /// Returns whether the rule lists times of day, in which case it may not match a different
+    /// Returns whether the rule lists times of day, in which case it might not match a different
     /// time.
     pub fn names_times(&self) -> bool {
         [&self.by_hour, &self.by_minute, &self.by_second].iter().any(|all| !all.is_empty())

@@ -119,7 +119,7 @@ impl Spoken<'_> {
         if days.is_empty() || days.len() > MOST_DAYS {
             return None;
         }
-        // List those counted from the end last.
+        // List days counted from the end of the month last.
         days.sort_by_key(|(nth, _)| nth.is_negative());
         let day = |(nth, weekday): &(i8, Weekday)| {
             let name = self.language.weekday(*weekday);

@@ -5,7 +5,7 @@ use jiff::{Span, Timestamp};
 
 use crate::model::zone::Zone;
 
-/// The last year in which events can take place.
+/// The last supported year for events.
 const LAST_YEAR: i16 = 9998;
 
 /// The first second of the year 9999 in UTC, and the first second after that year.
@@ -184,7 +184,7 @@ impl When {
     }
 }
 
-/// Rejects years in which events can't take place. The limits leave room for zone arithmetic at
+/// Rejects years that aren't supported for events. The limits leave room for zone arithmetic at
 /// both ends.
 fn in_range(point: PointInTime) -> Result<PointInTime, NotADate> {
     let year = match point {

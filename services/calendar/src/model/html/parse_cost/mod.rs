@@ -111,7 +111,7 @@ fn scan(text: &str, is_enough: impl Fn(&Open) -> bool) -> Open {
             }
             Some(c) if c.is_ascii_alphabetic() => {
                 let Some(tag) = Tag::read(body) else { return open };
-                // Each attribute is compared with those before it.
+                // Each attribute is compared with the ones before it.
                 open.steps += tag.attributes * tag.attributes / 2;
                 let name = tag.name.to_ascii_lowercase();
                 rest = tag.after;
@@ -293,16 +293,16 @@ struct Open {
     formatting: usize,
     /// Formatting elements that stay in effect after their block has ended.
     lost: Vec<Element>,
-    /// Formatting elements, and elements of any kind, that may still be open from before a wall.
+    /// Formatting elements, and elements of any kind, that might still be open from before a wall.
     forever: usize,
     unknown: usize,
     /// Elements moved out of a table and placed before it.
     moved: usize,
-    /// Elements that a parser may have created in addition to those in the text.
+    /// Elements that a parser might have created in addition to those in the text.
     repeated: usize,
-    /// Number of elements that a parser may have visited.
+    /// Number of elements that a parser might have visited.
     steps: usize,
-    /// Whether parsers may disagree about the tags that follow.
+    /// Whether parsers might disagree about the tags that follow.
     is_ambiguous: bool,
 }
 

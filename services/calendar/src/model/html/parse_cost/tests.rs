@@ -28,7 +28,7 @@ fn multiplying_markup_is_too_costly() {
         format!("<table>{}", many(5000, "x<tr>")),
         // Each attribute is compared with all the previous ones.
         format!("<p {}>", many(5000, "a# ")),
-        // Tags that seem to be hidden by a quote, whose own tag is inside a comment or raw text.
+        // A quote seems to hide the tags, but its own tag is inside a comment or raw text.
         format!("<!-- <b a=\" -->{open}{blocks}<!-- \"> -->"),
         format!("<!-- <b a=\" --><p {}><!-- \"> -->", many(5000, "a# ")),
         format!("</ <b a=\">{open}{blocks}<p title=\">"),

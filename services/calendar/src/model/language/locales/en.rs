@@ -1,4 +1,4 @@
-//! English formats, written by hand because those in the CLDR follow American conventions.
+//! English formats, written by hand because the CLDR formats follow American conventions.
 
 use jiff::civil::Weekday;
 
