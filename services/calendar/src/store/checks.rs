@@ -87,7 +87,7 @@ pub fn wrong_counts(db: &mut Db) -> Result<i64, DatabaseError> {
     Sql::new(db, text).number(db)
 }
 
-/// Counts links whose copy of the event's start is out of date.
+/// Counts links with an outdated copy of the event's start.
 pub fn wrong_starts(db: &mut Db) -> Result<i64, DatabaseError> {
     let mut count = 0;
     for table in ["event_terms", "event_venues", "event_organizers"] {

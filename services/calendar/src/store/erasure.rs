@@ -14,7 +14,7 @@ use crate::model::event::{Event, Links};
 use crate::model::linked::Linked;
 use crate::model::series_ids::occurrence_of;
 
-/// Tables whose rows can have an image.
+/// Tables with an image column.
 const ILLUSTRATED: [&str; 3] = ["events", "venues", "organizers"];
 
 /// Removes an event along with its links, old slugs, old search text and import state. Also removes

@@ -224,7 +224,7 @@ pub fn in_order(ids: &[i64], events: impl Iterator<Item = Event>) -> Vec<Event> 
     ids.iter().filter_map(|id| found.remove(id)).collect()
 }
 
-/// Inserts a new event. Its id must already be allocated, because the slug may contain it.
+/// Inserts a new event. Its id must already be allocated, because the slug might contain it.
 pub fn insert(db: &mut Db, event: &Event, with: &Links) -> Result<(), DatabaseError> {
     let searched = event.searched();
     diesel::insert_into(events::table)

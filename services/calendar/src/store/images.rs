@@ -125,7 +125,7 @@ pub fn fetched_from(db: &mut Db, url: &str) -> Result<Option<i64>, DatabaseError
         .optional()?)
 }
 
-/// Inserts an image whose file is in the media folder.
+/// Inserts an image that is stored in the media folder.
 pub fn insert(
     db: &mut Db,
     url: &str,

@@ -32,7 +32,7 @@ pub fn find(db: &mut Db, event: i64) -> Result<Imported, DatabaseError> {
     Ok(noted.unwrap_or_default())
 }
 
-/// Updates the import state of an event.
+/// Updates an event's import state.
 pub fn note(
     db: &mut Db,
     event: i64,

@@ -192,7 +192,7 @@ pub fn find_by_slug(db: &mut Db, kind: Kind, slug: &str) -> Result<Option<Linked
     Ok(load!(db, kind, |table| table::slug.eq(slug)).pop())
 }
 
-/// Returns the slug and name of a row, if it exists.
+/// Returns a row's slug and name, if it exists.
 pub fn label(db: &mut Db, kind: Kind, id: i64) -> Result<Option<(String, String)>, DatabaseError> {
     Ok(match kind {
         Kind::Venue => {

@@ -148,7 +148,7 @@ pub fn of_event(db: &mut Db, id: i64) -> Result<Links, DatabaseError> {
     Ok(of_events(db, &[id])?.remove(&id).unwrap_or_default())
 }
 
-/// Replaces the links of an event. Only writes to tables where something has changed.
+/// Replaces an event's links. Only writes to tables where something has changed.
 pub fn replace(db: &mut Db, event: &Event, old: &Links, new: &Links) -> Result<(), DatabaseError> {
     let terms = |links: &Links| [links.categories.clone(), links.tags.clone()].concat();
     write(db, TABLES[0], event, &terms(old), &terms(new))?;

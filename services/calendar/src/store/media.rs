@@ -155,7 +155,7 @@ impl Media {
         }
     }
 
-    /// Returns the path of a file. Rejects names that would escape the folder.
+    /// Returns a file's path. Rejects names that would escape the folder.
     fn path(&self, file: &str) -> io::Result<PathBuf> {
         let leaves = file.contains(['/', '\0']) || matches!(file, "" | "." | "..");
         match leaves {

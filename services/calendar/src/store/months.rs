@@ -84,12 +84,12 @@ pub fn days(
 }
 
 /// Removes duplicates and sorts the events by start. Expects the events that start on the days,
-/// followed by those that started earlier.
+/// followed by the events that started earlier.
 fn in_list_order(mut all: Vec<MonthEntry>) -> Vec<MonthEntry> {
     // An event that runs past midnight can be among the first of two days.
     let mut known = HashSet::new();
     all.retain(|entry| known.insert(entry.id));
-    // Both parts are already in list order, and only ties may be reordered.
+    // Both parts are already in list order, and only ties are reordered.
     all.sort_by_key(|entry| entry.start_local);
     all
 }

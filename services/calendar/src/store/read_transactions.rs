@@ -6,7 +6,7 @@ use diesel::result::Error;
 
 type Manager = <Db as diesel::Connection>::TransactionManager;
 
-/// Runs `work` in a transaction in which all statements see the same snapshot.
+/// Runs `work` in a transaction, so that all statements see the same snapshot.
 ///
 /// This keeps counts, lists and rows consistent despite concurrent writes. If a transaction is
 /// already running, `work` joins it.

@@ -106,7 +106,7 @@ pub struct CalendarFetcher {
 }
 
 impl CalendarFetcher {
-    /// Creates a fetcher. `reach` determines which hosts it may connect to.
+    /// Creates a fetcher. `reach` determines which hosts it is allowed to connect to.
     ///
     /// # Errors
     /// Returns an error if the HTTP client cannot be created.

@@ -59,7 +59,7 @@ impl ImageFetcher {
         ImageFetcher::new(Reach::public(), TIMEOUT)
     }
 
-    /// Creates a fetcher. `reach` determines which hosts it may connect to.
+    /// Creates a fetcher. `reach` determines which hosts it is allowed to connect to.
     ///
     /// # Errors
     /// Returns an error if the HTTP client cannot be created.

@@ -15,8 +15,8 @@ pub fn due(db: &mut Db, now: i64, most: i64) -> Result<Vec<i64>, DatabaseError> 
     sql.load_ids(db)
 }
 
-/// Returns up to `most` series whose next events are due later than `now`, ordered by id and
-/// starting after `last`.
+/// Returns up to `most` series with events due later than `now`, ordered by id and starting after
+/// `last`.
 pub fn due_later(
     db: &mut Db,
     now: i64,

@@ -1,4 +1,4 @@
-//! Published pages of a site, queried by id range.
+//! The site's published pages, queried by id range.
 
 use database::{DatabaseError, Db};
 use diesel::QueryableByName;

@@ -268,7 +268,7 @@ const REMOVED_UTC: &str = "case when s.event_id is null and not s.is_vanished th
     when e.status = 'trash' and not coalesce(i.is_trashed, false) and e.modified_utc < e.start_utc \
     then e.modified_utc else 0 end as removed_utc";
 
-/// Returns the occurrences of a series that have or had events in the subscription.
+/// Returns a series' occurrences that have or had events in the subscription.
 pub fn dates_of(
     db: &mut Db,
     subscription: i64,
@@ -277,8 +277,8 @@ pub fn dates_of(
     dates_statement(db, subscription, uid).load(db)
 }
 
-/// Selects the occurrences of a series. The first occurrence's external id is the UID itself, and
-/// the other external ids start with the UID.
+/// Selects a series' occurrences. The first occurrence's external id is the UID itself, and the
+/// other external ids start with the UID.
 pub fn dates_statement(db: &Db, subscription: i64, uid: &str) -> Sql {
     let text = format!("select s.name, {REMOVED_UTC} {KNOWN}{subscription} and s.name ");
     // An occurrence's external id is the UID, `#`, and the start. `$` is the character after `#`.

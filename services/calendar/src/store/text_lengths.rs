@@ -78,13 +78,13 @@ pub fn check(bytes: usize, room: usize) -> Result<(), ListError> {
     if bytes <= room { Ok(()) } else { Err(ListError::Long(bytes)) }
 }
 
-/// Returns the total size of the text of these events, in bytes. Included resources count each time
-/// they are included.
+/// Returns the total text size of these events in bytes. Included resources count each time they
+/// are included.
 pub fn of_events(db: &mut Db, ids: &[i64]) -> Result<usize, DatabaseError> {
     sum(db, OF_EVENTS, ids)
 }
 
-/// Returns the total size of the text of these venues or organizers in bytes.
+/// Returns the total text size of these venues or organizers in bytes.
 pub fn of_linked(db: &mut Db, kind: Kind, ids: &[i64]) -> Result<usize, DatabaseError> {
     let text = match kind {
         Kind::Venue => OF_VENUES,

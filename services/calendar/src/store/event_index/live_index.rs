@@ -231,7 +231,7 @@ impl EventIndex {
     }
 
     /// Passes the number of events per status to `use_them` if the index has been built. A status
-    /// may appear more than once.
+    /// can appear more than once.
     pub fn statuses(&self, use_them: impl FnOnce(&mut dyn Iterator<Item = (&str, usize)>)) {
         if let Some(index) = self.read().as_ref() {
             use_them(&mut index.table.statuses());

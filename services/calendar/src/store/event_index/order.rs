@@ -70,7 +70,7 @@ impl Order {
         }
     }
 
-    /// Returns the chunks that may contain matches.
+    /// Returns the chunks that might contain matches.
     fn chunks(&self, wanted: &Wanted<'_>) -> &[Chunk] {
         if self.key != Key::Start || wanted.set.is_some() || wanted.depends_on_clock_changes {
             return &self.chunks;

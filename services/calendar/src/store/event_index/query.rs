@@ -17,7 +17,7 @@ use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
 
-/// Number of events whose search text is read per query.
+/// Number of events to read search text for per query.
 const CHUNK: usize = 500;
 
 /// If fewer than 1 in `SPARSE` events match, the matches are sorted. Otherwise the complete order
@@ -162,7 +162,7 @@ pub fn find(
     Ok(Found::Page(ids(index, page), total))
 }
 
-/// Returns the series of an event, if any.
+/// Returns an event's series, if any.
 fn in_series(index: &Index, at: u32, now: i64) -> Option<InSeries> {
     let ((series, is_cancelled), times) = (index.table.series(at)?, index.table.times(at));
     let is_over = times.end_utc < now;

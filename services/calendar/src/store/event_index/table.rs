@@ -7,7 +7,7 @@ use super::columns::{Key, Times, Traits};
 use super::titles::Titles;
 use crate::model::window::SetBack;
 
-/// The trait number of a position whose event has been removed.
+/// The trait number for the position of a removed event.
 const GONE: u32 = u32::MAX;
 
 /// Unused traits are only dropped if there are more than this many.
@@ -47,7 +47,7 @@ impl Table {
         self.ids.last().copied()
     }
 
-    /// Returns the position of an event, or `None` if the id is unknown.
+    /// Returns an event's position, or `None` if the id is unknown.
     pub fn position(&self, id: i64) -> Option<u32> {
         self.ids.binary_search(&id).ok().map(number)
     }
@@ -79,7 +79,7 @@ impl Table {
         self.set_backs.get(&at)
     }
 
-    /// Returns the series of an event, if any, and whether the event is cancelled.
+    /// Returns an event's series, if any, and whether the event is cancelled.
     pub fn series(&self, at: u32) -> Option<(i64, bool)> {
         self.series.get(&at).map(|id| (id.abs(), *id < 0))
     }
@@ -97,7 +97,7 @@ impl Table {
         all.filter(|(_, number)| **number != GONE).map(|(at, _)| at)
     }
 
-    /// Returns the number of events per status. A status may appear more than once.
+    /// Returns the number of events per status. A status can appear more than once.
     pub fn statuses(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut counts = vec![0; self.traits.len()];
         for at in self.all() {
