@@ -189,7 +189,8 @@ pub fn untrash(db: &mut Db, event: &mut Event) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Checks that the user may set this author. Sending the current author doesn't count as a change.
+/// Checks that the user is allowed to set this author. Sending the current author doesn't count as
+/// a change.
 fn check_author(change: &EventChange, user: &User, current: Option<i64>) -> Result<(), Error> {
     match change.post.author {
         Some(author) if current == Some(author) || role::may_set_author(user, author) => Ok(()),

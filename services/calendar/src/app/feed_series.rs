@@ -151,8 +151,8 @@ pub fn forms(
     Ok(SeriesForms { whole, single: Some(single) })
 }
 
-/// Returns the public events of a series, past or future, that the filter leaves out. `None` if the
-/// feed must not contain the rule.
+/// Returns a series' public events, past or future, that the filter leaves out. `None` if the feed
+/// must not contain the rule.
 fn left_out(
     db: &mut Db,
     access: IndexAccess<'_>,
@@ -196,7 +196,7 @@ fn former_first(db: &mut Db, series: i64) -> Result<Option<i64>, DatabaseError> 
     Ok(found.filter(|event| event.status.is_trashed()).map(|event| event.id))
 }
 
-/// Adds the time zones of the series and of events that have their own dates. Such events may be
+/// Adds the time zones of the series and of events that have their own dates. Such events might be
 /// missing from the list because they are over.
 pub fn add_zones(
     db: &mut Db,

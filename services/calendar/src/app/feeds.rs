@@ -32,7 +32,7 @@ const CANCELLED_SECONDS: i64 = 30 * DAY_SECONDS;
 
 const DAY_SECONDS: i64 = 24 * 3600;
 
-/// A feed whose events have not been read yet.
+/// A feed before its events have been read.
 pub struct Feed {
     /// The entity tag. It can be computed before reading any events.
     pub tag: EntityTag,

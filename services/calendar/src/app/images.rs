@@ -86,7 +86,7 @@ pub fn store(
             let extension = image::image_url(url).map(|url| image::extension(&url));
             images::link(db, url, &extension.unwrap_or_default(), author, now).map(Some)
         }
-        // This request may already have stored the image for another resource.
+        // This request might already have stored the image for another resource.
         PlannedImage::Fetched(url, file) => match images::fetched_from(db, url)? {
             Some(id) => Ok(Some(id)),
             None => images::insert(db, url, file, author, now).map(Some),

@@ -102,7 +102,7 @@ impl SeriesEdits {
         Ok(Some(SeriesEdits { template, parts: Parts::of(parts), dates }))
     }
 
-    /// Returns the fields that the events of the series share.
+    /// Returns the fields that the series' events share.
     pub fn template(&self) -> &Shared {
         &self.template
     }
@@ -114,7 +114,7 @@ impl SeriesEdits {
         self.dates.as_ref()
     }
 
-    /// Returns whether users changed `part` for all events of the series.
+    /// Returns whether users changed `part` for all events in the series.
     pub fn has(&self, part: Part) -> bool {
         self.parts.has(part)
     }

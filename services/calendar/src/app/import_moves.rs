@@ -28,9 +28,8 @@ struct Known {
     is_member: bool,
 }
 
-/// Updates the known events of a series to match the current file: their external ids, their
-/// positions in the series, and their slugs. A subscription's import only touches that
-/// subscription's events.
+/// Updates a series' known events to match the current file: their external ids, their positions in
+/// the series, and their slugs. A subscription's import only touches that subscription's events.
 ///
 /// An event belongs to the occurrence with its original start, or else to the occurrence on the
 /// same local day. If this doesn't match any event, the events in the stored series are paired with
@@ -122,7 +121,7 @@ fn give(
     Ok(())
 }
 
-/// Returns the known events of a series, ordered by their starts in the previous file.
+/// Returns a series' known events, ordered by their starts in the previous file.
 fn known(
     db: &mut Db,
     entry: &Entry,

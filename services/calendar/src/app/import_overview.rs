@@ -100,7 +100,7 @@ impl Overview {
                         overview.add_range(&component);
                     }
                     let is_series = component.rules().next().is_some();
-                    // Time zones may follow the events that use them, so names are resolved later.
+                    // Time zones can follow the events that use them, so names are resolved later.
                     // Until then, keep only these properties of each override.
                     component.properties.retain(|one| OVERRIDE.contains(&one.name.as_str()));
                     replacing.push((number, component, is_series));
@@ -259,7 +259,8 @@ fn excluded(
     excluded
 }
 
-/// Returns the last moment and the SEQUENCE of each overridden series whose rule ends, by UID.
+/// Returns the last moment and the SEQUENCE of each overridden series that has an end, keyed by
+/// UID.
 fn ends(
     excluding: &[Component],
     overridden: &HashSet<String>,

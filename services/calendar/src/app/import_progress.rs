@@ -159,7 +159,7 @@ fn add(messages: &mut Vec<ImportErrorJson>, component: &Component, warning: Warn
     }
 }
 
-/// Progress within an entry whose events span several transactions.
+/// Progress within an entry with events that span several transactions.
 #[derive(Clone)]
 pub struct EntryProgress {
     /// External ids of the events written so far.
@@ -178,7 +178,7 @@ pub struct EntryProgress {
     pub ended_at: Option<String>,
 }
 
-/// State of a series that has overrides.
+/// The state of a series with overrides.
 #[derive(Clone, Default)]
 pub struct Series {
     /// The name of the first occurrence, if it is overridden. Its event is stored under the plain

@@ -172,8 +172,8 @@ fn ended_after(plan: &Plan, key: &str) -> Plan {
     next.map_or_else(|| plan.clone(), |next| ended_before(plan, next))
 }
 
-/// Returns the file's excluded dates, plus those of trashed events and of events that users erased.
-/// If users have erased all events, the stored series is empty or has been removed.
+/// Returns the file's excluded dates, plus the dates of trashed events and of events that users
+/// erased. If users have erased all events, the stored series is empty or has been removed.
 fn with_removed(
     db: &mut Db,
     (uid, known): (&str, Option<&Series>),

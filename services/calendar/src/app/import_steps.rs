@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ical::{Component, ComponentKind, Entry, Reader};
 use crate::state::State;
 
-/// Maximum total size of prepared components, in bytes. The last one may exceed it.
+/// Maximum total size of prepared components, in bytes. The last one can exceed it.
 const READY_BYTES: usize = 4 << 20;
 
 /// State while reading a file.
@@ -19,7 +19,7 @@ const READY_BYTES: usize = 4 << 20;
 pub struct Reading {
     /// Number of components read so far in this pass.
     read: usize,
-    /// UIDs of series whose `RANGE=THISANDFUTURE` overrides have been applied.
+    /// UIDs of series to which the `RANGE=THISANDFUTURE` overrides have been applied.
     with_ranges: HashSet<String>,
 }
 

@@ -60,7 +60,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Starts importing a file whose overview is complete. Our own UIDs end with the host of
+    /// Starts importing a file after its overview has been read. Our own UIDs end with the host of
     /// `urls`.
     pub fn new(user: User, urls: Urls, limits: ImportLimits, overview: Overview) -> Import {
         let mut so_far = Progress::default();
@@ -377,7 +377,7 @@ impl Import {
                 if entry.is_series && so_far.parent.is_none() {
                     so_far.parent = parent_of(db, id)?;
                 }
-                // Every occurrence of the series may be overridden.
+                // Every occurrence of the series might be overridden.
                 if entry.replaces.is_some()
                     && self.series.contains_key(&entry.uid)
                     && !self.so_far.parents.contains_key(&entry.uid)

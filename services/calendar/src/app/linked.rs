@@ -63,7 +63,7 @@ impl LinkedKey {
         found.ok_or_else(|| ParameterErrors::one(name, text).into())
     }
 
-    /// Returns the caller and the row, if the caller may edit it.
+    /// Returns the caller and the row, if the caller is allowed to edit it.
     fn editable(&self, context: &mut RequestContext<'_>) -> Result<(User, Linked), Error> {
         let user = context.user()?;
         let row = self.require(context.db)?;

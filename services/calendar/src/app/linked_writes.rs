@@ -197,7 +197,7 @@ pub fn same_name(
     }
 }
 
-/// Returns whether the user may change or delete the row.
+/// Returns whether the user is allowed to change or delete the row.
 pub fn may_edit(user: &User, row: &Linked) -> bool {
     role::may_edit(user, &row.status, row.previous.as_ref(), row.author)
 }

@@ -54,7 +54,7 @@ pub struct ReadList<T> {
 }
 
 impl<T> ReadList<T> {
-    /// Wraps a list whose pages are never long.
+    /// Wraps a list that never has long pages.
     pub fn short(list: T) -> ReadList<T> {
         ReadList { list, page: None }
     }

@@ -170,7 +170,7 @@ fn load_event(
     Ok(outcome)
 }
 
-/// Fails if the external id is the UID of a series whose first event, which had the same id, was
+/// Fails if the external id is a series UID and the series' first event, which had the same id, was
 /// erased.
 fn check_series(db: &mut Db, external_id: Option<&str>, upsert: bool) -> Result<(), Undone> {
     let known = match external_id {

@@ -46,8 +46,8 @@ fn existing(
     Ok(found)
 }
 
-/// Returns whether the caller may see at least one event of a series. If not, the existence of the
-/// series must not be revealed.
+/// Returns whether the caller is allowed to see at least one event of a series. If not, the
+/// existence of the series must not be revealed.
 fn is_shown(db: &mut Db, series: i64, actor: &Actor) -> Result<bool, DatabaseError> {
     let is_shown = |events: &Visibility| {
         let (status, author) = (events.status(), events.author);

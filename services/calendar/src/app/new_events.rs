@@ -1,8 +1,7 @@
 //! Loads new events in bulk, using few statements for many lines.
 //!
 //! This covers lines that create an event and refer only to existing terms, venues and organizers.
-//! The results are the same as those of [`load_line`](super::load_line), which loads all other
-//! lines.
+//! The results are the same as with [`load_line`](super::load_line), which loads all other lines.
 
 use std::collections::{HashMap, HashSet};
 

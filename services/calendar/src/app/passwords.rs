@@ -18,8 +18,8 @@ fn is_unlocked(event: &Event, params: &Params) -> bool {
     opens(event, params.text("password").unwrap_or_default())
 }
 
-/// Returns whether a response may show an event's content: it isn't protected, the password is
-/// right, or the caller may edit the event and sends `context=edit`.
+/// Returns whether a response can show an event's content: it isn't protected, the password is
+/// right, or the caller is allowed to edit the event and sends `context=edit`.
 pub fn is_shown(actor: &Actor, params: &Params, event: &Event) -> bool {
     let edits = params.text("context") == Some("edit")
         && actor.as_ref().is_some_and(|user| {

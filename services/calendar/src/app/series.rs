@@ -16,7 +16,7 @@ use crate::model::status::{Stage, Status};
 use crate::state::Site;
 use crate::store::{event_statuses, events, external_ids, links, series, series_events, slugs};
 
-/// Number of events to read at once when looking for the shared fields.
+/// Number of events to read at once when looking for shared fields.
 const AT_ONCE: usize = 20;
 
 /// Fields other than text and links. If every event has its own value for such a field, the
@@ -37,7 +37,7 @@ pub fn template(db: &mut Db, series: i64) -> Result<Option<Shared>, DatabaseErro
     Ok(template_of(db, series)?.map(|(template, _)| template))
 }
 
-/// Like [`template`], but also returns the ids of the events whose values were used.
+/// Like [`template`], but also returns the ids of the events that the values came from.
 pub fn template_of(db: &mut Db, series: i64) -> Result<Option<(Shared, Vec<i64>)>, DatabaseError> {
     let members = series_events::members(db, series)?;
     let mut missing: Vec<&str> = FIELDS.to_vec();

@@ -54,7 +54,7 @@ pub fn create(
     begin(context, &first, series, own_slug, messages)
 }
 
-/// Returns the slug of a series' first event. Like the other events' slugs, it contains the date,
+/// Returns the slug for a series' first event. Like the other events' slugs, it contains the date,
 /// unless a load provides the slug.
 fn first_slug(
     db: &mut Db,
@@ -69,9 +69,9 @@ fn first_slug(
     slugs::free(db, "events", &series.slug_of(series.plan.first()), suffix, first.id)
 }
 
-/// Returns the slug of an event that becomes the first of a series. The event's former path becomes
-/// the series' path. If the series has a different name or the event is unlisted, the former path
-/// redirects to the event.
+/// Returns the slug for an event that becomes the first one in a series. The event's old path
+/// becomes the series' path. If the series has a different name or the event is unlisted, the old
+/// path redirects to the event.
 pub fn slug_as_date(
     db: &mut Db,
     series: &Series,

@@ -7,7 +7,7 @@ use crate::model::series::Series;
 use crate::model::when::PointInTime;
 use crate::model::zone::Zone;
 
-/// Returns the schedule of an occurrence as shown in `zone`. `None` if its dates are outside the
+/// Returns an occurrence's schedule as shown in `zone`. `None` if its dates are outside the
 /// supported range.
 pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     let point = |moment: &Moment| match moment {
@@ -18,7 +18,7 @@ pub fn schedule(zone: &Zone, start: &Moment, end: &Moment) -> Option<Schedule> {
     Schedule::new(zone.clone(), all_day, point(start), point(end)).ok()
 }
 
-/// Returns an occurrence's scheduled time, in the time zone of the series.
+/// Returns an occurrence's scheduled time, in the series' time zone.
 pub fn span_of(series: &Series, occurrence: i64) -> Option<Schedule> {
     span_in(&series.plan.zone, series, occurrence)
 }

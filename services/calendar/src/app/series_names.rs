@@ -64,7 +64,7 @@ pub fn rename(
     for member in members {
         let Some(old) = events::find(db, member.event)? else { continue };
         let stem = old.slug.strip_suffix(TRASHED).unwrap_or(&old.slug);
-        // In older databases, the first event of a series may have the same slug as the series.
+        // In older databases, the first event of a series can have the same slug as the series.
         let shares_name = stem == series.slug;
         let wanted = match slug::dated(stem).filter(|(name, _)| *name == series.slug) {
             Some((_, date)) => format!("{}{SEPARATOR}{date}", new.slug),

@@ -23,7 +23,7 @@ pub fn invalid(name: &'static str, text: &str) -> Error {
     ParameterErrors::one(name, text).into()
 }
 
-/// Returns the recurrence of a series whose first event has this schedule.
+/// Returns the recurrence for a series that starts with an event at this time.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ pub fn with_recurrence(mut plan: Plan, recurrence: &Recurrence) -> Result<Plan, 
 }
 
 /// Returns whether the recurrence in a write request is equivalent to the stored one. Clients send
-/// rules back, and the parts of an imported rule may be in any order. Date lists missing from the
+/// rules back, and the parts of an imported rule can be in any order. Date lists missing from the
 /// request count as unchanged.
 pub fn is_recurrence_of(plan: &Plan, recurrence: &Recurrence) -> bool {
     let (stored, sent) = (without_end(&plan.rule), without_end(&recurrence.rule));

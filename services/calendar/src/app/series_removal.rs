@@ -1,4 +1,4 @@
-//! Removes several events of a series at once.
+//! Removes several events in a series at once.
 
 use database::Db;
 
@@ -14,7 +14,8 @@ use crate::model::series::{Membership, Reach, Series};
 use crate::store::series as stored;
 use crate::store::{events, external_ids, series_events, webhooks};
 
-/// Returns the events that a request applies to. Fails unless the caller may change all of them.
+/// Returns the events that a request applies to. Fails unless the caller is allowed to change all
+/// of them.
 pub fn reached(
     db: &mut Db,
     user: &User,

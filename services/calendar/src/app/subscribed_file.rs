@@ -104,7 +104,7 @@ impl FileContent {
     /// # Errors
     ///
     /// Returns a message for editors if the file isn't a complete calendar, has too many events, or
-    /// has rules whose expansion takes longer than `time`.
+    /// has rules that take longer than `time` to expand.
     pub fn read(
         state: &State,
         (bytes, media_type): (&[u8], &str),

@@ -194,7 +194,7 @@ async fn sanitize(state: &State, login: &str, params: &Params) -> Result<Sanitiz
     Ok(off_worker(work).await?)
 }
 
-/// A write request that may have to be run more than once.
+/// A write request that might have to be run more than once.
 struct Attempt<F> {
     login: Option<String>,
     params: Params,

@@ -121,7 +121,7 @@ async fn write_batch(
             let taken = waiting.lock().take();
             let begun = || Error::Internal("an import batch started twice".to_owned());
             let mut import = taken.ok_or_else(begun)?;
-            // The user's role may have changed since the upload.
+            // The user's role might have changed since the upload.
             permitted(db, import.login(), Action::Import)?;
             let more = import.write(&own, db)?;
             Ok::<_, Error>((import, more))

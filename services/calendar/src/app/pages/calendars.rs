@@ -158,7 +158,7 @@ async fn series_file(
     Ok(feed.of_whole_series(events))
 }
 
-/// Reads the calendar file of a venue or an organizer.
+/// Reads a venue's or organizer's calendar file.
 pub async fn calendar_of_linked(
     state: &State,
     request: &PageRequest,
@@ -176,7 +176,7 @@ pub async fn calendar_of_linked(
     calendar(state, request, events_of(state, (kind.word(), id.to_string()))).await
 }
 
-/// Reads the calendar file of a category or a tag.
+/// Reads a category's or tag's calendar file.
 pub async fn calendar_of_term(
     state: &State,
     request: &PageRequest,

@@ -1,4 +1,4 @@
-//! Redirects for pages whose slug has changed.
+//! Redirects from old slugs to the current pages.
 
 use super::super::context::RequestContext;
 use super::super::transactions::read;

@@ -110,7 +110,7 @@ pub async fn parts(state: &State, request: &PageRequest) -> Result<Vec<Part>, Er
         let mut parts = Vec::new();
         for section in [Section::Items, Section::Terms] {
             let mut last = 0;
-            // There may be large gaps between ids, so skip empty parts.
+            // There can be large gaps between ids, so skip empty parts.
             while parts.len() < PARTS
                 && let Some(id) = section.next(context.db, last)?
             {
