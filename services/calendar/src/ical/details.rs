@@ -49,7 +49,7 @@ pub struct Details {
 }
 
 impl Details {
-    /// Reads the details of an event. Unusable values become warnings.
+    /// Reads an event's details. Unusable values become warnings.
     pub fn read(component: &Component, warnings: &mut Vec<Warning>) -> Details {
         let find = |name: &str| component.find(name);
         let text = |name: &str| find(name).map(Property::text).unwrap_or_default();
@@ -134,7 +134,7 @@ fn markup(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     match TAGS.iter().any(|tag| lower.contains(tag)) {
         true => text.to_owned(),
-        // This is the form in which our own exports contain text.
+        // Our own exports contain text in this form.
         false => html::escape(&html::text(&html::escape(text))),
     }
 }

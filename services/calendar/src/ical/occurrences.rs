@@ -226,7 +226,7 @@ impl Series<'_> {
         Repetition { plan, made_until, due_utc, is_cut }
     }
 
-    /// Returns the rule's first occurrence after those already expanded, or `None` if there isn't
+    /// Returns the rule's first occurrence that hasn't been expanded yet, or `None` if there isn't
     /// one.
     fn next_after(
         &self,

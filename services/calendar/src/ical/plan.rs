@@ -30,7 +30,7 @@ pub fn span(plan: &Plan, moment: i64) -> Option<(Moment, Moment)> {
     Some((start, end))
 }
 
-/// Writes the start, end and recurrence properties of a series.
+/// Writes a series' start, end and recurrence properties.
 pub fn lines(out: &mut String, plan: &Plan) {
     let (start, end) = (plan.start(), wall_from_seconds(plan.end_local));
     if plan.all_day {

@@ -140,7 +140,7 @@ impl<R: BufRead> Reader<R> {
                 _ => continue,
             };
             let kind = match kind.as_str() {
-                // A file may consist of bare events.
+                // A file can consist of bare events.
                 "VEVENT" => {
                     self.is_calendar = true;
                     Kind::Event

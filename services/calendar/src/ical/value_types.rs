@@ -15,7 +15,7 @@ const LOCAL_TIME: usize = 15;
 /// probably wrong.
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
-/// Corrects the dates and times of an event:
+/// Corrects an event's dates and times:
 /// - A RECURRENCE-ID in local time without a zone gets the zone of DTSTART.
 /// - If only one of start and end has a time of day, the other one gets a time too, even if it is
 ///   declared or written as a day.

@@ -24,7 +24,7 @@ const KNOWN_YEARS: i16 = 2037;
 /// The Gregorian calendar's weekdays repeat after this number of years.
 const WEEKDAY_CYCLE: i16 = 28;
 
-/// The last year in which clock changes are considered.
+/// Clock changes after this year are ignored.
 const LAST_YEAR: i16 = 9998;
 
 /// Writes a time zone that covers events between `first` and `last`.
