@@ -20,7 +20,7 @@ const LONGEST: usize = 64 << 20;
 /// Maximum number of attempts per request.
 const ATTEMPTS: u32 = 6;
 
-/// The longest pause that a site may ask for.
+/// The longest pause that a site can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 /// Timeout per request.
