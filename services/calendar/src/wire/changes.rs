@@ -1,4 +1,4 @@
-//! The change list query and its pagination links.
+//! Change list queries and their pagination links.
 
 use super::addresses::address;
 use super::envelope::ListMeta;

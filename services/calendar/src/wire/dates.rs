@@ -32,7 +32,7 @@ pub fn written(seconds: i64) -> String {
     )
 }
 
-/// Splits a local time, given in seconds, into the components of its date and time.
+/// Splits a local time, given in seconds, into its date and time components.
 pub fn details(seconds: i64) -> DateDetails {
     let wall = wall_from_seconds(seconds);
     DateDetails {

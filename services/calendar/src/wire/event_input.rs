@@ -59,7 +59,7 @@ impl Input for EventInput {
             let names = names.terms(taxonomy);
             for (item, id) in numbers {
                 names.ids.push(id);
-                // A string of digits may be an id or a slug, so look up both.
+                // A string of digits can be an id or a slug, so look up both.
                 names.slugs.extend(item.as_str().map(str::to_owned));
             }
         }
@@ -177,9 +177,9 @@ fn decode(
     errors.finish(change)
 }
 
-/// Returns whether the client may be sending back the blanked response of a protected event. Such a
-/// request contains fields that only occur in responses (e.g. `id`), but no flags, because these
-/// are null when blanked.
+/// Returns whether the client might be sending back the response for a protected event, in which
+/// most fields are blank. Such a request contains fields that only occur in responses (e.g. `id`),
+/// but no flags, because the response had null for these.
 fn may_be_blanked(params: &Params) -> bool {
     const IDENTITY: [&str; 3] = ["id", "global_id", "rest_url"];
     const FLAGS: [&str; 6] =
@@ -200,7 +200,7 @@ fn zone_of(errors: &mut Errors, text: &str, writer: WriteOptions<'_>) -> Option<
 }
 
 /// Decodes a cost. Returns `None`, which keeps the stored cost, if the parameter is absent or
-/// invalid, or if it repeats the stored cost as rendered in responses.
+/// invalid, or if it repeats the stored cost as shown in responses.
 fn cost_inputs(
     errors: &mut Errors,
     given: Option<&Value>,
@@ -232,8 +232,8 @@ fn cost_inputs(
     (!same).then(|| inputs.into_iter().filter(|input| !input.trim().is_empty()).collect())
 }
 
-/// Returns the website, or `None` if the parameter is absent. Responses contain the event's own
-/// page if it has no website, so that URL counts as empty.
+/// Returns the website, or `None` if the parameter is absent. If an event has no website, responses
+/// contain the URL of its own page, so that URL counts as empty.
 fn website(
     given: Option<Website>,
     writer: WriteOptions<'_>,
@@ -245,8 +245,8 @@ fn website(
 }
 
 /// Decodes categories or tags. Ids of missing terms are ignored, whereas slugs and names are
-/// resolved when the event is stored. An object must match the stored term with its id. Returns
-/// `None` if the parameter is absent or invalid.
+/// resolved when the event is stored. An object must match the stored term with the same id.
+/// Returns `None` if the parameter is absent or invalid.
 fn terms(
     errors: &mut Errors,
     known: &Known,
@@ -302,8 +302,8 @@ fn term_object(members: &Map<String, Value>, taxonomy: Taxonomy) -> Option<TermR
     text.filter(|text| text.chars().count() <= 1000).map(|text| TermRef::Text(text.to_owned()))
 }
 
-/// Reads venues or organizers, given as ids, as objects, or as a list that may contain both.
-/// Returns `None` if the parameter is absent or has too many items.
+/// Reads venues or organizers, given as ids, as objects, or as a list of both. Returns `None` if
+/// the parameter is absent or has too many items.
 fn link_items(errors: &mut Errors, kind: Kind, given: Option<Value>) -> Option<Vec<LinkItem>> {
     let items: Vec<Value> = match given? {
         Value::Array(items) => items.into_iter().filter(|item| !item.is_null()).collect(),

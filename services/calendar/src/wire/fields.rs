@@ -32,15 +32,15 @@ pub fn written<T: Serialize>(value: &T, keys: Option<&str>) -> Result<String, se
     }
 }
 
-/// Computes the entity tag of a response.
+/// Computes a response's entity tag.
 pub fn tag(json: &str) -> EntityTag {
     let mut hasher = DefaultHasher::new();
     hasher.write(json.as_bytes());
     EntityTag::of_digest(&hasher.finish().to_be_bytes())
 }
 
-/// Reduces a JSON document to the selected keys. Dots select keys of nested objects and of the
-/// items of lists.
+/// Reduces a JSON document to the selected keys. Dots select keys within nested objects and list
+/// items.
 pub fn cut(json: &str, fields: &str) -> Result<String, serde_json::Error> {
     let paths: Vec<Vec<&str>> = fields
         .split(',')

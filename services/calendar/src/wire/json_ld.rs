@@ -131,7 +131,7 @@ pub fn of_linked(row: &Linked, view: RenderContext<'_>) -> LinkedData {
     }
 }
 
-/// Describes an event, with its first venue and first organizer only.
+/// Describes an event. Only its first venue and first organizer are included.
 pub fn of_event(
     event: &Event,
     links: &Links,

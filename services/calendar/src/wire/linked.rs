@@ -20,8 +20,8 @@ fn image(row: &Linked, included: &Included, view: RenderContext<'_>) -> Option<I
     Some(ImageJson::new(image, view.urls))
 }
 
-/// Defines the response type and render function of a kind. Fields specific to the kind are
-/// inserted among the shared ones so that the keys are in the expected order.
+/// Defines a kind's response type and render function. To keep the keys in the expected order,
+/// fields specific to the kind are inserted between the shared ones.
 macro_rules! linked_json {
     (
         $(#[$meta:meta])*

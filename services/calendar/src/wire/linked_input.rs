@@ -54,7 +54,7 @@ impl LinkedInput {
         LinkedInput { creating, given, errors }
     }
 
-    /// Adds the rows that the parameters refer to to `names`.
+    /// Adds the rows that the parameters mention to `names`.
     pub(super) fn add_names(&self, names: &mut Names, urls: &Urls) {
         let (author, image) = match &self.given {
             Given::Venue(given) => (&given.author, &given.image),
@@ -82,7 +82,7 @@ fn decode(
     writer: WriteOptions<'_>,
 ) -> Result<LinkedChange, ParameterErrors> {
     let LinkedInput { creating, given, mut errors } = input;
-    /// Decodes the shared fields, followed by those specific to the kind.
+    /// Decodes the shared fields, and then the fields specific to the kind.
     macro_rules! change {
         ($kind:ident . $name:ident, |$errors:ident, $given:ident| $own:expr) => {{
             let $errors = &mut errors;
@@ -137,7 +137,7 @@ fn linked_name(
 }
 
 /// Decodes coordinates, which must be given together. Two empty strings remove the stored
-/// coordinates. This is represented as `Some(None)`. Returns `None` if they are absent or invalid.
+/// coordinates, which is represented as `Some(None)`. Returns `None` if they are absent or invalid.
 fn geo(errors: &mut Errors, lat: Option<&Value>, lng: Option<&Value>) -> Option<Option<Point>> {
     let cleared = |value: Option<&Value>| value.and_then(Value::as_str).is_some_and(str::is_empty);
     if cleared(lat) && cleared(lng) {

@@ -28,7 +28,7 @@ pub struct Names {
     pub organizers: Vec<i64>,
     pub categories: TermNames,
     pub tags: TermNames,
-    /// Rows that the request refers to by an object from an earlier response.
+    /// Rows that the request refers to by sending an object from an earlier response.
     pub objects: Vec<(Row, i64)>,
 }
 

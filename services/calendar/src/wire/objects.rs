@@ -1,4 +1,4 @@
-//! Objects from earlier responses that clients send back in writes.
+//! Objects from earlier responses that clients send back in write requests.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub enum Row {
     Image,
 }
 
-/// The slug and name of a row, for comparison with an object from a client.
+/// A row's slug and name, for comparison with an object from a client.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
     /// The slug. Empty for images.
@@ -32,13 +32,13 @@ pub fn id_of_object(value: &Value) -> Option<i64> {
     value.as_object()?.get("id").and_then(positive)
 }
 
-/// The rows that the objects in a write request refer to, leaving out any that don't exist.
+/// The rows that the objects in a write request refer to. Rows that don't exist are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Objects(pub HashMap<(Row, i64), Labels>);
 
 impl Objects {
-    /// Returns whether `object` really refers to the row with this `id`: the row must exist and
-    /// have the same slug or name. Objects from another site usually don't match.
+    /// Returns whether `object` really refers to the row with this `id`, i.e. whether that row
+    /// exists and has the same slug or name. Objects from another site usually don't match.
     pub fn agrees(&self, row: Row, id: i64, object: &Value, urls: &Urls) -> bool {
         let Some(labels) = self.0.get(&(row, id)) else { return false };
         let text =

@@ -9,7 +9,8 @@ pub struct InvalidParameter {
     pub detail: Option<&'static str>,
 }
 
-/// All missing or invalid parameters of a request. If any are missing, only these are reported.
+/// A request's missing and invalid parameters. If any parameters are missing, only those are
+/// reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParameterErrors {
     pub missing: Vec<&'static str>,

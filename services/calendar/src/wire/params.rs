@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use shell::params::bracketed;
 
-/// Lists that may be sent by repeating their name, as HTML forms and generated clients do.
+/// Lists that clients can send by repeating their name, as HTML forms and generated clients do.
 const LISTS: [&str; 6] = ["categories", "tags", "venue", "organizer", "include", "exclude"];
 
 /// Request parameters. `null` counts as absent.
@@ -34,7 +34,7 @@ impl Params {
         }
     }
 
-    /// Overrides these parameters with those in `others`. A `null` never overrides a value.
+    /// Overrides these parameters with the ones in `others`. A `null` never overrides a value.
     pub fn overlaid(mut self, others: Params) -> Params {
         for (name, value) in others.0 {
             if !(value.is_null() && self.0.contains_key(&name)) {

@@ -48,7 +48,7 @@ impl Errors {
         self.found.missing.extend(names.filter(|name| params.get(name).is_none()));
     }
 
-    /// Reports an invalid parameter. Only the first error of each parameter is kept.
+    /// Reports an invalid parameter. Only the first error for each parameter is kept.
     pub fn fail(&mut self, name: &'static str, text: impl Into<String>) {
         if !self.found.invalid.iter().any(|invalid| invalid.name == name) {
             self.found.invalid.push(InvalidParameter { name, text: text.into(), detail: None });

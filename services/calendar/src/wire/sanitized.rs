@@ -11,7 +11,7 @@ use super::values::text;
 use crate::model::html;
 use crate::model::linked::Kind;
 
-/// Parameters of events, venues and organizers that may contain long text.
+/// Parameters of events, venues and organizers that can contain long text.
 const NAMES: [&str; 2] = ["description", "excerpt"];
 
 /// Maps each text to its sanitized form, or to `None` if it was rejected.
@@ -19,8 +19,8 @@ const NAMES: [&str; 2] = ["description", "excerpt"];
 pub struct SanitizedTexts(HashMap<String, Option<String>>);
 
 impl SanitizedTexts {
-    /// Returns the text that may be slow to sanitize, including that of venues and organizers
-    /// created along with an event.
+    /// Returns the text that might be slow to sanitize, including text for venues and organizers
+    /// that are created along with an event.
     pub fn sources(params: &Params) -> Vec<String> {
         let marked = |value: &Value| text(value).ok().filter(|text| html::is_rewritten(text));
         let own = NAMES.iter().filter_map(|name| params.get(name));
@@ -42,8 +42,8 @@ impl SanitizedTexts {
         SanitizedTexts(texts.into_iter().map(sanitize).collect())
     }
 
-    /// Returns the sanitized form of `text`, or `None` if it was rejected. If it wasn't sanitized
-    /// in advance, this is done now.
+    /// Returns the sanitized form of `text`, or `None` if it was rejected. Text that wasn't
+    /// sanitized in advance is sanitized now.
     pub fn get(&self, text: &str) -> Option<String> {
         self.0.get(text).cloned().unwrap_or_else(|| html::sanitize(text))
     }

@@ -59,8 +59,8 @@ pub struct ScheduleData {
     pub except_date: Vec<String>,
 }
 
-/// An event's series, with the local start of the last occurrence of its rule. Finding that
-/// occurrence may require expanding much of the rule, so this is done once per page.
+/// An event's series, along with the local start of the last occurrence by rule. Finding that
+/// occurrence can mean expanding most of the rule, so this is only done once per page.
 #[derive(Clone, Copy)]
 pub struct InSeriesUntil<'s> {
     series: &'s Series,

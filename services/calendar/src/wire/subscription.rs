@@ -103,7 +103,7 @@ impl RunJson {
 }
 
 impl SubscriptionJson {
-    /// Renders a subscription, given the number of its events and how many of these were changed.
+    /// Renders a subscription, given the number of its events and how many of them were changed.
     pub fn new(
         subscription: Subscription,
         (events, changed_events): (i64, i64),
@@ -135,7 +135,7 @@ impl SubscriptionJson {
 }
 
 impl SubscriptionJson {
-    /// Drops the messages about entries, which lists don't include.
+    /// Drops the messages about entries, because lists don't include them.
     #[must_use]
     pub fn without_messages(mut self) -> SubscriptionJson {
         if let Some(run) = &mut self.last_run {

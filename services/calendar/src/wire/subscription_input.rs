@@ -93,7 +93,7 @@ impl SubscriptionInput {
     }
 }
 
-/// Decodes what to release: an event and which of its fields, or a series that has ended.
+/// Decodes which user edits to release: fields of an event, or the end of a series.
 ///
 /// # Errors
 /// Returns all missing or invalid parameters.
@@ -132,8 +132,8 @@ pub fn removes_events(params: &Params) -> Result<bool, ParameterErrors> {
     }
 }
 
-/// Decodes a query for a subscription's events. Returns whether to list only changed events, along
-/// with the requested page.
+/// Decodes a query for a subscription's events. Returns whether to list only changed events, and
+/// the requested page.
 ///
 /// # Errors
 /// Returns all invalid parameters.

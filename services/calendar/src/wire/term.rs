@@ -90,7 +90,7 @@ fn links(urls: &TermUrls) -> TermLinks {
     }
 }
 
-/// Renders a term as a standalone resource. Lists and delete responses don't include links.
+/// Renders a term on its own. Lists and delete responses don't include links.
 pub fn own(
     term: &Term,
     included: &Included,

@@ -70,7 +70,7 @@ fn decode(input: TermInput, known: &Known) -> Result<TermChange, ParameterErrors
     errors.finish(TermChange { name, description, slug, parent })
 }
 
-/// Strips markup from a name, since names are stored as plain text and escaped for display.
+/// Strips markup from a name, because names are stored as plain text and escaped for display.
 pub fn plain_name(name: &str) -> String {
     html::decode(&html::strip_tags(name)).trim().to_owned()
 }

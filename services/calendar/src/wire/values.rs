@@ -1,4 +1,4 @@
-//! The types of parameter values, with their decoders and error messages.
+//! Types for parameter values, with their decoders and error messages.
 
 use std::collections::HashSet;
 
@@ -27,10 +27,10 @@ pub const LARGEST_INTEGER: i64 = (1 << 53) - 1;
 /// The error message for a list with too many items.
 pub const TOO_MANY: &str = "must have at most 1000 members";
 
-/// The error code for invalid booleans, which are listed in `details` as well.
+/// The error code for invalid booleans. These are also listed in `details`.
 pub const INVALID_TYPE: &str = "rest_invalid_type";
 
-/// Defines types that a function decodes from JSON values.
+/// Defines types with functions that decode them from JSON values.
 macro_rules! values {
     ($($(#[$doc:meta])* $name:ident($type:ty) = $read:expr;)*) => {$(
         $(#[$doc])*
@@ -178,7 +178,7 @@ fn strict_dates(value: &Value) -> bool {
     }
 }
 
-/// Decodes an integer from 1 to 2^53 - 1, which may be written as `1.0` or sent as a string.
+/// Decodes an integer from 1 to 2^53 - 1. It can be written as `1.0` or sent as a string.
 pub fn positive(value: &Value) -> Option<i64> {
     let whole = |number: f64| {
         let fits = number.fract() == 0.0 && number > 0.0 && number < 9_007_199_254_740_992.0;

@@ -1,4 +1,4 @@
-//! Decoding shared by event, venue and organizer writes.
+//! Decodes the parts that event, venue and organizer writes have in common.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub struct WriteOptions<'a> {
     pub currency: &'a Currency,
     pub urls: &'a Urls,
     pub now: Timestamp,
-    /// Whether editors and administrators may use arbitrary HTML.
+    /// Whether editors and administrators are allowed to use arbitrary HTML.
     pub unfiltered_html: bool,
     /// Long text that was sanitized before the transaction started.
     pub sanitized: &'a SanitizedTexts,
@@ -49,7 +49,7 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Sanitizes a title or name. Reports an error if nothing remains of it.
+/// Sanitizes a title or name. Reports an error if the result is empty.
 pub fn name(
     errors: &mut Errors,
     name: &'static str,
@@ -89,8 +89,8 @@ pub fn point_in_time(
     now: Timestamp,
 ) -> Option<PointInTime> {
     let point = date?.0.resolve(zone, now);
-    // Make sure that the zone can represent the date. Otherwise, it's this parameter that is
-    // invalid.
+    // Make sure that the zone can represent the date. If it can't, this parameter is invalid rather
+    // than the zone.
     let point = point.and_then(|point| point.instant(zone).map(|_| point));
     if point.is_err() {
         errors.fail(name, "must be a date");
@@ -98,8 +98,8 @@ pub fn point_in_time(
     point.ok()
 }
 
-/// Decodes `date` and `date_utc`. If only one of them is given, the other is derived from it. If
-/// both are, they are used unchanged.
+/// Decodes `date` and `date_utc`. If only one of them is given, the other one is derived from it.
+/// If both are given, they are used unchanged.
 pub fn publication(
     errors: &mut Errors,
     (date, date_utc): (Option<DateInput>, Option<DateInput>),
@@ -137,7 +137,7 @@ macro_rules! post_change {
 }
 pub(super) use post_change;
 
-/// Returns the author's id. Reports an error if there is no such user.
+/// Returns the author's id. Reports an error if the user doesn't exist.
 pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> Option<i64> {
     let Positive(id) = author?;
     if !known.users.contains(&id) {
@@ -147,8 +147,8 @@ pub fn author(errors: &mut Errors, known: &Known, author: Option<Positive>) -> O
     Some(id)
 }
 
-/// Decodes an image, given as an id, a URL, or a value that removes it. Returns `None` if the
-/// parameter is absent. Reports an error if it is invalid.
+/// Decodes an image, which is an id, a URL, or a value that removes the image. Returns `None` if
+/// the parameter is absent. Reports an error if it is invalid.
 pub fn image(
     errors: &mut Errors,
     known: &Known,
@@ -194,7 +194,7 @@ fn image_ref(value: &Value, writer: WriteOptions<'_>) -> Result<ImageRef, &'stat
         return Ok(ImageRef::Id(id));
     }
     let address = value.as_str().map(str::trim).filter(|text| text.len() <= 2000).ok_or(WRONG)?;
-    // A URL of an image stored here refers to that image.
+    // If the URL belongs to an image stored here, refer to that image.
     if let Some(id) = writer.urls.media_id(address) {
         return Ok(ImageRef::Id(id));
     }

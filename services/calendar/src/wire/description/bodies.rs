@@ -10,7 +10,7 @@ use crate::wire::parameters::{
     TagFields, VenueFields,
 };
 
-/// Builds the schema of a request body from the fields it may contain.
+/// Builds the schema of a request body from its fields.
 fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     let mut object = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object));
     for field in T::parameters() {
@@ -23,7 +23,7 @@ fn body<T: Declared>(creates: bool) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// Defines request body types. Required fields are only required when creating.
+/// Defines request body types. A field that is marked as required is only required when creating.
 macro_rules! bodies {
     ($($(#[$doc:meta])* $name:ident = $fields:ident, $creates:expr;)*) => {$(
         $(#[$doc])*

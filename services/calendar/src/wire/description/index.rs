@@ -11,7 +11,7 @@ use super::interface::{Endpoint, Key, Route, routes};
 use crate::model::urls::Urls;
 use crate::wire::ordered_map::OrderedMap;
 
-/// Site settings that appear in the descriptions.
+/// Site settings that appear in the route descriptions.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     pub urls: &'a Urls,
@@ -73,8 +73,7 @@ fn link(relation: &'static str, href: String) -> Links {
     OrderedMap(vec![(relation, [Link { href }])])
 }
 
-/// Describes a parameter in the way of the API we are compatible with, in which list items can only
-/// be integers.
+/// Describes a parameter the way the upstream API does, where list items can only be integers.
 fn described(parameter: &'static Parameter, required: bool, site: Site<'_>) -> ArgJson {
     let (type_name, default) = match &parameter.schema {
         Some(RefOr::T(Schema::Object(object))) => (name_of(object), object.default.clone()),
@@ -118,7 +117,8 @@ fn key(key: Key) -> (&'static str, ArgJson) {
 
 fn endpoint(endpoint: &Endpoint, site: Site<'_>) -> EndpointJson {
     let key = endpoint.key.map(key);
-    // On by-slug routes, the path parameter takes the place of the field with the same name.
+    // If the path contains the slug, the path parameter takes the place of the field with the same
+    // name.
     let key_name = key.as_ref().map(|(name, _)| *name);
     let fields = (endpoint.parameters)().iter().filter(|one| Some(one.name.as_str()) != key_name);
     let fields = fields.map(|one| {

@@ -8,7 +8,7 @@ use crate::model::urls::NAMESPACE;
 /// A function that returns an operation's declared parameters.
 pub type Parameters = fn() -> &'static [Parameter];
 
-/// An operation's parameters other than those in the path.
+/// An operation's parameters, except for the path parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Takes {
     parameters: Parameters,
@@ -21,8 +21,8 @@ impl Takes {
         Self { parameters, renames: false }
     }
 
-    /// Marks an update by slug that can also set a new slug. In this case, the API we are
-    /// compatible with declares the slug in the path as optional.
+    /// Marks an update by slug that can also set a new slug. For these, the upstream API declares
+    /// the path's slug parameter as optional.
     pub const fn renaming(self) -> Self {
         Self { renames: true, ..self }
     }
@@ -37,23 +37,23 @@ pub enum Key {
     OptionalSlug,
 }
 
-/// The placeholders in path templates, with their keys and the regular expressions that the index
-/// shows for them.
+/// The placeholders in path templates, with their keys and the regular expressions shown in the
+/// index.
 const KEYS: [(&str, Key, &str); 2] =
     [("{id}", Key::Id, r"(?P<id>\d+)"), ("{slug}", Key::Slug, "(?P<slug>[^/]+)")];
 
-/// Methods of a route that share the same parameters.
+/// A route's methods that share the same parameters.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     pub methods: Vec<String>,
     /// The path parameter, if any.
     pub key: Option<Key>,
     pub parameters: Parameters,
-    /// Whether the key is the only required parameter, as in updates.
+    /// True if only the key is required, as in updates.
     pub partial: bool,
 }
 
-/// A route, with the pattern that the index shows for it.
+/// A route and its pattern as shown in the index.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub pattern: String,
@@ -103,7 +103,7 @@ pub fn routes<'o>(operations: impl Iterator<Item = &'o Operation>) -> Vec<Route>
     routes
 }
 
-/// Returns the part of `path` after the namespace, or `None` if it is outside the namespace.
+/// Returns the part of `path` that follows the namespace, or `None` if it is outside the namespace.
 pub fn below_namespace(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('/')?.strip_prefix(NAMESPACE)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)

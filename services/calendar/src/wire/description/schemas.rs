@@ -10,8 +10,8 @@ use utoipa::openapi::schema::{
 use crate::wire::values::LARGEST_INTEGER;
 
 /// Returns a parameter's schema for the OpenAPI document, including its description. Omits null
-/// defaults, and also number formats, because numbers may be sent as strings. Returns `None` if the
-/// parameter doesn't have an inline schema.
+/// defaults. Also omits number formats, because clients can send numbers as strings. Returns `None`
+/// if the parameter doesn't have an inline schema.
 pub fn published(parameter: &Parameter) -> Option<Schema> {
     let Some(RefOr::T(schema)) = &parameter.schema else { return None };
     let mut schema = schema.clone();
@@ -37,7 +37,7 @@ pub fn published(parameter: &Parameter) -> Option<Schema> {
     Some(schema)
 }
 
-/// Replaces a query parameter's schema with the one for the OpenAPI document, in which lists are
+/// Replaces a query parameter's schema with the schema for the OpenAPI document, where lists are
 /// comma-separated.
 pub fn publish_query(parameter: &mut Parameter) {
     if parameter.parameter_in == ParameterIn::Query
@@ -51,8 +51,8 @@ pub fn publish_query(parameter: &mut Parameter) {
     }
 }
 
-/// Returns a schema for the values that a body field accepts, or `None` if the index's schema is
-/// precise enough.
+/// Returns a more precise schema for the values that a body field accepts, or `None` if the index's
+/// schema is precise enough.
 pub fn taken(field: &Parameter) -> Option<Schema> {
     let schema = match field.name.as_str() {
         "image" => images(),

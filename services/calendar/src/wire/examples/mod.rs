@@ -26,7 +26,7 @@ pub fn term() -> Value {
     recorded(include_str!("term.json"))
 }
 
-/// A page of a list, with `item` as its only element. Items of lists don't include structured data.
+/// A list page with `item` as its only element. List items don't include structured data.
 pub fn list(kind: &str, mut item: Value) -> Value {
     if let Some(item) = item.as_object_mut() {
         item.remove("json_ld");

@@ -36,7 +36,7 @@ impl Dates {
     }
 }
 
-/// Decodes the date parameters of a list request.
+/// Decodes a list request's date parameters.
 pub fn dates(
     errors: &mut Errors,
     given: &mut EventListParameters,
@@ -50,7 +50,7 @@ pub fn dates(
     }
     let mut when = |name: &'static str, date: &mut Option<Date>, edge: DayEdge| -> Option<When> {
         let Date(when) = date.take()?;
-        // With or without `strict_dates`, the input must resolve to an instant in the site's zone.
+        // With or without `strict_dates`, the date must resolve to an instant in the site's zone.
         let point = when.resolve(zone, now);
         let instant = point.and_then(|point| point.instant(zone));
         let written = instant.and_then(|_| absolute(&when, edge, strict, zone, now));

@@ -159,8 +159,7 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// If a location filter relies on the site's default radius or unit, adds that default to the
-/// query.
+/// If a location filter uses the site's default radius or unit, adds that default to the query.
 fn repeat_radius(
     query: &mut Vec<(String, String)>,
     params: &Params,
@@ -186,7 +185,7 @@ fn wanted_ids(errors: &mut Errors, Ids(ids): Ids) -> Vec<i64> {
     ids
 }
 
-/// Looks up the terms to filter by, trying each item as a slug, an id and a name, in that order.
+/// Looks up the terms to filter by. Each item is tried as a slug, an id and a name, in this order.
 /// Returns `None` if the parameter is absent. Reports an error if nothing matches.
 fn named_terms(
     errors: &mut Errors,
@@ -223,8 +222,8 @@ fn existing_linked(
     Some(ids)
 }
 
-/// Returns the series id, or `None` if the parameter is absent. Reports an error if there is no
-/// such series.
+/// Returns the series id, or `None` if the parameter is absent. Reports an error if the series
+/// doesn't exist.
 fn existing_series(errors: &mut Errors, known: &Known, id: Option<Positive>) -> Option<i64> {
     let Positive(id) = id?;
     if !known.series.contains(&id) {

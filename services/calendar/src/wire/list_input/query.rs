@@ -1,4 +1,4 @@
-//! Decoding shared by all list queries.
+//! Decodes the parts that all list queries have in common.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::wire::params::Params;
 use crate::wire::reading::Errors;
 use crate::wire::values::{Positive, Texts, meant};
 
-/// The caller and the site settings used to decode list queries.
+/// The caller and the site settings for decoding list queries.
 #[derive(Clone, Copy)]
 pub struct ListOptions<'a> {
     pub actor: &'a Actor,
@@ -30,7 +30,7 @@ pub struct ListOptions<'a> {
 pub struct ListRequest<F> {
     pub filter: F,
     pub paging: Paging,
-    /// The effective parameters to repeat in pagination links, except for `page`.
+    /// The effective parameters, except for `page`, to repeat in pagination links.
     pub query: Vec<(String, String)>,
 }
 
@@ -72,8 +72,8 @@ pub fn in_order<T: Declared>(query: &mut [(String, String)]) {
     query.sort_by_key(|(name, _)| declared.iter().position(|one| one.name == *name));
 }
 
-/// Returns the scope that `status` requests. Reports an error if it contains statuses that the
-/// caller may not see.
+/// Returns the scope that `status` requests. Reports an error if the caller isn't allowed to see
+/// one of the statuses.
 pub fn scope(errors: &mut Errors, status: Option<Texts>, actor: &Actor) -> Scope {
     let asked = statuses(errors, status);
     Scope::of(actor, asked.as_ref()).unwrap_or_else(|| {
@@ -103,8 +103,8 @@ fn statuses(errors: &mut Errors, status: Option<Texts>) -> Option<StatusFilter> 
 }
 
 /// Returns the default scope as a parameter, so that pagination links show the same list to other
-/// callers. Returns `None` if the request has a status, or if the caller sees no unpublished
-/// resources other than their own.
+/// callers. Returns `None` if the request has a status, or if the only unpublished resources that
+/// the caller can see are their own.
 pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)> {
     let word = match (params.get("status"), role::sees_all(actor), role::sees_own(actor)) {
         (Some(_), ..) => return None,
@@ -115,8 +115,8 @@ pub fn default_status(params: &Params, actor: &Actor) -> Option<(String, String)
     Some(("status".to_owned(), word.to_owned()))
 }
 
-/// Returns the event id, or `None` if the parameter is absent. Reports an error if there is no such
-/// event.
+/// Returns the event id, or `None` if the parameter is absent. Reports an error if the event
+/// doesn't exist.
 pub fn existing_event(
     errors: &mut Errors,
     known: &Known,

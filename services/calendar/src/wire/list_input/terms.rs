@@ -107,7 +107,8 @@ fn decode(
     errors.finish(ListRequest { filter, paging, query })
 }
 
-/// Converts tag list parameters to category list parameters, which only differ in having `parent`.
+/// Converts tag list parameters to category list parameters. The only difference is that the latter
+/// include `parent`.
 fn with_parent(tags: TagListParameters) -> CategoryListParameters {
     CategoryListParameters {
         page: tags.page,

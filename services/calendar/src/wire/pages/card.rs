@@ -45,7 +45,7 @@ pub struct EventCard {
     /// The status, e.g. `Cancelled`. Empty if the event is going ahead as announced.
     pub status: &'static str,
     pub protected: bool,
-    /// Whether the event starts on the same day as the previous one in the list.
+    /// Whether the event starts on the same day as the previous event in the list.
     pub same_day: bool,
     /// When the event was published and last modified, in UTC.
     pub published: String,
@@ -59,7 +59,7 @@ pub struct CardGroup {
     pub cards: Vec<EventCard>,
 }
 
-/// How a list of events is divided by headings.
+/// How headings divide an event list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headings {
     /// By the month in which events start.
@@ -160,8 +160,8 @@ fn when(event: &Event, view: RenderContext<'_>, running: bool) -> String {
     }
 }
 
-/// Returns the abbreviation of an event's zone. Empty for all-day events, and if the zone is the
-/// site's.
+/// Returns the abbreviation of an event's time zone, or an empty string for all-day events and
+/// events in the site's zone.
 pub fn zone(event: &Event, view: RenderContext<'_>) -> String {
     let schedule = &event.schedule;
     match schedule.all_day || schedule.zone.name() == view.zone.name() {

@@ -1,4 +1,4 @@
-//! The query of an embedded page.
+//! An embedded page's query.
 
 use crate::model::language::Language;
 use crate::model::month::Month;
@@ -76,7 +76,7 @@ impl EmbedQuery {
         }
     }
 
-    /// Returns the query for the embedded page of `month`.
+    /// Returns the query for a month's embedded page.
     pub fn query_of(&self, month: Month, language: Option<Language>) -> String {
         let query = format!("theme={}&month={}", self.class(), month.code());
         match language {

@@ -1,4 +1,4 @@
-//! The view model of the event page.
+//! The view model for the event page.
 
 use std::collections::HashMap;
 
@@ -28,9 +28,9 @@ pub struct EventView {
     pub when: String,
     /// How often the event takes place. Empty if it isn't in a series.
     pub repeats: String,
-    /// Path of the series' page, relative to the site. Empty if it doesn't have one.
+    /// Path of the series' page, relative to the site. Empty if there isn't one.
     pub series_path: String,
-    /// Links to upcoming events of the series.
+    /// Links to the series' upcoming events.
     pub next: Vec<Link>,
     /// The start in ISO format.
     pub start: String,
@@ -64,7 +64,7 @@ pub struct EventView {
 /// Context for rendering an event.
 #[derive(Clone, Copy)]
 pub struct EventContext<'a> {
-    /// For links within the site, whose URLs have no scheme and host.
+    /// For links within the site, which don't include a scheme or host.
     pub view: RenderContext<'a>,
     /// For absolute URLs.
     pub absolute: RenderContext<'a>,
@@ -98,13 +98,13 @@ pub fn locked(event: &Event, included: &Included, context: EventContext<'_>) -> 
     }
 }
 
-/// Returns the path of an event's or series' page, relative to the site.
+/// Returns the path of an event page or a series page, relative to the site.
 pub fn path_of(slug: &str) -> String {
     let path = Urls { base: String::new(), alias: false, language: None }.event_page(slug);
     path.trim_start_matches('/').to_owned()
 }
 
-/// Renders links to the next events of a series. If an event is not going ahead as announced, its
+/// Renders links to the next events in a series. If an event isn't going ahead as announced, its
 /// link starts with its status.
 pub fn dates(
     events: &[Event],

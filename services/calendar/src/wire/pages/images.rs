@@ -7,8 +7,8 @@ use crate::model::image::web_url;
 /// Maximum number of image origins in a page's content security policy.
 const MAX: usize = 20;
 
-/// Returns the origins of externally hosted images, i.e. the one at `address` and those in `img`
-/// elements of `html`.
+/// Returns the origins of externally hosted images: the image at `address`, and the `img` elements
+/// in `html`.
 pub fn origins(address: Option<&str>, html: &str) -> Vec<String> {
     let in_text = html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let urls = address.into_iter().chain(in_text).filter_map(web_url);

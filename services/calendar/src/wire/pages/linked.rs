@@ -6,7 +6,7 @@ use crate::model::included::Included;
 use crate::model::linked::{Kind, Linked};
 use crate::wire::render_context::RenderContext;
 
-/// A venue or organizer as shown on its page, or on the page of an event.
+/// A venue or organizer, as shown on its own page or on an event page.
 #[derive(Clone, Debug, Default)]
 pub struct LinkedView {
     pub name: String,
@@ -89,7 +89,7 @@ fn lines(row: &Linked) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the URL of a map of the coordinates, or of the postal address if there are none.
+/// Returns the URL of a map that shows the coordinates, or else the postal address.
 fn map(row: &Linked) -> String {
     const MAPS: &str = "https://www.openstreetmap.org/";
     let place = &row.place;

@@ -1,4 +1,4 @@
-//! View models for the HTML pages. They are independent of HTTP, and contain no HTML other than
+//! View models for the HTML pages. They don't depend on HTTP, and the only HTML they contain is in
 //! stored descriptions.
 
 pub(crate) mod card;

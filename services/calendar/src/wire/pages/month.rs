@@ -1,4 +1,4 @@
-//! The view model of the month page, a grid of weeks.
+//! The view model for the month page, which is a grid of weeks.
 
 use jiff::civil::Date;
 
@@ -70,7 +70,7 @@ pub struct DayCell {
 pub struct DayEntry {
     pub title: String,
     pub href: String,
-    /// The start time. Empty for all-day events and on days after the first.
+    /// The start time. Empty for all-day events, and on every day but the first.
     pub time: String,
     /// Whether the event lasts at least a day or started before this one.
     pub lasting: bool,
@@ -94,8 +94,8 @@ pub struct MonthRows {
     pub lasting: Vec<MonthEntry>,
     /// Number of events that start on each day.
     pub starts: Vec<i64>,
-    /// For each day, the number of events shorter than a day that started earlier and continue into
-    /// it.
+    /// For each day, the number of events that started the day before, last less than a day and
+    /// continue into it.
     pub overnight: Vec<i64>,
 }
 
@@ -216,7 +216,8 @@ mod tests {
         let march = Month::parse("2027-03").unwrap();
         let first = midnight(march.first());
         let mut starts = vec![0; 31];
-        // On the 2nd: six short events, a three-day one and one that lasts a month.
+        // On the 2nd, there are six short events, a three-day event and an event that lasts a
+        // month.
         starts[1] = 8;
         let rows = MonthRows {
             month: march,

@@ -1,4 +1,4 @@
-//! A page's query, and the API list parameters it translates to.
+//! A page's query, and the API list parameters that it is converted to.
 
 use jiff::civil::Date;
 
@@ -13,7 +13,7 @@ use crate::wire::values::LARGEST_INTEGER;
 /// Path of the event list page.
 pub const LIST: &str = "/events/";
 
-/// The parameter that selects past events. Its name is from the original plugin.
+/// The parameter that selects past events. The name comes from the original plugin.
 pub const PAST: (&str, &str) = ("eventDisplay", "past");
 
 /// Path of the Atom feed.
@@ -62,14 +62,14 @@ impl PageQuery {
     /// Returns an error if a parameter is invalid, or the search is too long.
     pub fn read(params: &Params) -> Result<PageQuery, ParameterErrors> {
         let text = |name: &str| params.text(name).unwrap_or_default().trim().to_owned();
-        // The first name is ours, and the second one is that of the original plugin.
+        // The first name is ours, and the second one is the original plugin's.
         let either = |names: [&str; 2]| match text(names[0]) {
             own if own.is_empty() => text(names[1]),
             own => own,
         };
         let is_on = |name: &str| params.text(name) == Some("1");
         let day = either(["date", "tribe-bar-date"]);
-        // The month view of the original plugin sends a month as the date.
+        // The original plugin's month view sends a month as the date.
         let month = Month::parse(&text("tribe-bar-date")).filter(|month| month.code() == day);
         let period = month.map(|month| Period::Day(month.first())).or(Period::parse_day(&day));
         if !day.is_empty() && period.is_none() {
@@ -119,8 +119,8 @@ impl PageQuery {
         }
     }
 
-    /// Returns API list parameters for the events in the period. Without a period, these are past
-    /// events if requested, and otherwise current and upcoming ones.
+    /// Returns API list parameters for the events in the period. Without a period, the list
+    /// contains past events if requested, and otherwise current and upcoming events.
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let mut pairs = match self.period {
             Some(period) => within(period.first(), period.last()),
@@ -142,8 +142,8 @@ impl PageQuery {
         given.map(|(name, text)| (name, text.clone())).collect()
     }
 
-    /// Returns API list parameters for an iCalendar file. It contains the events in the period, or
-    /// those that end after `since` if there is no period.
+    /// Returns API list parameters for an iCalendar file. The file contains the events in the
+    /// period or, without a period, the events that end after `since`.
     pub fn subscription(&self, since: Date) -> Vec<(&'static str, String)> {
         let mut pairs = self.list();
         if self.period.is_none() {
@@ -162,8 +162,8 @@ impl PageQuery {
         address(path, &pairs)
     }
 
-    /// Returns the URL of an iCalendar file with the same events. It includes the language for a
-    /// week, because this determines on which day a week starts.
+    /// Returns the URL of an iCalendar file with the same events. For a week, the URL includes the
+    /// language, because the language determines on which day a week starts.
     pub fn calendar(&self, path: &str) -> String {
         let mut pairs = self.narrowing();
         let language = self.language.filter(|_| matches!(self.period, Some(Period::Week(_))));

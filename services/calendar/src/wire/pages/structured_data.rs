@@ -1,5 +1,5 @@
 //! JSON-LD on pages, with the properties that search engines require for events, places and
-//! organizations. API responses use a different form, which API clients expect (see
+//! organizations. API responses use a different form, because API clients expect it (see
 //! `wire::json_ld`).
 
 use serde_json::{Map, Value, json};
@@ -19,11 +19,11 @@ use crate::wire::series_data::{InSeriesUntil, of_series};
 
 const CONTEXT: &str = "https://schema.org";
 
-/// Symbols that only one currency uses.
+/// Symbols that are only used by a single currency.
 const CURRENCIES: [(&str, &str); 6] =
     [("€", "EUR"), ("£", "GBP"), ("₹", "INR"), ("₺", "TRY"), ("₴", "UAH"), ("₪", "ILS")];
 
-/// Describes an event and, if it is in a series, that series.
+/// Describes an event and, if it is part of a series, the series as well.
 pub fn event(
     (event, links, series): (&Event, &Links, Option<InSeriesUntil<'_>>),
     included: &Included,
@@ -118,8 +118,8 @@ fn address(row: &Linked) -> Map<String, Value> {
     ])
 }
 
-/// Adds an event's price. Nothing is added unless all its values are numbers, and no offer is added
-/// if the currency is unknown.
+/// Adds an event's price, unless any of its values isn't a number. Only adds an offer if the
+/// currency is known.
 fn offer(data: &mut Map<String, Value>, event: &Event, url: &str, view: RenderContext<'_>) {
     let cost = cost::read(&event.cost, view.currency);
     let amounts: Vec<&str> =

@@ -1,4 +1,4 @@
-//! The view model of the page about subscriptions to other calendars.
+//! The view model for the page that lists subscriptions to other calendars.
 
 use jiff::civil::DateTime;
 
@@ -10,7 +10,7 @@ use crate::wire::subscription::{RunJson, SubscriptionJson};
 const MINUTES_OF_HOUR: i64 = 60;
 const MINUTES_OF_DAY: i64 = 24 * MINUTES_OF_HOUR;
 
-/// Separates the items of a line.
+/// Separates the items on a line.
 const DOT: &str = " · ";
 
 /// A subscription, described in the page's language.
@@ -18,7 +18,7 @@ const DOT: &str = " · ";
 pub struct SubscriptionView {
     pub id: i64,
     pub url: String,
-    /// A notice that the subscription has stopped or is failing. Empty if it isn't.
+    /// A notice if the subscription has stopped or is failing. Otherwise empty.
     pub notice: String,
     /// The reason, in English. Empty if the notice already includes it.
     pub reason: String,
@@ -140,7 +140,7 @@ fn detailed(fact: &str, number: i64, detail: impl FnOnce() -> String) -> String 
     if number > 0 { format!("{fact}{DOT}{}", detail()) } else { fact.to_owned() }
 }
 
-/// Describes an interval in the largest unit that divides it.
+/// Describes an interval in the largest unit that divides it evenly.
 fn interval(minutes: i64, language: Language) -> String {
     let words = language.words();
     let (unit, number) = match minutes {

@@ -154,8 +154,8 @@ pub const UNDATED: [&str; 17] = [
     "_fields",
 ];
 
-/// Event feed parameters. They are those of event lists, without the ones for JSON output and
-/// changes.
+/// Event feed parameters. These are the event list parameters, except for those that concern JSON
+/// output or changes.
 pub struct FeedParameters;
 
 impl Declared for FeedParameters {
@@ -199,7 +199,7 @@ list_parameters! {
     }
 }
 
-/// Defines the parameters of a term list: the shared ones, along with those specific to the
+/// Defines the parameters of a term list: the shared parameters, followed by those specific to the
 /// taxonomy.
 macro_rules! term_list_parameters {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {

@@ -1,4 +1,4 @@
-//! The parameters of all operations, as structs that both document and decode them.
+//! Parameters for all operations, as structs that both document and decode them.
 
 mod declared;
 mod lists;
@@ -41,7 +41,7 @@ pub fn declared(name: &str) -> Option<&'static str> {
         ReleaseFields::parameters(),
     ];
     let names = all.into_iter().flatten().map(|parameter| parameter.name.as_str());
-    // Lists may be sent as `name[]`, too.
+    // Lists can also be sent as `name[]`.
     let name = name.split('[').next().unwrap_or(name);
     names.into_iter().find(|declared| *declared == name)
 }

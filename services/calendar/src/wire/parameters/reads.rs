@@ -60,7 +60,7 @@ read_parameters! {
     }
 }
 
-/// Returns whether a delete request is to erase the resource permanently.
+/// Returns whether a delete request should erase the resource permanently.
 ///
 /// # Errors
 /// Returns an error if `force` is not a boolean.
@@ -73,7 +73,7 @@ pub fn is_forced(params: &Params) -> Result<bool, ParameterErrors> {
     }
 }
 
-/// Returns which events of a series a delete request applies to.
+/// Returns which of a series' events a delete request applies to.
 ///
 /// # Errors
 /// Returns an error if `scope` is unknown.

@@ -113,9 +113,10 @@ parameters! {
     }
 }
 
-/// Defines the fields of a venue or organizer: the shared ones, followed by those of the kind.
+/// Defines the fields of a venue or organizer: the shared fields, followed by the fields specific
+/// to the kind.
 ///
-/// `nulls` is the default that the API we are compatible with declares for most fields of the kind.
+/// `nulls` is the default that the upstream API declares for most of the kind's fields.
 macro_rules! linked_parameters {
     ($(#[$doc:meta])* $type:ident, $name:ident, nulls: [$($null:tt)*], { $($own:tt)* }) => {
         parameters! {
@@ -218,7 +219,8 @@ linked_parameters! {
     }
 }
 
-/// Defines the fields of a term: the shared ones, followed by those of the taxonomy.
+/// Defines the fields of a term: the shared fields, followed by the fields specific to the
+/// taxonomy.
 macro_rules! term_parameters {
     ($(#[$doc:meta])* $type:ident { $($own:tt)* }) => {
         parameters! {
