@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::urls::{ALIAS, ALIAS_NAMESPACE, NAMESPACE, Urls};
 use crate::wire::description::{self, Site, below_namespace};
 
-/// Wraps every handler, for the API as well as for pages.
+/// Wraps every handler, for both the API and pages.
 pub async fn around(
     mut request: ServiceRequest,
     next: Next,
@@ -40,7 +40,7 @@ pub async fn around(
             }
         }
     };
-    // Pages render their own errors. For an unknown path the response is an API error, so replace
+    // Pages render their own errors. For an unknown path, the response is an API error, so replace
     // it with a page.
     let is_html = |response: &ServiceResponse| {
         let kind = response.headers().get(header::CONTENT_TYPE);
@@ -72,19 +72,19 @@ async fn to_its_end(
     }
 }
 
-/// Returns whether `path` belongs to the API rather than to a page.
+/// Returns whether `path` belongs to the API rather than a page.
 pub fn is_api_path(path: &str) -> bool {
     below(path, NAMESPACE).or_else(|| below(path, ALIAS)).is_some()
 }
 
-/// Returns the part of `path` after `prefix`, or `None` if it doesn't start with `prefix`.
+/// Returns the part of `path` that follows `prefix`, or `None` if it doesn't start with `prefix`.
 fn below<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = path.strip_prefix('/')?.strip_prefix(prefix)?;
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// Rewrites the path of an API request to the registered one. The request may use the alias prefix,
-/// or request the root with the path in its query string.
+/// Rewrites an API request's path to the registered path. The request might use the alias prefix,
+/// or it might request the root with the actual path in the query string.
 fn rewrite_alias(request: &mut ServiceRequest) {
     let given = request.uri().query().unwrap_or_default();
     let (rest, query) = match below(request.path(), ALIAS) {
@@ -163,7 +163,7 @@ fn override_method(request: &mut ServiceRequest) {
     request.head_mut().method = method;
 }
 
-/// Lets pages from any origin read the response.
+/// Allows pages from any origin to read the response.
 fn allow_origin(headers: &mut HeaderMap, origin: Option<HeaderValue>) {
     const TEXTS: [(HeaderName, &str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "OPTIONS, GET, POST, PUT, PATCH, DELETE"),

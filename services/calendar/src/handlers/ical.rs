@@ -40,7 +40,7 @@ pub async fn export_ical(
 /// Responds with a feed, or with 304 if the client already has it.
 pub async fn answer(feed: Feed, request: &HttpRequest) -> Result<HttpResponse, Error> {
     const CACHING: &str = "public, no-cache";
-    // The same content may be sent with or without compression, so the tag is weak.
+    // The same content can be sent with or without compression, so the tag is weak.
     let validators = Validators::weak(feed.tag);
     if request.headers().contains_key(header::IF_NONE_MATCH)
         && validators.are_known(request.headers())

@@ -1,4 +1,4 @@
-//! The extractor for API handlers. Provides the caller, the parameters and the base URL.
+//! The extractor for API handlers, which provides the caller, the parameters and the base URL.
 
 use actix_web::dev::Payload;
 use actix_web::http::Method;
@@ -58,7 +58,7 @@ async fn read(request: &HttpRequest, payload: Payload) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// Reads everything except for the body.
+/// Reads everything except the body.
 pub async fn head(request: &HttpRequest) -> Result<Input, Error> {
     let state = request
         .app_data::<actix::Data<State>>()

@@ -1,8 +1,8 @@
 //! Macros that generate the list and item handlers of all resources.
 
-/// Defines the GET and POST handlers of a list.
+/// Defines the GET and POST handlers for a list.
 ///
-/// `use_case` reads a page, and `lasting` determines how long that page may be reused. `create`
+/// `use_case` reads a page, and `lasting` determines how long that page can be reused. `create`
 /// stores a new item.
 macro_rules! list_routes {
     (
@@ -29,8 +29,8 @@ macro_rules! list_routes {
                 .answer(async {
                     let ReadList { list, page } = $use_case(&state, input.request).await?;
                     let mut response = reply::list(&list, &list.meta, input.fields.as_deref())?;
-                    // The permit is dropped together with the head of the response. At that point,
-                    // the body has been compressed, and the connection accounts for its memory.
+                    // The permit is dropped along with the head of the response. By then, the body
+                    // has been compressed, and the connection accounts for its memory.
                     response.extensions_mut().insert(page);
                     Ok(response)
                 })
@@ -51,12 +51,12 @@ macro_rules! list_routes {
 }
 pub(super) use list_routes;
 
-/// Defines the GET, POST, PUT, PATCH and DELETE handlers of an item.
+/// Defines the GET, POST, PUT, PATCH and DELETE handlers for an item.
 ///
-/// The work is done by `find`, `update` and `remove`. POST, PUT and PATCH are the same operation
-/// under different operation ids. `noun` is the item's name in the documentation, including its
-/// article. The path extractor has an alias, because utoipa would otherwise document more than the
-/// declared parameters.
+/// `find`, `update` and `remove` do the work. POST, PUT and PATCH are the same operation with
+/// different operation ids. `noun` is the item's name in the documentation, including its article.
+/// The path extractor has an alias, because utoipa would otherwise document more than the declared
+/// parameters.
 macro_rules! item_routes {
     (
         items: $items:expr, tag: $tag:tt, noun: $noun:tt, body: $body:ident, update: $update:ident,

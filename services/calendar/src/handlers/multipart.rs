@@ -8,14 +8,14 @@ use futures_util::{StreamExt, TryStreamExt};
 use crate::error::Error;
 use crate::wire::parameter_errors::ParameterErrors;
 
-/// A named field or file of a form.
+/// A named field or file in a form.
 pub struct Part {
     pub name: String,
     pub file_name: Option<String>,
     pub content: Vec<u8>,
 }
 
-/// Reads all named fields and files of a form.
+/// Reads all named fields and files in a form.
 ///
 /// # Errors
 /// Returns an invalid-parameter error if the body is not a form with the boundary in the headers.

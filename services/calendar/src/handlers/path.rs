@@ -22,8 +22,8 @@ pub struct Slug {
     slug: String,
 }
 
-/// Parses an id in a path. The route only matches digits, so parsing can only fail if the number is
-/// too large, in which case the result is an id that can't exist.
+/// Parses an id from a path. The route only matches digits, so parsing can only fail if the number
+/// is too large. In that case, returns an id that can't exist.
 pub fn parse_id(digits: &str) -> i64 {
     digits.parse().unwrap_or(0)
 }

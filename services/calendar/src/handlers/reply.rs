@@ -1,4 +1,4 @@
-//! JSON responses, with the headers for lists, created resources and conditional requests.
+//! JSON responses, with headers for lists, new resources and conditional requests.
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
@@ -68,7 +68,7 @@ pub fn read<T: Serialize>(
     cut: Option<&str>,
 ) -> Result<HttpResponse, Error> {
     let body = text(value, cut)?;
-    // The same content may be sent with or without compression, so the tag is weak.
+    // The same content can be sent with or without compression, so the tag is weak.
     let validators = Validators::weak(fields::tag(&body));
     let validators = modified.map_or(validators, |seconds| validators.dated(seconds));
     // The content depends on the caller, so shared caches must not store it.

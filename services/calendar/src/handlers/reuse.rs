@@ -1,4 +1,4 @@
-//! Keeps responses in memory and reuses them until they are outdated or the content changes.
+//! Caches responses in memory, and reuses them until they are outdated or the content changes.
 
 use std::sync::Arc;
 
@@ -25,23 +25,23 @@ use crate::state::State;
 use crate::wire::parameters::UNDATED;
 use crate::wire::params::Params;
 
-/// Maximum size in bytes of a body that is kept.
+/// Maximum size of a cached body in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Maximum number of compressed versions to keep per response.
 const MAX_FORMS: usize = 4;
 
-/// Maximum length in bytes of an `Accept-Encoding` header for which a compressed version is kept.
+/// Maximum length in bytes of an `Accept-Encoding` header for which a compressed version is cached.
 const LONGEST_ACCEPTED: usize = 100;
 
-/// How long a response is valid as long as the content doesn't change.
+/// How long a response is valid if the content doesn't change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasting {
-    /// Does not depend on the time.
+    /// The response doesn't depend on the time.
     Always,
-    /// Depends on the day, both in the site's time zone and in UTC.
+    /// The response depends on the day, both in the site's time zone and in UTC.
     Day,
-    /// Depends on the exact time.
+    /// The response depends on the exact time.
     Second,
 }
 
@@ -81,13 +81,13 @@ impl Lasting {
     }
 }
 
-/// A read whose response may be in memory.
+/// A read operation whose response might be cached.
 pub struct Reuse<'a> {
     http: &'a HttpRequest,
     state: &'a State,
-    /// Everything the response depends on. `None` if it must not be kept.
+    /// Everything that the response depends on. `None` if the response must not be cached.
     key: Option<String>,
-    /// The route of a page. `None` for API operations, which are identified by path.
+    /// A page's route. `None` for API operations, which are identified by path.
     route: Option<String>,
     lasting: Lasting,
 }
@@ -104,7 +104,7 @@ impl<'a> Reuse<'a> {
         Reuse::new(http, state, (request.login.as_deref(), &request.urls), lasting)
     }
 
-    /// Describes a page read. Pages look the same to all callers.
+    /// Describes a page request. Pages look the same to all callers.
     pub fn of_page(
         http: &'a HttpRequest,
         state: &'a State,
@@ -126,7 +126,7 @@ impl<'a> Reuse<'a> {
         Reuse { http, state, key, route: None, lasting }
     }
 
-    /// Responds from memory, or generates a new response.
+    /// Responds from the cache, or generates a new response.
     pub async fn answer(
         self,
         make: impl Future<Output = Result<HttpResponse, Error>>,
@@ -152,8 +152,8 @@ impl<'a> Reuse<'a> {
     }
 }
 
-/// Responds from memory before the request is routed. Returns `None` if it must be routed, e.g.
-/// because the response isn't in memory or is outdated.
+/// Responds from the cache before the request is routed. Returns `None` if the request has to be
+/// routed, e.g. because the response isn't cached or is outdated.
 ///
 /// This saves most of the work for repeated requests. Requests with credentials are always routed.
 pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
@@ -182,8 +182,8 @@ pub async fn answer_early(http: &HttpRequest) -> Option<HttpResponse> {
     Some(found.answer.respond(form))
 }
 
-/// Returns whether the response may be kept. Requests with date conditions are too rare to be worth
-/// it, and passwords don't belong in memory.
+/// Returns whether the response can be cached. Requests with date conditions are too rare to be
+/// worth it, and passwords don't belong in memory.
 fn may_be_kept(http: &HttpRequest) -> bool {
     let headers = http.headers();
     let by_date = headers.contains_key(IF_MODIFIED_SINCE) && !headers.contains_key(IF_NONE_MATCH);
@@ -201,7 +201,7 @@ fn has_password(query: &str) -> bool {
 /// Builds a key from everything in a request that affects its response, except for conditional
 /// headers.
 ///
-/// The path may still have a trailing slash if the request hasn't been routed yet.
+/// The path might still have a trailing slash if the request hasn't been routed yet.
 fn key(http: &HttpRequest, login: Option<&str>, (base, is_alias): (&str, bool)) -> String {
     let caller = login.unwrap_or_default();
     let prefix = if is_alias { "alias" } else { "" };
@@ -210,7 +210,7 @@ fn key(http: &HttpRequest, login: Option<&str>, (base, is_alias): (&str, bool)) 
     [caller, prefix, base, path, query].join("\n")
 }
 
-/// Key suffix of responses to clients that already have the content.
+/// Key suffix for responses to clients that already have the content.
 const UNCHANGED: &str = "\n304";
 
 /// A full response, or a 304 without a body.
@@ -233,8 +233,8 @@ struct Form {
     body: Bytes,
 }
 
-/// Finds the full response or 304 for a request with these headers. Afterwards, `key` is the key of
-/// the response that was found.
+/// Finds the full response or the 304 for a request with these headers. Afterwards, `key` is the
+/// key of the response that was found.
 fn find(
     key: &mut String,
     headers: &HeaderMap,
@@ -255,7 +255,7 @@ fn find(
     get(key).filter(|found| !is_known(found))
 }
 
-/// The kept responses, and the period for which a current response is valid.
+/// The cached responses, and the period during which a current response is valid.
 #[derive(Clone)]
 struct Keeper {
     present: PresentAnswers,
@@ -264,8 +264,8 @@ struct Keeper {
     lasting: Lasting,
 }
 
-/// A response from memory that may be compressed for this client, whose compressed version isn't
-/// kept yet.
+/// A cached response that might be compressed for this client, but whose compressed version isn't
+/// cached yet.
 struct Unpacked {
     kept: Keeper,
     key: String,
@@ -273,8 +273,8 @@ struct Unpacked {
     accepted: HeaderValue,
 }
 
-/// Responds from memory, with the compressed version for the client's `Accept-Encoding` if it is
-/// kept.
+/// Responds from the cache. Uses the compressed version for the client's `Accept-Encoding` if there
+/// is one.
 fn respond(kept: Keeper, key: String, answer: Arc<Answer>, headers: &HeaderMap) -> HttpResponse {
     if let Some(form) = answer.form(headers) {
         return answer.respond(form);
@@ -289,7 +289,7 @@ fn respond(kept: Keeper, key: String, answer: Arc<Answer>, headers: &HeaderMap) 
     response
 }
 
-/// Keeps the compressed version of a response from memory, so that it is only compressed once.
+/// Caches the compressed version of a cached response, so that it is only compressed once.
 pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     let unpacked = response.response_mut().extensions_mut().remove::<Unpacked>();
     let Some(Unpacked { kept, key, answer, accepted }) = unpacked else { return response };
@@ -311,7 +311,7 @@ pub fn keep_packed(mut response: ServiceResponse) -> ServiceResponse {
     ServiceResponse::new(request, response)
 }
 
-/// Keeps a new response, provided that its body is short and in memory.
+/// Caches a new response if its body is short and in memory.
 fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse {
     let status = response.status();
     match status {
@@ -333,7 +333,8 @@ fn keep(kept: &Keeper, mut key: String, response: HttpResponse) -> HttpResponse 
     head.set_body(BoxBody::new(body))
 }
 
-/// Splits a response into its head and body. A body that is not in memory is returned as an error.
+/// Splits a response into its head and body. If the body isn't in memory, it is returned as an
+/// error.
 fn split(response: HttpResponse) -> (HttpResponse<()>, Result<Bytes, BoxBody>) {
     let (head, body) = response.into_parts();
     (head, body.try_into_bytes())
@@ -344,7 +345,7 @@ fn put(kept: &Keeper, key: String, answer: Answer) {
     kept.present.put(key, kept.period, Arc::new(answer), bytes);
 }
 
-/// Returns the value of a header, provided that the request contains it exactly once.
+/// Returns the value of a header if the request contains that header exactly once.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let mut values = headers.get_all(name);
     values.next().filter(|_| values.next().is_none())
@@ -361,7 +362,7 @@ impl Answer {
         size_of::<Answer>() + self.plain.bytes() + packed
     }
 
-    /// Returns the version for this client, or `None` if the response may have to be compressed
+    /// Returns the version for this client, or `None` if the response might have to be compressed
     /// first.
     fn form(&self, headers: &HeaderMap) -> Option<&Form> {
         if self.plain.body.is_empty() || !headers.contains_key(ACCEPT_ENCODING) {

@@ -147,7 +147,7 @@ pub async fn release_subscribed_event(
     reply::ok(&json, input.fields.as_deref())
 }
 
-/// Defines a handler that changes the state of a subscription.
+/// Defines a handler that changes a subscription's state.
 macro_rules! step_route {
     ($(#[$doc:meta])* $name:ident $id:tt, $step:ident, $documented:tt, $route:tt) => {
         $(#[$doc])*

@@ -31,7 +31,7 @@ impl Terms {
         state: &State,
     ) -> Result<HttpResponse, Error> {
         let json = terms::find(state, input.request, self.key(id)).await?;
-        // Terms have no modification date.
+        // Terms don't have a modification date.
         reply::read(&json, None, request, input.fields.as_deref())
     }
 

@@ -19,10 +19,10 @@ use crate::wire::parameter_errors::ParameterErrors;
 /// Maximum size of a multipart form in bytes, excluding the file.
 const FORM: usize = 64 << 10;
 
-/// Maximum number of bytes to read and discard after a file turned out to be too large.
+/// Maximum number of bytes to read and discard after a file has turned out to be too large.
 const DISCARDED: usize = 32 << 20;
 
-/// Time limit for discarding the remainder of a file.
+/// Time limit for discarding the rest of a file.
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// Form with an uploaded file.
@@ -86,7 +86,7 @@ pub async fn receive(
     }
 }
 
-/// Reads and discards the remainder of a body for a limited time, because clients may not read the
+/// Reads and discards the rest of a body for a limited time, because some clients don't read the
 /// response before they have sent everything.
 async fn discard(mut payload: actix_web::dev::Payload) {
     let reading = async {

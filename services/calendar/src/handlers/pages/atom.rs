@@ -39,7 +39,8 @@ struct Entry {
     url: String,
     title: String,
     summary: String,
-    /// When the event was last modified. In a series, a new next event counts as a modification.
+    /// When the event was last modified. If it is in a series, this includes the moment at which it
+    /// became the next event.
     updated: String,
     card: EventCard,
 }
@@ -62,7 +63,7 @@ impl Entry {
     }
 }
 
-/// Returns an entry for each event. All parts of a split series share one entry.
+/// Returns an entry for each event. All parts of a split series share the same entry.
 fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
     let root = reader.root().trim_end_matches('/');
     let mut entries: Vec<Entry> = Vec::new();
@@ -86,10 +87,10 @@ fn entries_of(reader: &Reader, found: &mut Announcements) -> Vec<Entry> {
     entries
 }
 
-/// Returns the entry id of an event or a series, where `origin` is the event with which the series
-/// began. The id depends neither on slug, dates and language nor on whether the event has since
-/// become a series, so feed readers recognise the entry. An event that was detached from its series
-/// gets a different id, because the series keeps this one.
+/// Returns the entry id for an event or a series. `origin` is the event that the series started
+/// with. The id doesn't depend on the slug, dates or language, or on whether the event has since
+/// become a series, so feed readers recognise the entry. If an event was detached from its series,
+/// it gets a different id, because the series keeps this one.
 fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     let name = match origin {
         event @ 0.. if has_left => format!("{calendar} event {event} alone"),
@@ -99,7 +100,7 @@ fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     let digest = Sha256::digest(name);
     let number =
         digest.iter().take(16).fold(0, |number: u128, byte| (number << 8) | u128::from(*byte));
-    // A UUID of version 8 (RFC 9562), in which all other bits can have any value.
+    // A version 8 UUID (RFC 9562), in which all other bits can have any value.
     let number = (number & !(0xf_u128 << 76)) | (8_u128 << 76);
     let number = (number & !(0b11_u128 << 62)) | (0b10_u128 << 62);
     let part = |from: u32, bits: u32| (number >> from) & ((1_u128 << bits) - 1);
@@ -108,8 +109,8 @@ fn id(calendar: &str, (origin, has_left): (i64, bool)) -> String {
     format!("urn:uuid:{low:08x}-{middle:04x}-{high:04x}-{clock:04x}-{:012x}", part(0, 48))
 }
 
-/// Returns current and upcoming events as an Atom feed, the most recently published first. Each
-/// series is a single entry for its next event.
+/// Returns current and upcoming events as an Atom feed, most recently published first. Each series
+/// has a single entry, for its next event.
 pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(shown).await
 }
@@ -117,7 +118,7 @@ pub async fn feed(visit: Visit) -> HttpResponse {
 async fn shown(reader: &Reader) -> Result<HttpResponse, Error> {
     let (query, base) = (reader.query(), &reader.urls().base);
     // Events leave the feed when they are over, so the tag must change every day. In a series, the
-    // next event takes over immediately, usually on the quarter hour.
+    // next event takes over immediately, usually on a quarter of an hour.
     let quarter = (reader.state.clock.unix() - 1).div_euclid(QUARTER);
     let times = format!("{} {quarter}", reader.today());
     let name = [&query.href("atom", 1), reader.language().code(), &times].join(" ");

@@ -1,4 +1,4 @@
-//! Pages for embedding in frames on other sites, and the script that adds such a frame.
+//! Pages that other sites embed in frames, and the script that adds such a frame.
 
 use actix_web::HttpResponse;
 use actix_web::http::header;

@@ -1,4 +1,4 @@
-//! The event page, including the password form of protected events.
+//! The event page, including the password form for protected events.
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
@@ -30,7 +30,7 @@ struct EventPage<'a> {
     /// Whether the visitor sent the wrong password.
     wrong: bool,
     subscription: Subscription,
-    /// The URL of the series' iCalendar file. Empty if there is none.
+    /// The URL of the series' iCalendar file. Empty if there isn't one.
     series_file: String,
 }
 
@@ -62,7 +62,7 @@ fn slug_of(path: &(String, String)) -> String {
     format!("{}{SEPARATOR}{}", path.0, path.1)
 }
 
-/// Responds to a slug that no event has. It may be a former slug, or that of a series.
+/// Responds if there is no event with this slug. It might be an old slug or a series slug.
 async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     if reader.query().as_calendar {
         match pages::calendar_of_series(&reader.state, &reader.request, slug).await {
@@ -83,7 +83,7 @@ async fn without_event(reader: &Reader, slug: &str) -> Result<HttpResponse, Erro
     next_of_series(reader, slug).await
 }
 
-/// Redirects from the slug of a series to its next event, keeping the query.
+/// Redirects from a series slug to the next event, keeping the query.
 async fn next_of_series(reader: &Reader, slug: &str) -> Result<HttpResponse, Error> {
     // The query already contains the language.
     let urls = reader.urls().in_default_language();
@@ -121,7 +121,7 @@ pub async fn unlock(visit: Visit, slug: Path<String>, payload: Payload) -> HttpR
         .await
 }
 
-/// Sets the same status as in the API's response for a protected event.
+/// Sets the status that the API returns for a protected event.
 fn refused(mut response: HttpResponse) -> HttpResponse {
     *response.status_mut() = StatusCode::FORBIDDEN;
     response

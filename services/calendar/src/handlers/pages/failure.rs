@@ -28,8 +28,8 @@ struct FailurePage<'a> {
     words: &'a Words,
 }
 
-/// Renders an error page. For pages that are made to be embedded, `ancestors` are the sites that
-/// may do so.
+/// Renders an error page. If it is in place of an embeddable page, `ancestors` are the sites that
+/// are allowed to embed it.
 pub fn failure(error: &Error, name: &str, frame: &Frame, ancestors: Option<&str>) -> HttpResponse {
     if let Error::Internal(cause) = error {
         log::error!("cannot render a page: {cause}");
@@ -84,8 +84,8 @@ fn texts(error: &Error, language: Language) -> (&'static str, String) {
     }
 }
 
-/// Root paths of APIs. Unknown paths below these always get JSON errors, even if the client accepts
-/// HTML.
+/// Root paths of APIs. Below these, unknown paths always get JSON errors, even if the client
+/// accepts HTML.
 const API_ROOTS: [&str; 2] = [NAMESPACE, "wp-json"];
 
 /// Returns whether to respond to an unknown path with an HTML page. This requires that the client

@@ -1,4 +1,4 @@
-//! The page layout, in the page's language.
+//! The page layout, in the page language.
 
 use actix_web::HttpRequest;
 use shell::pages::{FrameWords, Page, Translation};
@@ -10,7 +10,7 @@ use crate::model::urls::Urls;
 /// The query parameter that selects a language.
 const PARAMETER: &str = "lang";
 
-/// The layout around a page: header and footer, in its language.
+/// The layout around a page, i.e. its header and footer, in the page language.
 pub struct Frame {
     pub language: Language,
     /// Root path of the site, with a trailing slash.
@@ -55,7 +55,7 @@ impl Frame {
     }
 }
 
-/// Returns the language that the query selects, if the site offers it. `None` means the default
+/// Returns the language requested in the query, if the site offers it. `None` means the default
 /// language.
 pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> {
     let pairs = url::form_urlencoded::parse(request.query_string().as_bytes());
@@ -64,7 +64,7 @@ pub fn selected(request: &HttpRequest, settings: &Settings) -> Option<Language> 
     (language != settings.site_locale).then_some(language)
 }
 
-/// Adds the language parameter to the path of a page.
+/// Adds the language parameter to a page path.
 pub fn in_language(path: &str, language: Option<Language>) -> String {
     let mark = if path.contains('?') { '&' } else { '?' };
     match language {
@@ -73,7 +73,7 @@ pub fn in_language(path: &str, language: Option<Language>) -> String {
     }
 }
 
-/// Returns the URLs of a page in all languages of the site, or nothing if there is only one.
+/// Returns a page's URLs in all languages of the site, or nothing if there is only one language.
 pub fn addresses(base: &str, path: &str, settings: &Settings) -> Vec<(Language, String)> {
     let languages = settings.languages();
     let offered = if languages.len() > 1 { languages.as_slice() } else { &[] };
@@ -84,7 +84,7 @@ pub fn addresses(base: &str, path: &str, settings: &Settings) -> Vec<(Language, 
     offered.iter().map(address).collect()
 }
 
-/// Returns links to the translations of a page.
+/// Returns links to a page's translations.
 pub fn translations(addresses: &[(Language, String)]) -> Vec<Translation<'_>> {
     let links = addresses.iter();
     links.map(|(one, url)| Translation { language: one.code(), name: one.name(), url }).collect()

@@ -16,7 +16,7 @@ pub struct Head {
     pub current: &'static str,
     /// Path of the page, relative to the base URL.
     pub path: String,
-    /// Path and query of the page's iCalendar file. Empty if it has none.
+    /// Path and query of the page's iCalendar file. Empty if there isn't one.
     pub calendar: String,
     /// URL of the page's image. May be empty.
     pub image: String,

@@ -1,4 +1,4 @@
-//! The list of upcoming events, and the lists for a day or week.
+//! The list of upcoming events, and the lists for single days and weeks.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -14,7 +14,7 @@ use crate::model::period::Period;
 use crate::wire::pages::Link;
 use crate::wire::pages::query::PageQuery;
 
-/// A page of a list, with links to the previous and next one.
+/// A page of a list, with links to the previous and next pages.
 #[derive(Template)]
 #[template(path = "events.html")]
 pub struct EventList<'a> {
@@ -57,7 +57,7 @@ struct ListPage<'a> {
     words: &'static Words,
     /// The number of events found, in words.
     found: String,
-    /// The HTML of a suggestion to show below an empty list. Contains a link.
+    /// The HTML for a suggestion below an empty list. Contains a link.
     advice: String,
     /// The path of this page, without its query.
     action: String,

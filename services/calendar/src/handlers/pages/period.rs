@@ -1,4 +1,4 @@
-//! The pages for a day or a week.
+//! The day and week pages.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -19,7 +19,7 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Shows the events in a week. Redirects from old URLs, which contain a day of the week.
+/// Shows the events in a week. Redirects from old URLs, which contain a day in the week.
 pub async fn week(visit: Visit, text: Path<String>) -> HttpResponse {
     visit
         .reuse(Lasting::Day, async |reader| {

@@ -1,4 +1,4 @@
-//! Redirects the URLs of the system that this service replaces to the new pages.
+//! Redirects URLs from the legacy system.
 
 use super::site::SITE;
 use super::visit::{Reader, Visit, moved_page};
@@ -12,7 +12,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header;
 use actix_web::web::Path;
 
-/// Redirects the root to the list, or to the page that one of the old query parameters requests.
+/// Redirects the root to the list, or to the page requested by one of the legacy query parameters.
 pub async fn home(visit: Visit) -> HttpResponse {
     visit
         .answer(async |reader| {
@@ -60,7 +60,7 @@ pub async fn feed(visit: Visit) -> HttpResponse {
     visit.answer(async |reader| permanent(reader.query().href(ATOM, 1))).await
 }
 
-/// Redirects an old URL of a day, a month, a feed or a view to the corresponding page.
+/// Redirects an old day, month, feed or view URL to its new page.
 pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
     match text.as_str() {
         "feed" => return feed(visit).await,
@@ -82,14 +82,14 @@ pub async fn day(visit: Visit, text: Path<String>) -> HttpResponse {
         .await
 }
 
-/// Redirects to the page of a tag. The old URL may end with a view name such as `list`.
+/// Redirects to a tag page. The old URL can end with a view name such as `list`.
 pub async fn tag(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.split('/').next().unwrap_or_default().to_owned();
     visit.answer(async |reader| permanent(reader.with_query(format!("/tag/{slug}/")))).await
 }
 
-/// Returns the page for the old URL of a category, whose path ends with the name of a view such as
-/// `list`, with a day, or with `feed`. Returns `None` for any other path.
+/// Returns the page for an old category URL, or `None` if the path isn't one. Such a path ends with
+/// a view name such as `list`, with a day, or with `feed`.
 pub fn view_of_category(path: &str, reader: &Reader) -> Option<String> {
     let (rest, view) = path.rsplit_once('/')?;
     let (_, category) = rest.rsplit_once('/').unwrap_or(("", rest));
@@ -112,7 +112,7 @@ pub async fn icon() -> HttpResponse {
     HttpResponse::Found().insert_header((header::LOCATION, location)).finish()
 }
 
-/// Returns the URL of the list that `query` requests, or of its iCalendar file.
+/// Returns the URL of the list that `query` requests, or the URL of that list's iCalendar file.
 pub fn list_of(query: &PageQuery) -> String {
     match query.as_calendar {
         true => query.calendar(&query.path()),

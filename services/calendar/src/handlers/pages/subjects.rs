@@ -1,4 +1,4 @@
-//! Pages for venues, organizers, categories and tags, with their upcoming events.
+//! Venue, organizer, category and tag pages, with their upcoming events.
 
 use actix_web::HttpResponse;
 use actix_web::web::Path;
@@ -52,8 +52,8 @@ pub async fn organizer(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Linked(Kind::Organizer), &slug, None).await
 }
 
-/// Shows the category selected by the last slug in the path. If the other slugs don't match its
-/// ancestors, e.g. because one was renamed, redirects to its current path.
+/// Shows the category with the last slug in the path. If the other slugs don't match its ancestors,
+/// e.g. because one of them was renamed, redirects to its current path.
 pub async fn category(visit: Visit, path: Path<String>) -> HttpResponse {
     let slug = path.rsplit('/').next().unwrap_or_default();
     show(visit, Named::Term(Taxonomy::Category), slug, Some(&path)).await
@@ -63,8 +63,8 @@ pub async fn tag(visit: Visit, slug: Path<String>) -> HttpResponse {
     show(visit, Named::Term(Taxonomy::Tag), &slug, None).await
 }
 
-/// Shows the page with this slug, or redirects if it is a former slug. If it is neither, and a
-/// category's path ends with a view name such as `list`, redirects to the category.
+/// Shows the page with this slug, or redirects if it is an old slug. If it is neither, and a
+/// category path ends with a view name such as `list`, redirects to the category.
 async fn show(visit: Visit, named: Named, slug: &str, category: Option<&str>) -> HttpResponse {
     visit
         .reuse(Lasting::Second, async |reader| {
@@ -176,14 +176,14 @@ async fn term(
     Ok(reader.show(&head, &page))
 }
 
-/// Returns whether the ancestors in a category's path differ from those in `page`. A path without
-/// ancestors is fine.
+/// Returns whether the ancestors in a category path differ from the ancestors in `page`. A path
+/// without ancestors is fine.
 fn is_below_others(path: &str, page: &str) -> bool {
     let slugs: Vec<String> = path.split('/').map(lookup_form).collect();
     slugs.len() > 1 && format!("/events/category/{}/", slugs.join("/")) != page
 }
 
-/// Returns the query for the other pages of the list, with nothing but the language.
+/// Returns the query for the list's other pages, which only contains the language.
 fn plain(reader: &Reader) -> PageQuery {
     PageQuery { language: reader.query().language, ..PageQuery::default() }
 }

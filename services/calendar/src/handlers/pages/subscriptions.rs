@@ -1,5 +1,5 @@
-//! The page on which editors manage subscriptions to other calendars. The browser asks for their
-//! login and key.
+//! The page on which editors manage subscriptions to other calendars. The browser asks editors for
+//! their login and key.
 
 use actix_web::http::header::{
     CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, ORIGIN, WWW_AUTHENTICATE,
@@ -71,7 +71,7 @@ fn finished(
     })
 }
 
-/// Builds the layout in the page's language.
+/// Builds the layout in the page language.
 fn frame(urls: &Urls, http: &HttpRequest, state: &State) -> Frame {
     let language = selected(http, &state.site.settings);
     let urls = Urls { language, ..urls.clone() };
@@ -99,7 +99,7 @@ async fn changed(
 ) -> Result<HttpResponse, Error> {
     let input = head(http).await?;
     let location = format!("{PATH}{}", frame(&input.request.urls, http, state).query);
-    // Browsers would also send the key with a form on another site.
+    // Browsers would also send the key with a form from another site.
     if !is_own_form(http.headers(), &input.request.urls.base) {
         return Err(Error::Forbidden);
     }

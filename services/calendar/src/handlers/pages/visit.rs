@@ -1,4 +1,4 @@
-//! The extractor for page requests, and how to respond to them.
+//! The extractor for page requests, and the ways to respond to them.
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -27,7 +27,7 @@ use crate::wire::pages::query::PageQuery;
 use crate::wire::parameter_errors::ParameterErrors;
 use crate::wire::params::Params;
 
-/// Root path of the pages for embedding in frames on other sites.
+/// Root path for pages that other sites embed in frames.
 const EMBEDDED: &str = "/embed/";
 
 /// A page request. Although pages don't depend on API keys, requests with invalid credentials or
@@ -135,7 +135,7 @@ impl Visit {
         let answered = async {
             let query = query?;
             let lasting = lasting(&query);
-            // A response from memory doesn't need any of this.
+            // None of this is needed for a cached response.
             let show = async {
                 let frame = Frame::new(&urls, language);
                 let request = PageRequest { urls: urls.clone(), query };
@@ -155,7 +155,7 @@ impl Visit {
     }
 }
 
-/// Redirects to the current URL of a page.
+/// Redirects to a page's current URL.
 pub fn moved_page(location: String) -> HttpResponse {
     HttpResponse::MovedPermanently()
         .insert_header((header::LOCATION, location))
@@ -169,12 +169,12 @@ impl Reader {
         &self.request.query
     }
 
-    /// Returns the language of the page.
+    /// Returns the page language.
     pub fn language(&self) -> Language {
         self.frame.language
     }
 
-    /// Returns the UI strings in the language of the page.
+    /// Returns the UI strings in the page language.
     pub fn words(&self) -> &'static Words {
         self.frame.language.words()
     }
@@ -203,7 +203,7 @@ impl Reader {
         validators.answer(&self.http, caching, whole)
     }
 
-    /// Responds with a page for embedding on other sites.
+    /// Responds with a page that other sites can embed.
     pub fn show_embedded(&self, title: &str, class: &str, main: &impl Template) -> HttpResponse {
         let settings = &self.state.site.settings;
         let page = Page::new(title)
@@ -277,7 +277,7 @@ impl Reader {
         response
     }
 
-    /// Redirects from a former slug to the current page, keeping the query.
+    /// Redirects from an old slug to the current page, keeping the query.
     ///
     /// # Errors
     /// Returns an error if the slug never belonged to a public page.
