@@ -173,7 +173,7 @@ impl Settings {
     /// message.
     ///
     /// # Errors
-    /// A message for the operator.
+    /// Returns a message for the operator.
     pub fn check(&self) -> Result<(), SettingError> {
         let (rows, most) = (self.per_page, self.per_page_max);
         if rows > most {
@@ -198,7 +198,8 @@ impl Settings {
         SeriesLimits {
             months: self.series_ahead,
             most: usize::try_from(self.series_max).unwrap_or(0),
-            // Trashed occurrences are excluded dates, and no number of them must end the series.
+            // Trashed occurrences are excluded dates, and the series must not end no matter how
+            // large their number is.
             dates: usize::MAX,
         }
     }
@@ -209,12 +210,12 @@ impl Settings {
         SeriesLimits { months, most: most.min(limits.most), ..limits }
     }
 
-    /// Returns the addresses that webhooks may contact.
+    /// Returns the addresses that webhooks are allowed to contact.
     pub fn webhook_reach(&self) -> Reach {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// Returns the addresses that subscriptions may contact.
+    /// Returns the addresses that subscriptions are allowed to contact.
     pub fn subscription_reach(&self) -> Reach {
         if self.subscription_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
@@ -316,8 +317,8 @@ fn parse_code(text: &str) -> Result<String, String> {
     fits.then(|| text.to_owned()).ok_or_else(|| "an ISO 4217 code such as EUR".to_owned())
 }
 
-/// Parses a currency symbol. It must not contain digits, so that costs that contain the symbol
-/// remain parseable.
+/// Parses a currency symbol. It must not contain digits, because costs with the symbol couldn't be
+/// parsed otherwise.
 fn parse_symbol(text: &str) -> Result<String, String> {
     let fits = text.chars().count() <= 10
         && !text.contains(|c: char| c.is_numeric() || c.is_control() || matches!(c, '<' | '"'));

@@ -75,7 +75,7 @@ pub enum Error {
     Internal(String),
 }
 
-/// The status, code and message of an error response, plus any additional fields for its `data`.
+/// The status, code and message of an error response, and any additional fields for its `data`.
 struct Answer<'a> {
     status: u16,
     code: String,
@@ -273,8 +273,8 @@ impl Error {
         }
     }
 
-    /// Converts a database error that occurred while deleting. A busy database is still reported as
-    /// such.
+    /// Converts a database error that occurred during a deletion. A busy database is still reported
+    /// as such.
     pub fn while_deleting(self, kind: &'static str) -> Error {
         match self {
             Error::Store(cause) if !cause.is_temporary() => Error::CouldNotDelete(kind, cause),

@@ -2,9 +2,9 @@
 //!
 //! A request passes through the middleware in `handlers::edge` (alias prefix, OPTIONS, method
 //! override, CORS) to a handler, which reads the caller and the parameters and calls a single use
-//! case in `app`. The use case does all of its database work in one read or one transaction and
-//! renders the response. Rules are in `model`, the names of parameters and response fields in
-//! `wire`, and queries in `store`.
+//! case in `app`. The use case does all of its database work in a single read or transaction, and
+//! renders the response. `model` contains the domain rules, `wire` the names of parameters and
+//! response fields, and `store` the queries.
 
 mod app;
 mod cli;

@@ -1,4 +1,4 @@
-//! Metrics of this service. The shell has its own.
+//! This service's own metrics. The shell has others.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -57,7 +57,8 @@ static WEBHOOKS_WAITING: LazyLock<IntGauge> = LazyLock::new(|| {
     register(IntGauge::new("calendar_webhooks_waiting", "Webhook messages to deliver"))
 });
 
-/// The label for all custom statuses. Users choose their names, so these are unsuitable as labels.
+/// The label for all custom statuses. Users choose the names of custom statuses, so these names are
+/// unsuitable as labels.
 const OTHER: &str = "other";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl ImportOutcome {
 /// The origin of a reusable response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerSource {
-    /// The response was kept in memory.
+    /// The response was cached in memory.
     Memory,
     /// The response had to be generated.
     Made,
@@ -192,7 +193,7 @@ pub fn count_answer(source: AnswerSource) {
     ANSWERS.with_label_values(&[source.label()]).inc();
 }
 
-/// Publishes the memory used by kept responses.
+/// Publishes the memory used by cached responses.
 pub fn describe_kept_answers(bytes: u64) {
     ANSWER_BYTES.set(i64::try_from(bytes).unwrap_or(i64::MAX));
 }

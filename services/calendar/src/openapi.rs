@@ -65,7 +65,7 @@ pub fn document(info: &ServiceInfo) -> OpenApi {
 /// The parameter that selects which keys a response contains.
 const FIELDS: &str = "_fields";
 
-/// Paths without support for `_fields`: the index, the document and feeds.
+/// Paths that don't support `_fields`: the index, the document and feeds.
 const WITHOUT_FIELDS: [&str; 3] = ["", "/doc", "/ical"];
 
 /// Completes the declared query parameters, and marks credentials and bodies that are optional.
@@ -91,7 +91,7 @@ pub fn amend(document: &mut OpenApi) {
             if let Some(RefOr::T(body)) =
                 operation.request_body.as_mut().filter(|_| changes_an_item)
             {
-                // An update may be empty, in which case it doesn't change anything.
+                // An update can be empty, in which case it doesn't change anything.
                 body.required = None;
             }
             for parameter in operation.parameters.iter_mut().flatten() {
@@ -103,7 +103,7 @@ pub fn amend(document: &mut OpenApi) {
     }
 }
 
-/// Returns the security requirements of an operation that works without credentials, but may show
+/// Returns the security requirements for an operation that works without credentials but can show
 /// more with them.
 fn optional_credentials() -> Vec<SecurityRequirement> {
     let schemes = ["key", "bearer", "basic"];
@@ -111,8 +111,7 @@ fn optional_credentials() -> Vec<SecurityRequirement> {
     std::iter::once(SecurityRequirement::default()).chain(schemes).collect()
 }
 
-/// Returns a copy of the document in which the namespace is part of the server URL, not of the
-/// paths.
+/// Returns a copy of the document with the namespace in the server URL instead of the paths.
 pub fn below_namespace(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let prefix = format!("/{NAMESPACE}");

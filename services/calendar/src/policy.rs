@@ -1,4 +1,4 @@
-//! Credentials and rate limits of requests.
+//! Request credentials and rate limits.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -7,7 +7,7 @@ use auth::{AuthError, Charge, Credential, Key, Policy, Quota, authorization_key,
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Headers that may contain an API key.
+/// Headers that can contain an API key.
 pub static CREDENTIALS: [HeaderName; 2] = [AUTHORIZATION, X_API_KEY];
 
 /// Rate limits in requests per minute. 0 disables the limit.

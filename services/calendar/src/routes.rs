@@ -1,4 +1,4 @@
-//! All operations of the service, in the order in which they are documented.
+//! All of the service's operations, in documentation order.
 
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderName;

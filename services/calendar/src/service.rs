@@ -54,7 +54,7 @@ impl Service for Calendar {
 
     fn shared_statuses() -> &'static [StatusCode] {
         &[
-            // Invalid credentials are rejected even where no credentials are needed.
+            // Invalid credentials are rejected even where credentials aren't needed.
             StatusCode::UNAUTHORIZED,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -142,7 +142,7 @@ impl Service for Calendar {
     }
 }
 
-/// Returns the OpenAPI document in the form in which the API serves it.
+/// Returns the OpenAPI document as served by the API.
 fn document() -> &'static Value {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
     DOCUMENT.get_or_init(|| openapi::below_namespace(&shell::document::<Calendar>()))

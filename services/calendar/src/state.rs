@@ -23,7 +23,7 @@ use crate::store::remote_images::ImageFetcher;
 /// input.
 const MAX_SANITIZERS: usize = 2;
 
-/// Total bytes of text in the long pages that may be built concurrently. Building a page takes
+/// Total bytes of text on the long pages that can be built concurrently. Building a page takes
 /// about three times as much memory as its text.
 const BYTES_OF_LONG_PAGES: u32 = 8 << 20;
 
@@ -35,7 +35,7 @@ pub struct State {
     pub gate: Gate,
     pub site: Arc<Site>,
     pub media: Media,
-    /// Fetches images given as URLs. `None` if URLs are only recorded.
+    /// Fetches images that requests specify by URL. `None` if URLs are only recorded.
     pub image_fetcher: Option<ImageFetcher>,
     /// Fetches subscribed files. `None` if this process doesn't fetch any.
     pub calendar_fetcher: Option<CalendarFetcher>,
@@ -45,14 +45,14 @@ pub struct State {
     pub sanitizers: Arc<FairTurns>,
     /// The in-memory index of all events, for list queries that would be too slow in the database.
     pub index: Arc<EventIndex>,
-    /// Responses to earlier requests. `None` if no responses are kept.
+    /// The response cache. `None` if responses aren't cached.
     pub answers: Option<Arc<KeptAnswers>>,
-    /// Permits for expensive list requests. Each of these takes one, which leaves a connection and
-    /// a core for other reads.
+    /// Permits for expensive list requests. Each request takes one, and there are few enough to
+    /// leave a connection and a core for other reads.
     pub costly_lists: Arc<Semaphore>,
     /// Memory permits for pages with a large amount of text.
     pub long_pages: PagePermits,
-    /// Whether SQLite's write-ahead log may still contain something that was erased.
+    /// Whether SQLite's write-ahead log might still contain erased data.
     pub has_erased: Arc<AtomicBool>,
 }
 
@@ -60,9 +60,9 @@ pub struct State {
 pub struct Site {
     pub settings: Settings,
     pub currency: Currency,
-    /// PUBLIC_URL, for use by commands. A request provides the URL that it was sent to.
+    /// PUBLIC_URL, for commands. Requests provide the URL that they were sent to.
     pub public_url: Option<String>,
-    /// The hosts of this server's own addresses. UIDs in its feeds end with the host of a request.
+    /// The hosts in this server's own addresses. UIDs in its feeds end with a request's host.
     pub hosts: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl State {
             answers,
             costly_lists,
             long_pages,
-            // An earlier process may have erased something and then been killed.
+            // An earlier process might have been killed after it erased something.
             has_erased: Arc::new(AtomicBool::new(true)),
         }
     }
@@ -123,7 +123,7 @@ impl State {
         self
     }
 
-    /// Enables fetching images given as URLs.
+    /// Enables fetching images that requests specify by URL.
     #[must_use]
     pub fn with_image_fetcher(self, fetcher: ImageFetcher) -> State {
         State { image_fetcher: Some(fetcher), ..self }
@@ -144,7 +144,7 @@ impl State {
     }
 }
 
-/// The OpenAPI document in the form in which the API serves it. Built on first use.
+/// The OpenAPI document as served by the API. Built on first use.
 pub struct Document(fn() -> &'static serde_json::Value);
 
 impl Document {

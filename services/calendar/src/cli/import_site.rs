@@ -44,7 +44,7 @@ impl ImportSiteCommand {
     pub fn run(&self, state: &State) -> anyhow::Result<ExitCode> {
         let url = web_url(&self.url);
         let url = url.filter(|url| url.query().is_none() && url.fragment().is_none());
-        // The URL may contain a password, so don't print it.
+        // The URL might contain a password, so don't print it.
         let url = url.context(
             "the site's address must be http or https, without user, query and fragment",
         )?;

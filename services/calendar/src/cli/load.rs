@@ -42,7 +42,7 @@ pub struct LoadCommand {
     json: bool,
 }
 
-/// The opened file, along with whether it is an export.
+/// The opened file, and whether it is an export.
 pub struct Lines {
     input: Input,
     reader: BufReader<Box<dyn Read + Send>>,
@@ -123,7 +123,7 @@ impl LoadCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let loaded = match input.is_rereadable() {
-            // Verify the file before writing anything, so that a damaged one is rejected. The load
+            // Verify the file before writing anything, so that a damaged file is rejected. The load
             // itself verifies it again.
             true => {
                 jobs::verify_export(reader)?;

@@ -1,4 +1,4 @@
-//! The command line, which opens the resources that a command needs and then runs it.
+//! The command line. Opens the resources that a command needs and then runs the command.
 
 mod doctor;
 mod export;
@@ -118,8 +118,8 @@ impl shell::Cli for Cli {
         let shell = &self.settings.shell;
         let backup = Backup::begin(folder, Calendar::INFO.name, Calendar::INFO.version)?;
         let media = self.settings.service.media_dir(&shell.data_dir);
-        // Link the media folder both before and after copying the database. For every image in the
-        // copy, the file existed when the copy started, but may be removed in the meantime.
+        // Link the media folder both before and after copying the database. Each image in the copy
+        // had a file when the copy started, but that file might be removed in the meantime.
         backup.link("media", &media)?;
         self.settings.back_up(&Calendar::INFO, backup.folder())?;
         backup.link("media", &media)?;
@@ -187,7 +187,7 @@ impl Cli {
         Ok(pools)
     }
 
-    /// Returns the state for a command that writes. In a dry run, nothing may be created.
+    /// Returns the state for a command that writes. A dry run must not create anything.
     fn state_for(self, dry_run: bool) -> anyhow::Result<State> {
         if !dry_run {
             return self.state(Announce::WhenWritten);
@@ -204,7 +204,7 @@ impl Cli {
         self.state_on(pools)
     }
 
-    /// Returns the state for a database that may not have any users yet.
+    /// Returns the state for a database that might not have any users yet.
     fn state_without_users(self) -> anyhow::Result<State> {
         self.settings.service.check()?;
         let pools = self.settings.open(&Calendar::INFO, &ALL_MIGRATIONS)?;
