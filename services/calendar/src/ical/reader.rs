@@ -19,8 +19,7 @@ const LONGEST_LINE: usize = 256 << 10;
 /// Maximum size of an event or time zone in bytes.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Properties that define a series. If they were missing, imports would trash occurrences. They
-/// never appear in alarms.
+/// Properties that define a series. Without them, imports would trash occurrences. Never in alarms.
 const SERIES: [&str; 5] = ["EXDATE", "EXRULE", "RDATE", "RECURRENCE-ID", "RRULE"];
 
 /// How a line affects the nesting of components.
