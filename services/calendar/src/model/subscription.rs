@@ -33,8 +33,7 @@ const LONGEST_PAUSE: i64 = 7 * DAY;
 pub enum Release {
     /// User edits to these fields of the event with this id.
     Event(i64, Parts),
-    /// The date on which users ended the series with this UID. Once released, the series follows
-    /// the file again.
+    /// The early end of the series that has this UID in the file.
     Series(String),
 }
 

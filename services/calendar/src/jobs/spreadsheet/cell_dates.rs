@@ -26,8 +26,8 @@ impl FromStr for DateOrder {
 /// (`20270105`) or Unix seconds.
 const LONGEST_SERIAL: usize = 6;
 
-/// Converts the date in a cell to an unambiguous form, with slashes only between month, day and
-/// year.
+/// Converts the date in a cell to an unambiguous form. If it contains slashes, the month comes
+/// first, then the day, then the year.
 ///
 /// Returns a message if day and month could be swapped, or if the cell contains a raw serial date.
 pub fn date(name: &str, text: &str, order: Option<DateOrder>) -> Result<String, String> {

@@ -17,7 +17,7 @@ use crate::model::search::{self, Words};
 use crate::model::window::Window;
 use crate::store::sql::Sql;
 
-/// Number of events to read search text for per query.
+/// Number of events per query that reads search text.
 const CHUNK: usize = 500;
 
 /// If fewer than 1 in `SPARSE` events match, the matches are sorted. Otherwise the complete order
