@@ -138,8 +138,8 @@ fn recurrence_of(
     Ok(rest.map(|rest| recurrence::lines(&rest)).unwrap_or_default())
 }
 
-/// Returns the event whose row contains the series' recurrence, and whether it is the series' first
-/// event in the table. This is the first event in the table that takes place as scheduled.
+/// Returns the event whose row contains the series' recurrence, i.e. the first event in the table
+/// that takes place as scheduled. Also returns whether it is the series' first event in the table.
 fn carrier(db: &mut Db, series: &Series) -> Result<(Option<i64>, bool), DatabaseError> {
     let members = series_events::members(db, series.id)?;
     let mut is_first = true;
