@@ -20,7 +20,7 @@ use crate::store::text_lengths;
 /// Number of events per piece.
 const PIECE: usize = 500;
 
-/// Maximum size of a piece in bytes. A single event may exceed it.
+/// Maximum size of a piece in bytes. A single event can exceed it.
 const LONGEST_PIECE: usize = 512 << 10;
 
 /// A long feed that is generated piece by piece.
@@ -33,12 +33,12 @@ pub struct Pieces {
 
 /// The events in a feed, and the settings used to write them.
 pub(super) struct Listed {
-    /// Ids of the listed events, followed by the cancelled ones. Doesn't include the events of
-    /// series shown with a rule.
+    /// Ids of the listed events, followed by the cancelled ones. Excludes events that are covered
+    /// by a series' rule.
     pub(super) ids: Vec<i64>,
     /// How series are shown. Series with a rule come after the events.
     pub(super) forms: SeriesForms,
-    /// Number of listed events, including events of series shown with a rule.
+    /// Number of listed events, including events that are covered by a series' rule.
     pub(super) events: usize,
     pub(super) zones: Vec<ZoneSpan>,
     pub(super) urls: Urls,

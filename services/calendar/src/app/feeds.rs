@@ -70,7 +70,7 @@ pub enum FeedText {
     Pieces(Box<Pieces>),
 }
 
-/// Returns the time, in Unix seconds, since which an event must have been trashed to appear as
+/// Returns the cutoff for trashed events, in Unix seconds. Feeds show events trashed since then as
 /// cancelled.
 pub fn cancelled_since(now: i64) -> i64 {
     // Round down to a whole day. Otherwise the tag would change every second.

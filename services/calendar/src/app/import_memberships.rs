@@ -22,8 +22,8 @@ use crate::store::series as stored;
 use crate::store::series_events::{self, Dated};
 use crate::store::{events, external_ids, subscribed_events};
 
-/// Records the fields in which an event now differs from its series, after an import from a file
-/// that doesn't contain the series.
+/// Records the fields in which an event differs from its series after an import from a file that
+/// doesn't contain the series.
 pub fn mark_own(db: &mut Db, entry: &Entry, event: i64) -> Result<(), Error> {
     if entry.is_series {
         return Ok(());
@@ -73,7 +73,7 @@ fn take_out(db: &mut Db, before: &InSeries) -> Result<(), Error> {
     if let Err(place) = plan.exdates.binary_search(&key) {
         plan.exdates.insert(place, key);
     }
-    // A later rule may lack the excluded dates, so the series starts with its first remaining
+    // A later rule might lack the excluded dates, so the series starts with its first remaining
     // event.
     let plan = from_on(&plan, next.occurrence).unwrap_or(plan);
     let sequence = stored::sequence(db, &known)? + 1;
@@ -86,14 +86,14 @@ fn moment_of(known: &Series, (uid, name): (&str, &str), occurrence: &Occurrence)
     known.plan.moment(key.or_else(|| Entry::moment_of(uid, name))?)
 }
 
-/// The slug and dates of an event newly added to a series.
+/// The slug and dates for an event that is being added to a series.
 pub struct Placed {
     pub slug: String,
-    /// The dates, if they differ from those in the file because users moved the series.
+    /// The dates, if users moved the series, so that they differ from the dates in the file.
     pub schedule: Option<ScheduleChange>,
 }
 
-/// Returns the slug and dates of an event newly added to a series.
+/// Returns the slug and dates for an event that is being added to a series.
 pub fn placed(
     db: &mut Db,
     (series, entry): (i64, &Entry),
@@ -125,8 +125,8 @@ fn change_to(schedule: Schedule) -> ScheduleChange {
 }
 
 /// Returns the fields that this event doesn't share with its series: fields that don't exist in
-/// files and, in a subscription, fields that a user changed for this event only, or that come from
-/// the file although a user changed them for all other events.
+/// files and, in a subscription, fields that a user changed for this event only, or for all other
+/// events while this event's value still comes from the file.
 fn own_fields(
     db: &mut Db,
     before: Option<&InSeries>,
@@ -229,8 +229,8 @@ pub fn tidy(db: &mut Db, id: i64, entry: &Entry) -> Result<bool, Error> {
     Ok(is_renamed)
 }
 
-/// Excludes the dates of trashed events. If users had ended the series, these events were no longer
-/// part of it until this import added them again.
+/// Excludes the dates of trashed events. If users ended the series, these events had left it until
+/// this import added them again.
 fn exclude_trashed(db: &mut Db, id: i64) -> Result<(), Error> {
     let Some(mut series) = stored::find(db, id)? else { return Ok(()) };
     let trashed = series_events::dated(db, id)?.into_iter().filter(Dated::is_trashed);
@@ -275,8 +275,8 @@ fn place_ahead(
     Ok(Some(place.membership))
 }
 
-/// If an event that leaves a series has the UID of the series as its external id, replaces that
-/// with the id of its occurrence. Otherwise feeds would show both under the same UID and cancel the
+/// Gives an event that is leaving a series the external id of its occurrence, if it had the series
+/// UID as its external id. Otherwise, feeds would show both under the same UID and cancel the
 /// series along with the event. Returns whether the id changed.
 fn give_up_uid(db: &mut Db, series: &Series, (event, moment): (i64, i64)) -> Result<bool, Error> {
     let Some(old) = events::find(db, event)? else { return Ok(false) };

@@ -91,7 +91,7 @@ fn is_over_at(plan: &Plan, last: DateTime) -> bool {
 }
 
 /// Returns which of `moments` are occurrences, including excluded ones. The rule is expanded only
-/// once, because that takes long for a rule that started centuries ago.
+/// once, because expanding a rule that started centuries ago is slow.
 pub fn occurrences_among(plan: &Plan, moments: &[i64]) -> HashSet<i64> {
     let ruled = plan.parsed().and_then(|rule| plan.ruled_near(&rule, moments.iter()));
     let is_occurrence = |moment: &i64| match &ruled {

@@ -14,7 +14,7 @@ use crate::wire::parameter_errors::ParameterErrors;
 
 pub const SECONDS_OF_A_DAY: i64 = 24 * 3600;
 
-/// The message for a start that doesn't match the rule.
+/// Error message for a start that doesn't match the rule.
 pub const MUST_MATCH: &str =
     "must match the rule of the series, or be sent with another recurrence";
 

@@ -50,7 +50,7 @@ pub fn remove(
     let messages = webhooks::last_message(db)?;
     let mut series = Series::clone(&place.series);
     let moment = place.membership.occurrence;
-    // The first events may already have been erased.
+    // The first events might already have been erased.
     let is_all = moment <= series.plan.first()
         || members.len() == series_events::members(db, series.id)?.len();
     if is_all {

@@ -31,8 +31,8 @@ struct MonthShift {
 }
 
 impl MonthShift {
-    /// Returns the shift if an occurrence of the rule moves to another day and the rule follows
-    /// calendar months.
+    /// Returns the shift if an occurrence moves to another day and the rule follows calendar
+    /// months.
     fn of(from: &Plan, occurrence: i64, (was, now): (DateTime, DateTime)) -> Option<MonthShift> {
         let is_by_month = from.parsed().is_some_and(|rule| rule.follows_months());
         let is_other_day = was.date() != now.date();
@@ -126,7 +126,7 @@ impl Shift {
         (old, new): (&Schedule, &Schedule),
         recurrence: Option<&Recurrence>,
     ) -> Result<Option<Shift>, Error> {
-        // A series in UTC may be shown in a different time zone.
+        // A series in UTC can be shown in a different time zone.
         let is_moved = old.zone != new.zone || old.all_day != new.all_day;
         let mut from = series.plan.clone();
         if is_moved && !from.all_day {
@@ -144,7 +144,7 @@ impl Shift {
             _ => wall_from_seconds(schedule.start_local),
         };
         let was = from.planned_wall(occurrence);
-        // All-day events move by whole days, regardless of the times of the other events.
+        // All-day events move by whole days, regardless of the events' times.
         let of_day = |wall: DateTime| match new.all_day && old != new {
             true => wall.date().to_datetime(Time::midnight()),
             false => wall,
@@ -188,7 +188,7 @@ impl Shift {
         } else {
             plan.rule = moved_rule(&from, &shift, start)?;
             plan = check(plan)?;
-            // The new month may not have this day.
+            // The new month might not have this day.
             if !plan.has(shift.moved(occurrence)) {
                 return Err(invalid("start_date", MUST_MATCH));
             }
@@ -198,7 +198,7 @@ impl Shift {
     }
 }
 
-/// Returns the rule of a series that moves but keeps its recurrence.
+/// Returns the rule for a series that moves but keeps its recurrence.
 fn moved_rule(from: &Plan, shift: &Shift, start: DateTime) -> Result<String, Error> {
     let Some(rule) = from.parsed() else { return Ok(from.rule.clone()) };
     let days = from.start().date().duration_until(start.date()).as_hours() / 24;

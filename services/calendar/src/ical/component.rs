@@ -13,7 +13,7 @@ const STAMPS: [&str; 7] =
 /// An event or time zone as read from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// The line where it starts.
+    /// The line where the component starts.
     pub line: u64,
     pub kind: Kind,
     /// The properties. In a time zone, each observance starts with a `BEGIN`.
@@ -28,7 +28,7 @@ pub struct Component {
     pub calendar_id: Option<Arc<str>>,
     /// Whether this software wrote the file, here or on another server.
     pub is_own: bool,
-    /// The line of an end that preceded the start and was swapped with it.
+    /// The line of the end property, if it preceded the start and was swapped with it.
     pub exchanged: Option<u64>,
 }
 

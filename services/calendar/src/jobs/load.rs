@@ -26,7 +26,7 @@ use crate::state::State;
 use crate::store::{sql, statistics, users};
 use crate::wire::params::Params;
 
-/// Lines per transaction of a [`BulkWriter`].
+/// Number of lines per transaction of a [`BulkWriter`].
 const BULK: u64 = 100_000;
 
 /// Size in bytes at which no more batches are added to a [`BulkWriter`] transaction.
@@ -248,7 +248,7 @@ fn load_batches(
     }
 }
 
-/// Returns the first user, the author of everything that is loaded.
+/// Returns the first user, who becomes the author of everything that is loaded.
 pub(super) fn first_user(db: &mut Db) -> Result<User, Error> {
     let users = users::list(db)?;
     users.into_iter().next().ok_or_else(|| Error::Internal("there are no users yet".to_owned()))

@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::spreadsheet::TableRows;
 use crate::wire::params::Params;
 
-/// Maximum line length in bytes. Twice the limit for a request body.
+/// Maximum line length in bytes, which is twice the limit for a request body.
 const LONGEST_LINE: usize = 2 << 20;
 
-/// Lines per transaction. Other writers have to wait until the transaction commits.
+/// Number of lines per transaction. Other writers have to wait until the transaction commits.
 pub(super) const BATCH: usize = 250;
 
 /// Size in bytes at which no more lines are added to a batch.
@@ -24,7 +24,7 @@ pub(super) type Parsed = (u64, Result<Params, String>);
 /// The number, content and length in bytes of a line. Blank lines have no content.
 pub(super) type SourceLine = (u64, Option<Result<Params, String>>, usize);
 
-/// An input to load, line by line.
+/// An input to load line by line.
 pub(super) trait Source {
     /// Returns the next line, or `None` at the end.
     fn next(&mut self) -> anyhow::Result<Option<SourceLine>>;

@@ -72,7 +72,7 @@ impl ScheduleChange {
         };
         let length = old.end_local - old.start_local;
         let end = match length < 0 {
-            // The clocks go back in between.
+            // The clocks go back during the event.
             true => {
                 let at = start.as_second() + old.end_utc - old.start_utc;
                 PointInTime::Instant(instant_from_seconds(at))

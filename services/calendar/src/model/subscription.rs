@@ -28,7 +28,7 @@ const LONGEST_BACKOFF: i64 = DAY;
 /// Maximum delay in seconds that a server can request.
 const LONGEST_PAUSE: i64 = 7 * DAY;
 
-/// User edits that the next run may overwrite.
+/// User edits that the next run is allowed to overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Release {
     /// User edits to these fields of the event with this id.

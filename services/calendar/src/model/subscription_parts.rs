@@ -61,8 +61,8 @@ impl Part {
         Part::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// Returns the group that a field of an event write belongs to. `None` if subscriptions don't
-    /// write to that field.
+    /// Returns the group that a field in an event write belongs to, or `None` if subscriptions
+    /// don't write to that field.
     pub fn of_field(field: &str) -> Option<Part> {
         match field {
             "start_date" | "end_date" | "timezone" | "all_day" => Some(Part::Dates),

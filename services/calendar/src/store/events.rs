@@ -283,7 +283,7 @@ pub fn update(
     terms::recount(db, Some((old, old_links)), Some((new, new_links)))
 }
 
-/// Changes the parent of an event.
+/// Changes an event's parent.
 pub fn set_parent(db: &mut Db, id: i64, parent: Option<i64>) -> Result<(), DatabaseError> {
     diesel::update(events::table.find(id)).set(events::parent_id.eq(parent)).execute(db)?;
     Ok(())

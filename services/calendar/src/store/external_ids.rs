@@ -22,9 +22,9 @@ struct StartRow {
     start_utc: i64,
 }
 
-/// Returns the ids and external ids of the event with this UID and its occurrences, limited to
-/// those that start after `later_than` and aren't trashed. For a cancellation, events already
-/// cancelled by a file are left out.
+/// Returns the ids and external ids of the event with this UID and of its occurrences, if they
+/// start after `later_than` and aren't trashed. For a cancellation, events that a file has already
+/// cancelled are left out.
 pub fn later_occurrences(
     db: &mut Db,
     uid: &str,
@@ -46,7 +46,7 @@ pub fn later_occurrences(
     Ok(rows.into_iter().map(|row| (row.id, row.text)).collect())
 }
 
-/// Returns the id, external id and start of the event with this UID and of its occurrences.
+/// Returns the ids, external ids and starts of the event with this UID and of its occurrences.
 pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, DatabaseError> {
     let mut sql =
         Sql::new(db, "select id, ical_uid as text, start_utc from events where (ical_uid = ");
@@ -57,7 +57,7 @@ pub fn of_uid(db: &mut Db, uid: &str) -> Result<Vec<(i64, String, i64)>, Databas
     Ok(rows.into_iter().map(|row| (row.id, row.text, row.start_utc)).collect())
 }
 
-/// Returns the revisions of the event with this UID and of its occurrences, by external id.
+/// Returns the revisions of the event with this UID and of its occurrences, keyed by external id.
 pub fn revisions(db: &mut Db, uid: &str) -> Result<HashMap<String, i64>, DatabaseError> {
     let mut sql =
         Sql::new(db, "select sequence as id, ical_uid as text from events where (ical_uid = ");
@@ -83,7 +83,8 @@ pub fn in_range(db: &mut Db, from: &str, below: &str) -> Result<Vec<Event>, Data
     by_ids(db, &ids)
 }
 
-/// Returns whether any event other than `event` has this UID or is an occurrence of it.
+/// Returns whether any event other than `event` has this UID or is an occurrence of the series with
+/// this UID.
 pub fn has_others_of_uid(db: &mut Db, uid: &str, event: i64) -> Result<bool, DatabaseError> {
     let mut sql = Sql::new(db, "select count(*) as n from (select 1 from events where id <> ");
     sql.value(event).push(" and (ical_uid = ").bind(uid.to_owned()).push(" or ");
@@ -102,7 +103,7 @@ fn within_external_ids(sql: &mut Sql, backend: Backend, from: String, below: Str
     sql.push(" and ical_uid ").push(is_below).bind(below);
 }
 
-/// Returns which of the external ids are in use, either by events or as UIDs of series.
+/// Returns which of the external ids are in use, either by events or as series UIDs.
 pub fn known(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError> {
     let mut known = HashSet::new();
     for ids in ids.chunks(TEXTS) {
@@ -116,7 +117,7 @@ pub fn known(db: &mut Db, ids: &[&str]) -> Result<HashSet<String>, DatabaseError
     Ok(known)
 }
 
-/// Changes the external id of an event.
+/// Changes an event's external id.
 pub fn rename(db: &mut Db, id: i64, external_id: &str) -> Result<(), DatabaseError> {
     let renamed = diesel::update(events::table.find(id));
     renamed.set(events::external_id.eq(external_id)).execute(db)?;

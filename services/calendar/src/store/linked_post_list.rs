@@ -13,7 +13,7 @@ use crate::model::role::{self, Actor};
 use crate::model::search;
 
 /// Returns a page of rows, most recently published first, and the total number of matches. The page
-/// may contain up to `room` bytes of text.
+/// can contain up to `room` bytes of text.
 pub fn page(
     db: &mut Db,
     kind: Kind,
@@ -66,14 +66,14 @@ fn append_conditions(sql: &mut Sql, kind: Kind, filter: &LinkedFilter) {
     }
 }
 
-/// Appends the beginning of a condition on links. The caller must close the parenthesis.
+/// Starts a condition on links. The caller must close the parenthesis.
 fn linked_to(sql: &mut Sql, kind: Kind, wanted: bool) {
     sql.push(if wanted { " and exists (" } else { " and not exists (" });
     sql.push("select 1 from ").push(links::table(kind)).push(" l where l.other_id = v.id and ");
 }
 
-/// Extends the condition to scheduled and private events that the caller may read. Other users'
-/// hidden events don't count, because their venues would reveal that they exist.
+/// Extends the condition to scheduled and private events that the caller is allowed to read. Other
+/// users' hidden events don't count, because their venues would reveal that these events exist.
 fn hidden_events(sql: &mut Sql, actor: &Actor) {
     const HIDDEN: &str = "e.status in ('future', 'private')";
     if role::sees_all(actor) {

@@ -99,7 +99,7 @@ fn row(series: &Series) -> Row {
     }
 }
 
-/// Combines memberships with their series. The result is keyed by event.
+/// Combines memberships with their series. The result is keyed by event id.
 pub fn by_event(
     members: impl Iterator<Item = MemberRow>,
     rows: impl Iterator<Item = Row>,
@@ -255,7 +255,8 @@ pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// When an event is trashed or restored, excludes or includes its occurrence accordingly.
+/// Excludes an event's occurrence from its series if the event was trashed, and includes it again
+/// if the event was restored.
 pub fn note_trash(db: &mut Db, event: &Event) -> Result<(), DatabaseError> {
     let Some(InSeries { series, membership }) = of_event(db, event.id)? else { return Ok(()) };
     let mut series = Series::clone(&series);

@@ -58,7 +58,7 @@ pub fn members(db: &mut Db, id: i64) -> Result<Vec<Membership>, DatabaseError> {
     Ok(rows.into_iter().map(Membership::from).collect())
 }
 
-/// Returns the last `most` occurrences of a series, with the external ids of their events.
+/// Returns a series' last `most` occurrences, with their events' external ids.
 pub fn last_names(db: &mut Db, id: i64, most: i64) -> Result<Vec<(i64, String)>, DatabaseError> {
     let text = "select m.occurrence as occurrence, e.ical_uid as name from series_events m \
         join events e on e.id = m.event_id where e.ical_uid is not null and m.series_id = ";
@@ -77,7 +77,7 @@ pub fn join(db: &mut Db, place: &Membership) -> Result<(), DatabaseError> {
     if let Some(former) = known.filter(|known| known.series != place.series) {
         series_revisions::keep(db, former.event, former.series)?;
     }
-    // Another event may still occupy this occurrence until it is assigned its own.
+    // Another event might still occupy this occurrence until it is assigned its own.
     diesel::delete(
         series_events::table.filter(
             series_events::series_id
@@ -149,7 +149,8 @@ pub fn dated(db: &mut Db, id: i64) -> Result<Vec<Dated>, DatabaseError> {
     sql.load(db)
 }
 
-/// The fields that determine who sees events in lists. Several events of a series may share them.
+/// The fields that determine who can see events in lists. Several events in a series can have the
+/// same visibility.
 #[derive(QueryableByName)]
 pub struct Visibility {
     #[diesel(sql_type = Text)]
@@ -193,7 +194,7 @@ pub fn upcoming(
 }
 
 /// Returns the first public event in the series with this slug that hasn't ended yet, or the last
-/// one if all have ended. A cancelled event is only returned if no other one follows it.
+/// event if all have ended. A cancelled event is only returned if no other event follows it.
 pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, DatabaseError> {
     let text = "select e.id as id from series s join series_events m on m.series_id = s.id \
          join events e on e.id = m.event_id where e.pub = 1 and s.slug = ";
@@ -203,8 +204,8 @@ pub fn next_of_slug(db: &mut Db, slug: &str, now: i64) -> Result<Option<i64>, Da
     Ok(sql.load_ids(db)?.pop())
 }
 
-/// Returns the ids of all events in the series with this slug, which the parts of a split series
-/// share.
+/// Returns the ids of all events in the series with this slug. All parts of a split series share
+/// the same slug.
 pub fn events_of_slug(db: &mut Db, slug: &str) -> Result<Vec<i64>, DatabaseError> {
     let text = "select m.event_id as id from series s join series_events m on m.series_id = s.id \
          where s.slug = ";

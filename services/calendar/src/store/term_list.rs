@@ -113,7 +113,7 @@ fn append_order(sql: &mut Sql, filter: &TermFilter) {
     sql.push(&format!(" {way}, t.id"));
 }
 
-/// Sorts terms in the order in which the client listed them.
+/// Sorts terms in the order given by the client.
 fn given_order<'a>(sql: &'a mut Sql, filter: &TermFilter) -> &'a mut Sql {
     if let Some(ids) = &filter.include {
         let arms: Vec<String> =

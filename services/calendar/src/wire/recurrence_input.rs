@@ -65,7 +65,7 @@ fn of_lines(text: &str, zone: &Zone, now: Timestamp) -> Result<Recurrence, Strin
 
 const WRONG_LINE: &str = "must have lines that start with RRULE, EXDATE or RDATE";
 
-/// Splits text into its non-blank lines. Long lines may be folded, in which case their continuation
+/// Splits text into its non-blank lines. Long lines can be folded, in which case their continuation
 /// lines start with whitespace.
 fn unfolded(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -151,7 +151,7 @@ fn of_parts(
 ) -> Result<Recurrence, String> {
     let rule = rule.trim();
     let rule = rule.strip_prefix("RRULE:").or(rule.strip_prefix("rrule:")).unwrap_or(rule);
-    // The rule may be empty if `rdates` is absent, because the series keeps its dates then.
+    // The rule can be empty if `rdates` is absent, because the series keeps its dates in that case.
     if rule.is_empty() && rdates.as_ref().is_some_and(Vec::is_empty) {
         return Err("must have an rrule or rdates".to_owned());
     }
@@ -199,7 +199,7 @@ fn listed(
     }
     let mut dates = Vec::new();
     for item in items.iter().filter(|item| !item.is_null()) {
-        // A date in words, e.g. "March 16, 2027", may contain a comma.
+        // A date in words, e.g. "March 16, 2027", can contain a comma.
         match date(item, name, zone, now) {
             Ok(whole) => dates.push(whole),
             Err(_) if item.is_string() => {
@@ -213,7 +213,7 @@ fn listed(
     if dates.len() > MAX_ITEMS { Err(invalid(TOO_MANY)) } else { Ok(dates) }
 }
 
-/// Decodes a date in either the API's or iCalendar's format.
+/// Decodes a date in either the API's format or iCalendar's.
 fn date(value: &Value, name: &str, zone: &Zone, now: Timestamp) -> Result<ListedDate, String> {
     let wrong = || format!("must have a date as {name}");
     let text = match value {
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!((counted.rule.as_str(), counted.end), ("FREQ=DAILY", RuleEnd::Count(3)));
         let both = of(&json!("FREQ=DAILY;COUNT=3;UNTIL=20270316")).unwrap();
         assert_eq!(both.end, RuleEnd::Both(3, day));
-        // A text replaces all dates, an object only those that it has.
+        // A string replaces all dates, whereas an object only replaces the dates it contains.
         assert_eq!((counted.exdates, counted.rdates), (Some(vec![]), Some(vec![])));
         let object = of(&json!({"rrule": "FREQ=DAILY", "rdates": []})).unwrap();
         assert_eq!((object.exdates, object.rdates), (None, Some(vec![])));
@@ -322,7 +322,7 @@ mod tests {
         let midnight = json!({"rrule": "FREQ=DAILY", "until": "16.03.2027 00:00"});
         let wall = ListedDate::Wall(Date::new(2027, 3, 16).unwrap().at(0, 0, 0, 0));
         assert_eq!(of(&midnight).unwrap().end, RuleEnd::Until(wall));
-        // Elements may also be lists.
+        // Elements can also be lists.
         for dates in [json!(["16.03.2027,2027-03-16", null]), json!("16.03.2027,2027-03-16")] {
             let found = of(&json!({"rrule": "FREQ=DAILY", "exdates": dates})).unwrap();
             assert_eq!(found.exdates, Some(vec![day, day]), "{dates}");

@@ -43,10 +43,10 @@ enum Overlap {
 /// A run of consecutive events in the sort order.
 pub(super) struct Chunk {
     pub(super) events: Vec<u32>,
-    /// The first few long events. They would make the ranges too wide, so they are checked
-    /// individually. The fields below only cover the other events.
+    /// The first few long events. They are checked individually, because they would make the ranges
+    /// too wide. The fields below only cover the other events.
     long: Vec<u32>,
-    /// Trait numbers and how many events have each.
+    /// Trait numbers, each with the number of events that have it.
     traits: Vec<(u32, u32)>,
     start_local: Range,
     end_local: Range,
@@ -172,14 +172,14 @@ fn overlap(limits: &Limits, start: Range, end: Range) -> Overlap {
     }
 }
 
-/// The condition of a list request, prepared for checking many events.
+/// A list request's condition, prepared for checking many events.
 pub struct Wanted<'a> {
     pub(super) table: &'a Table,
     /// For each trait number, whether its events are wanted.
     traits: Vec<bool>,
     pub(super) window: Window,
     pub(super) depends_on_clock_changes: bool,
-    /// The exact set of matching events, if known. In that case, nothing else is checked.
+    /// The exact set of matching events, if known. If it is set, nothing else is checked.
     pub(super) set: Option<RoaringBitmap>,
 }
 
