@@ -27,8 +27,7 @@ pub fn merge_key(db: &mut Db, key: AccountKey) -> Result<(), DatabaseError> {
     merge_between(db, key.0, key.0).map(drop)
 }
 
-/// Moves accounts with keys from `low` to `high` from runs into the table. Returns how many there
-/// were.
+/// Moves the accounts in a key range from runs into the table. Returns how many were moved.
 pub fn merge_between(db: &mut Db, low: i64, high: i64) -> Result<usize, DatabaseError> {
     let mut moved = Linked::default();
     let accounts = accounts::merge(db, low, high, &mut moved)?;
@@ -139,7 +138,8 @@ pub fn remove(db: &mut Db, (k, seq): (i64, i16)) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Returns the key of the address in `sorted_text`: the local part as stored, `@`, and the domain.
+/// Returns the key of an address in the form that loads sort by: the local part as stored, `@`, and
+/// the domain.
 pub fn sorted_key(sorted_text: &str) -> AccountKey {
     let (local, domain) = split(sorted_text);
     AccountKey::of(&address_text::digest(local, domain))

@@ -184,8 +184,8 @@ pub fn add_loaded(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> 
     Ok(())
 }
 
-/// Adds `more` to the number of linked accounts, and to the published number too if it was the
-/// same.
+/// Adds `more` to the number of linked accounts, and also to the published number if the two were
+/// equal.
 pub fn add_counts(db: &mut Db, id: u16, more: i64) -> Result<(), DatabaseError> {
     let row = breach::table.find(i32::from(id));
     diesel::update(row.filter(breach::pwn_count.eq(breach::loaded_count)))

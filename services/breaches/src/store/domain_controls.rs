@@ -46,7 +46,7 @@ pub struct Control {
     pub notify: bool,
     /// Whether the monthly email is on.
     pub monthly: bool,
-    /// Number of breached addresses at the last search.
+    /// Number of breached addresses found by the last search.
     pub pwn_count: Option<i64>,
     /// `pwn_count` minus addresses found only in spam lists.
     pub pwn_count_no_spam: Option<i64>,

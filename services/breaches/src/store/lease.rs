@@ -1,5 +1,4 @@
-//! Leases, each of which gives one replica the exclusive right to do some work and expires on its
-//! own.
+//! Leases. A lease gives one replica the exclusive right to do some work until it expires.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -15,7 +14,7 @@ pub struct Lease {
     /// When the lease expires, not counting renewals that may have been committed without our
     /// knowledge.
     until: i64,
-    /// Latest expiry time that such a renewal may have set.
+    /// Latest expiry time that such a renewal might have set.
     latest: i64,
 }
 
@@ -71,8 +70,7 @@ impl Lease {
     }
 
     fn replace(self, db: &mut Db, until: i64) -> Result<bool, DatabaseError> {
-        // This can't match another owner's lease, whose expiry is later than that of any renewal of
-        // ours.
+        // Another owner's lease can't match, because it expires later than any of our renewals.
         let own = meta::table.filter(meta::key.eq(self.key));
         let own = own.filter(meta::value.between(self.until, self.latest));
         Ok(diesel::update(own).set(meta::value.eq(until)).execute(db)? == 1)

@@ -15,7 +15,7 @@ const LOG_PAGES: usize = 32_768;
 /// keep doing sequential scans after the load has filled it. On a distributed database, this
 /// affects only the coordinator, which looks up domains: a sequential scan of all domains for every
 /// few hundred names would account for a third of a load's cost. Citus doesn't pass the setting on
-/// to the workers, whose joins may read whole shards.
+/// to the workers, so joins there may still read whole shards.
 pub fn connect(pools: &Pools) -> Result<Db, DatabaseError> {
     let mut db = pools.connect()?;
     if Layout::of(&mut db)?.is_distributed() {

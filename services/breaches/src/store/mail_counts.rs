@@ -5,7 +5,7 @@ use diesel::prelude::*;
 
 use super::schema::mail_count;
 
-/// Times of a party's emails after `second`, oldest first.
+/// Returns the times of a party's emails after `second`, oldest first.
 pub fn since(db: &mut Db, party: &[u8], second: i64) -> Result<Vec<i64>, DatabaseError> {
     Ok(mail_count::table
         .filter(mail_count::party.eq(party))
@@ -22,7 +22,7 @@ pub fn add(db: &mut Db, party: &[u8], now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Takes back one of a party's counts of that second.
+/// Removes one of the emails counted for a party in the second `at`.
 pub fn remove_one(db: &mut Db, party: &[u8], at: i64) -> Result<(), DatabaseError> {
     let counts =
         mail_count::table.filter(mail_count::party.eq(party)).filter(mail_count::at.eq(at));

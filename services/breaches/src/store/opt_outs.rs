@@ -50,13 +50,13 @@ pub fn set(
     versions::bump_opt_out(db)
 }
 
-/// Opt-outs, cached in memory unless there are too many, in which case they're looked up one by
-/// one.
+/// Opt-outs. They're cached in memory unless there are too many, in which case each one is looked
+/// up on demand.
 #[derive(Debug)]
 pub enum OptOuts {
     /// All of them, in memory.
     Memory(OptOutSet),
-    /// Looked up on demand.
+    /// Looked up in the database on demand.
     Database,
 }
 

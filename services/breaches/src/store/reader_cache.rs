@@ -1,4 +1,4 @@
-//! Cache that belongs to each reader's connection.
+//! Per-connection cache for readers.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use database::{DatabaseError, Db};
 use super::accounts::{AccountFilters, AccountView};
 use super::key_holders::KnownKeys;
 
-/// API keys that this connection has looked up, and a view of the accounts for its transaction.
+/// API keys that a connection has looked up, and a view of the accounts for its transaction.
 #[derive(Debug, Default)]
 pub struct ReaderCache {
     /// API keys looked up so far.

@@ -1,4 +1,4 @@
-//! Our tables, plus those columns of the `auth` tables with which we join them.
+//! Our tables, plus the `auth` columns that we use in joins.
 
 diesel::table! {
     breach (id) {

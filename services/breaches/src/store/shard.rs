@@ -29,7 +29,7 @@ pub fn of_key(k: i64) -> i16 {
     i16::try_from((k >> 52) + i64::from(SHARDS / 2)).unwrap_or_default()
 }
 
-/// Lowest and highest key in a shard.
+/// Returns the lowest and highest key in a shard.
 pub fn keys(shard: i16) -> (i64, i64) {
     let low = (i64::from(shard) - i64::from(SHARDS / 2)) << 52;
     (low, low | ((1 << 52) - 1))

@@ -20,7 +20,7 @@ pub struct Pair {
     seq: i16,
     /// Local part as stored.
     pub local: String,
-    /// The domain of the address when reading by website, otherwise the website.
+    /// The address's domain when reading by website, otherwise the website.
     pub domain: String,
     website_id: i32,
     /// Id of the breach the entry belongs to.

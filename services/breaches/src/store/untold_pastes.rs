@@ -39,7 +39,7 @@ fn add_one(db: &mut Db, domain: &str, paste: i64, addresses: i64) -> Result<(), 
     Ok(())
 }
 
-/// Domains with pending counts.
+/// Lists domains with pending counts.
 pub fn domains(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
     Ok(untold_paste::table
         .select(untold_paste::domain)

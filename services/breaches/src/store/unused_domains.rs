@@ -32,8 +32,8 @@ struct Unused {
     id: i32,
 }
 
-/// Finds domains with ids from `first` to `last` that aren't used by any row for an account or a
-/// stealer log entry. Doesn't look at runs.
+/// Finds domains with ids from `first` to `last` that no account row or stealer log entry uses.
+/// Doesn't look at runs.
 ///
 /// This is a single statement because querying each domain separately would take longer than
 /// removing a breach's links.
@@ -66,8 +66,8 @@ pub struct Page {
     pub last: i32,
 }
 
-/// Examines the next few thousand domains with ids above `after` and finds those that aren't used
-/// by any row for an account or a stealer log entry. Returns `None` at the end.
+/// Examines the next few thousand domains with ids above `after` and finds the ones that no account
+/// row or stealer log entry uses. Returns `None` at the end.
 ///
 /// Like [`remove_if_unused`], this never finds any on a distributed database.
 pub fn page_without_rows(db: &mut Db, after: i32) -> Result<Option<Page>, DatabaseError> {

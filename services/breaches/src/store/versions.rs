@@ -76,9 +76,9 @@ fn bump(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Announces a catalogue change. Its time is later than that of any previous change, because
-/// clients that send `If-Modified-Since` would miss it otherwise. `now` may be out of date if the
-/// caller had to wait for a lock.
+/// Announces a catalogue change. Its time must be later than any previous change, or clients that
+/// send `If-Modified-Since` would miss it. `now` may be out of date if the caller had to wait for a
+/// lock.
 pub fn bump_catalogue(db: &mut Db, now: i64) -> Result<(), DatabaseError> {
     // This also blocks other catalogue changes until the transaction ends.
     bump(db, CATALOGUE_VERSION)?;
@@ -107,7 +107,7 @@ diesel::table! {
     }
 }
 
-/// Version of the last migration that was applied.
+/// Returns the version of the last migration applied.
 pub fn schema_version(db: &mut Db) -> Result<Option<String>, DatabaseError> {
     use __diesel_schema_migrations::dsl::{__diesel_schema_migrations as migrations, version};
     Ok(migrations.select(version).order(version.desc()).first(db).optional()?)

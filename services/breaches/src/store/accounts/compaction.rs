@@ -7,11 +7,11 @@ use super::runs::{self, Stripped, Weights};
 use crate::store::layout::Layout;
 use crate::store::{account_links, versions};
 
-/// A load writes to a run if the database already has at least this many times as many accounts. A
-/// larger load would touch every page of the table anyway.
+/// A load writes to a run if the database already has at least this many times as many accounts as
+/// the load. A larger load would touch every page of the table anyway.
 const TIMES: i64 = 4;
-/// Accounts are moved to the table once the number of accounts in runs exceeds that in the table by
-/// this factor. Moving them touches most pages of the by-domain index, so it costs several times as
+/// Accounts are moved to the table once runs contain more than this many times as many accounts as
+/// the table. Moving them touches most pages of the by-domain index, so it costs several times as
 /// much as writing a run.
 const MAX_TIMES_TABLE: i64 = 4;
 /// Accounts are moved to the table once runs contain more than this many. Run filters take 2.25
@@ -21,7 +21,7 @@ const MAX_IN_RUNS: i64 = 32 << 20;
 const PER_MIB: usize = 16_384;
 /// Accounts to move per transaction.
 const PIECE: i64 = 100_000;
-/// Meta entry with the key up to which accounts have been moved to the table.
+/// Meta entry for the key at which the next move to the table starts.
 const MERGED_TO: &str = "runs_merged_to";
 
 /// The place a load writes its accounts to.

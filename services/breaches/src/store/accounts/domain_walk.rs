@@ -107,7 +107,7 @@ fn page(db: &mut Db, id: i32, (k, seq): (i64, i16)) -> Result<Vec<DomainRow>, Da
     Ok(page.load(db)?)
 }
 
-/// Reads accounts with a cursor. This is for PostgreSQL, whose index isn't in key order.
+/// Reads accounts with a cursor. Used on PostgreSQL, since its index isn't in key order.
 fn fetch_domain<E: From<DatabaseError>>(
     db: &mut Db,
     id: i32,

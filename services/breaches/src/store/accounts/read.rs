@@ -14,7 +14,7 @@ use crate::store::mail_domains;
 use crate::store::schema::{account, domain_account, mail_domain, paste_account, stealer_log};
 use crate::store::shard::{self, KeyBetween, KeyIs};
 
-/// Sequence number of accounts that don't have a row. Pastes and stealer logs never refer to these.
+/// Sequence number of accounts that don't have a row. Pastes and stealer logs never refer to them.
 pub const IN_RUNS: i16 = -1;
 
 /// An account along with its domain's name.
@@ -202,7 +202,7 @@ fn domains_of(
     }
 }
 
-/// Reads accounts by key, but only those with a row in the table.
+/// Reads accounts by key, ignoring any that are only in runs.
 pub fn in_table(db: &mut Db, key: AccountKey) -> Result<Vec<AccountRow>, DatabaseError> {
     Ok(on_backend!(db, conn => by_key(key.0).load(conn))?)
 }

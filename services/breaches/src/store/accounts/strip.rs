@@ -26,19 +26,19 @@ fn place(table: &str, layout: Layout, low: i64, high: i64) -> String {
     format!("{table}.shard IN ({}) AND {keys}", list.join(", "))
 }
 
-/// A transaction's share of the work in a range of keys.
+/// The part of the work on a key range that one transaction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StripStep {
     /// All of it.
     Everything,
     /// Stealer log entries, and accounts that have no other data.
     Deletions,
-    /// Links in this part of the other accounts.
+    /// Links of the remaining accounts in this part, numbered from 0.
     Links(i64),
 }
 
 impl StripStep {
-    /// The transactions for each range, in order.
+    /// Returns the transactions for each range, in order.
     ///
     /// On a single PostgreSQL server, an account whose new version fits in its page needs no new
     /// index entries, which halves the cost. Full pages have space only once the versions that an
@@ -53,7 +53,7 @@ impl StripStep {
     }
 }
 
-/// Number of [`StripStep::Links`] of a range, a power of two.
+/// Number of [`StripStep::Links`] steps per range, a power of two.
 const PARTS: i64 = 4;
 
 /// The statements of [`strip_between`], in the order they're run.
@@ -66,7 +66,7 @@ pub struct StripStatements {
     pub count: String,
     /// Deletes accounts that have no other data.
     pub accounts: String,
-    /// Removes the links of all other accounts, or of those in the step's part.
+    /// Removes the links of all other accounts, or just the ones in the step's part.
     pub links: String,
 }
 
@@ -107,9 +107,9 @@ impl StripStatements {
     }
 }
 
-/// Removes a breach's links and stealer log entries with keys in a range (inclusive), along with
-/// accounts that have no other data. Takes one of [`StripStep::in_order`]. Returns the number of
-/// links. Doesn't touch runs.
+/// Performs one step of removing a breach's links and stealer log entries in a key range
+/// (inclusive), along with accounts that have no other data; see [`StripStep::in_order`]. Returns
+/// the number of links removed. Doesn't touch runs.
 pub fn strip_between(
     db: &mut Db,
     layout: Layout,

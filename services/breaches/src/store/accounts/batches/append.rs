@@ -9,7 +9,7 @@ use crate::model::id_list;
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount, RunWriter};
 
-/// Appends accounts, sorted by key and unique, to a run.
+/// Appends accounts to a run. They must be sorted by key and unique.
 ///
 /// If `has_links` is `false`, none of the breaches has any links yet, so nothing needs to be read.
 /// Otherwise, links that already exist are left out.

@@ -8,7 +8,7 @@ use super::{postgres, sqlite};
 use crate::store::accounts::new_account::NewAccount;
 use crate::store::accounts::runs::{self, RunAccount};
 
-/// Links accounts, sorted by key and unique, to their breaches.
+/// Links accounts to their breaches. They must be sorted by key and unique.
 ///
 /// Adds new links and missing index entries to `linked`. Accounts in runs are moved to the table
 /// first. Only one transaction at a time may call this; see `versions::lock_accounts`.
@@ -31,8 +31,8 @@ pub fn link(db: &mut Db, new: &[NewAccount<'_>], linked: &mut Linked) -> Result<
     }
 }
 
-/// Moves accounts with keys from `low` to `high` from runs to the table and returns how many there
-/// were. Always 0 on PostgreSQL, which doesn't have runs.
+/// Moves the accounts in a key range from runs to the table and returns how many were moved. Always
+/// 0 on PostgreSQL, which doesn't have runs.
 ///
 /// The caller still has to add the by-domain index entries.
 pub fn merge(
@@ -60,8 +60,8 @@ fn put_back(
     Ok(())
 }
 
-/// Splits accounts into groups in which every key is unique. If two addresses share a key, the
-/// first one must be stored before the second is looked up.
+/// Splits accounts into groups with unique keys. If two addresses share a key, the first one must
+/// be stored before the second is looked up.
 fn groups<'s, 'a>(
     new: &'s [NewAccount<'a>],
     size: usize,

@@ -91,14 +91,15 @@ pub struct PasteLink {
 
 /// The staged rows. Only one transaction may stage rows at a time; see `versions::lock_accounts`.
 struct Stage {
-    /// SQL condition on the shards of the rows, or `true`.
+    /// SQL condition that restricts a statement to the rows' shards, or `true` for all shards.
     place: String,
     /// Whether `place` lists shards.
     is_narrow: bool,
 }
 
 impl Stage {
-    /// Copies rows, sorted by key, to the staging table. Also returns the number of rows.
+    /// Copies rows to the staging table. They must be sorted by key. Also returns the number of
+    /// rows.
     fn fill<'a>(
         conn: &mut PgConnection,
         rows: impl Iterator<Item = StagedRow<'a>>,
@@ -143,8 +144,8 @@ fn expect_all(staged: i64, wanted: i64) -> Result<(), DatabaseError> {
     Err(DatabaseError::broken(format!("{staged} of {wanted} rows were staged")))
 }
 
-/// Links accounts, sorted by key, and adds the new links to `linked`. Accounts with an empty list
-/// are just inserted.
+/// Links accounts, which must be sorted by key, and adds the new links to `linked`. Accounts with
+/// an empty list are just inserted.
 pub fn link(
     conn: &mut PgConnection,
     accounts: &[NewAccount<'_>],

@@ -23,7 +23,7 @@ pub fn number(run: i64, key: i64) -> i64 {
     run << KEY_BITS | prefix(key)
 }
 
-/// Upper bits of a key.
+/// Returns the upper bits of a key.
 fn prefix(key: i64) -> i64 {
     ((key.cast_unsigned() ^ 1 << 63) >> (u64::BITS - KEY_BITS)).cast_signed()
 }

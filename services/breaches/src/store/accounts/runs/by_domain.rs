@@ -17,7 +17,7 @@ use crate::store::schema::domain_block as domain_blocks;
 /// How many index blocks to read per query.
 const BLOCKS: i64 = 8;
 
-/// A domain's accounts from all runs, in key order. Call this in a transaction.
+/// Reads a domain's accounts from all runs, in key order. Call this in a transaction.
 pub fn at_domain(
     conn: &mut SqliteConnection,
     domain_id: i32,
@@ -98,8 +98,8 @@ impl Cursor for DomainCursor {
 }
 
 impl DomainCursor {
-    /// Reads the accounts of the next index entry, plus those of later entries that happen to be in
-    /// the same blocks.
+    /// Reads the accounts of the next index entry, along with any accounts of later entries that
+    /// are in the same blocks.
     fn fill_accounts(&mut self, conn: &mut SqliteConnection) -> Result<(), DatabaseError> {
         let Some((low, high)) = self.places.front().map(|place| place.keys()) else {
             return Ok(());

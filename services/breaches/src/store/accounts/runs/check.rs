@@ -1,4 +1,4 @@
-//! Consistency checks of runs for `doctor`.
+//! Consistency checks for runs, used by `doctor`.
 
 use std::collections::BTreeSet;
 

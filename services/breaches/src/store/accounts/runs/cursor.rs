@@ -11,7 +11,7 @@ use super::stored::{self, StoredBlock};
 
 /// Accounts from a run in key order.
 pub trait Cursor {
-    /// Key of the next account, or `None` at the end.
+    /// Returns the key of the next account, or `None` at the end.
     fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError>;
 
     /// Takes the account that `peek` just found.
@@ -97,7 +97,7 @@ impl<C: Cursor> Merged<C> {
         Self { cursors, ready: VecDeque::new() }
     }
 
-    /// Key of the next account, or `None` at the end.
+    /// Returns the key of the next account, or `None` at the end.
     pub fn peek(&mut self, conn: &mut SqliteConnection) -> Result<Option<i64>, DatabaseError> {
         if let Some(account) = self.ready.front() {
             return Ok(Some(account.k));

@@ -146,8 +146,8 @@ fn has_wanted(data: &[u8], (low, high): (i64, i64), wanted: impl Fn(i64) -> bool
     false
 }
 
-/// Passes every account in the affected blocks to `show`, which pushes those to keep. Blocks are
-/// rewritten if any accounts were removed or changed.
+/// Passes every account in the affected blocks to `show`, which pushes the accounts to keep. Blocks
+/// are rewritten if any accounts were removed or changed.
 fn each_block(
     conn: &mut SqliteConnection,
     run: i64,
