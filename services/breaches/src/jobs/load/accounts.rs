@@ -65,7 +65,7 @@ impl AccountsOptions {
         Ok(Self { files, manifest, ..self.clone() })
     }
 
-    /// How to read the files.
+    /// Returns how to read the files.
     pub fn reading(&self) -> Reading<'_> {
         Reading {
             format: &self.format,

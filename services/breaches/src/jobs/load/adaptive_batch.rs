@@ -11,7 +11,7 @@ use crate::jobs::context::JobContext;
 const MIN_RECORDS: usize = 5_000;
 /// Load memory beyond this many MiB doesn't make batches any larger. SQLite only.
 const MAX_MIB: usize = 256;
-/// Number of records per transaction with staged rows, per MiB of load memory and at most.
+/// Number of records per transaction with staged rows: per MiB of load memory, and the maximum.
 const STAGED_PER_MIB: usize = 1_024;
 const MAX_STAGED: usize = 200_000;
 /// Ratio of the maximum size to the size of the first transaction.
@@ -29,9 +29,10 @@ pub struct AdaptiveBatch {
 }
 
 impl AdaptiveBatch {
-    /// On SQLite, a transaction can have up to `per_mib` records per MiB of load memory. If
-    /// transactions are expected to be `quick`, the first one already has the maximum size. On
-    /// PostgreSQL, which supports concurrent writers, transactions are always small.
+    /// Chooses the initial size. On SQLite, a transaction can have up to `per_mib` records per MiB
+    /// of load memory. If transactions are expected to be `quick`, the first one already has the
+    /// maximum size. On PostgreSQL, which supports concurrent writers, transactions are always
+    /// small.
     pub fn new(context: &JobContext, per_mib: usize, quick: bool) -> Self {
         match context.pools.backend() {
             Backend::Postgres => Self { size: MIN_RECORDS, least: MIN_RECORDS, most: MIN_RECORDS },
@@ -42,10 +43,10 @@ impl AdaptiveBatch {
         }
     }
 
-    /// For distributed databases, where the fixed cost of a transaction equals the cost of about
-    /// 20,000 records. Transactions don't get smaller than the first one. On a slow cluster, the
-    /// fixed cost alone may exceed the target, and making transactions even smaller would only add
-    /// to it.
+    /// Chooses the initial size for a distributed database, where the fixed cost of a transaction
+    /// equals the cost of about 20,000 records. Transactions don't get smaller than the first one.
+    /// On a slow cluster, the fixed cost alone can exceed the target, and making transactions even
+    /// smaller would only add to it.
     pub fn staged(context: &JobContext) -> Self {
         Self::staged_up_to((context.settings.load_memory_mb * STAGED_PER_MIB).min(MAX_STAGED))
     }

@@ -165,7 +165,7 @@ fn is_likely_address(cell: &[u8]) -> bool {
 /// skipped.
 type EachRow<'e, C> = &'e mut dyn FnMut(u64, Result<(&Record, &C), SkipReason>) -> io::Result<()>;
 
-/// Reads the records of a CSV file. `find` is given the first record, picks the columns, and
+/// Reads the records of a CSV file. `find` receives the first record, picks the columns, and
 /// decides whether this record is a header.
 pub fn each_row<C>(
     input: impl BufRead,

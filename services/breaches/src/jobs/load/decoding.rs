@@ -84,8 +84,8 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
 }
 
 /// Converts line endings that are only carriage returns, as on old Macs, to line feeds. Otherwise,
-/// such a list would be a single line, in which everything after the first address could be the
-/// secret.
+/// such a list would be a single line, and everything after the first address could be taken for
+/// the secret.
 fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
     let (mut start, mut length, mut has_feed) = (vec![0; CHUNK], 0, false);
     while length < start.len() && !has_feed {
@@ -100,7 +100,7 @@ fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
         length += read;
     }
     start.truncate(length);
-    // The line feed after a carriage return at the end may not have been read yet.
+    // If there's a carriage return at the end, its line feed might not have been read yet.
     let before_last = &start[..length.saturating_sub(1)];
     let has_returns = !has_feed && before_last.contains(&b'\r');
     let whole = Cursor::new(start).chain(text);

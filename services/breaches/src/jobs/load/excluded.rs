@@ -25,8 +25,8 @@ impl Excluded {
         Self { opt_outs, removed, version: -1, max, job }
     }
 
-    /// Reloads the set if opt-outs, which include removals, have changed. Call this in the
-    /// transaction of a batch, in which nothing else can change them.
+    /// Reloads the set if any opt-outs (which include removals) have changed. Call this in a
+    /// batch's transaction, where nothing else can change them.
     pub fn refresh(&mut self, db: &mut Db) -> Result<(), DatabaseError> {
         let version = versions::current(db)?.opt_out;
         if version != self.version {

@@ -98,7 +98,7 @@ fn read_within(
             let is_syntax = failed.is_none() && !error.is_io();
             let other = failed.unwrap_or_else(|| error.into());
             return Err(match is_syntax {
-                true => io::Error::other(format!("not JSON at line {line}, column {column}")),
+                true => io::Error::other(format!("invalid JSON at line {line}, column {column}")),
                 false => other,
             });
         }
@@ -225,7 +225,7 @@ mod tests {
         assert!(missing.contains("does not contain a field users.mail"), "{missing}");
         for broken in ["[{\"email\":\"a@b.example\"},\n", "[{\"email\":\"a@b.example\"}] x"] {
             let error = documents(broken, None).unwrap_err();
-            assert!(error.contains("not JSON at line"), "{error}");
+            assert!(error.contains("invalid JSON at line"), "{error}");
         }
     }
 }

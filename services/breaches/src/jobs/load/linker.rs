@@ -99,7 +99,7 @@ impl Linker {
         Ok(false)
     }
 
-    /// Prepares accounts for those addresses that may be stored, in the same order.
+    /// Prepares accounts for the addresses that aren't excluded, in the same order.
     pub fn prepare<'a>(
         &mut self,
         db: &mut Db,

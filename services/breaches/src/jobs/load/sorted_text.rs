@@ -1,4 +1,4 @@
-//! The text by which addresses are sorted, with an optional suffix.
+//! The text that addresses are sorted by, with an optional suffix.
 
 use std::borrow::Cow;
 

@@ -24,7 +24,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The files of a single breach.
+    /// Returns the sources of a load into a single breach.
     ///
     /// # Errors
     /// Fails if the breach doesn't exist or is retired.

@@ -11,7 +11,7 @@ use super::secret_names;
 /// Maximum number of tables to list in an error or report.
 const LISTED: usize = 20;
 
-/// Chooses the operator's column, or the one whose name says that it contains addresses.
+/// Chooses the column given by the operator, or else one named like an address column.
 #[derive(Debug, Default)]
 pub struct ColumnChoice {
     /// The lowercase name or number (from 1) of a column, optionally after a table and a dot.

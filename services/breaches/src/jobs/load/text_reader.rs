@@ -2,8 +2,8 @@
 //!
 //! If an address is part of a longer word, it could be someone else's. We therefore decode the
 //! characters before it: letters of any script, apostrophes, and escapes as used in JSON, URLs,
-//! SQL, HTML and emails. An address is skipped, and counted as such, if this fails. The `@` itself
-//! may be escaped, too.
+//! SQL, HTML and emails. If that fails, the address is skipped and counted as skipped. The `@`
+//! itself may be escaped, too.
 
 use std::io::{self, BufRead};
 
@@ -154,7 +154,7 @@ fn domain_after(piece: &[u8], start: usize) -> (Option<Option<String>>, usize) {
     if !host.contains('.') {
         return (None, whole);
     }
-    // There may not be a space before the next sentence.
+    // There might not be a space before the next sentence.
     let mut short = host;
     while !fits(short) {
         match short.rsplit_once('.') {
