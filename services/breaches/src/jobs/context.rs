@@ -1,4 +1,4 @@
-//! The context in which a job runs.
+//! Everything a job needs to run: database connections, a clock and settings.
 
 use database::{Db, Pools, Retries, WriterQueue};
 use domain::SharedClock;

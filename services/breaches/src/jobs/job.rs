@@ -223,9 +223,8 @@ fn digest(file: &mut File) -> io::Result<Sha1Digest> {
 }
 
 /// Computes the combined fingerprint of several files. Streams such as standard input can't be read
-/// again, so their fingerprint must never match that of another run. It's random because two
-/// containers may start in the same second, and their processes often have the same id.
-/// in the same second, and their processes often have the same id.
+/// again, so their fingerprint must never match another run's. It's random because two containers
+/// may start in the same second, and their processes often have the same id.
 ///
 /// # Errors
 /// Fails if a file can't be read. The error includes its name.

@@ -24,12 +24,12 @@ pub struct Cleaned {
     pub empty: u64,
     /// Accounts removed because they weren't valid addresses.
     pub odd: u64,
-    /// How many of these contained an address, to which their breaches were moved.
+    /// How many of the `odd` accounts contained an address. Their breaches were moved to it.
     pub rescued: u64,
     /// Stored domain names removed because they weren't domains.
     pub domains: u64,
-    /// Websites removed, along with their stealer log entries, because they weren't domains of
-    /// websites.
+    /// Websites removed, along with their stealer log entries, because they weren't website
+    /// domains.
     pub websites: u64,
 }
 

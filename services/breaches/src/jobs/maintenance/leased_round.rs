@@ -1,4 +1,4 @@
-//! A long round of work, which only the replica that holds the lease may do.
+//! A long-running round of work, reserved for the replica that holds a lease.
 
 use std::time::Duration;
 

@@ -15,9 +15,9 @@ const EVERY: Duration = Duration::from_secs(15);
 /// Minimum number of seconds between account counts, each of which reads a whole index.
 const COUNT_SECONDS: i64 = 900;
 
-/// Runs forever. Every replica measures jobs and messages, because possibly none of them delivers
-/// messages. Replicas that run maintenance also count accounts when the data has changed, but at
-/// most once every 15 minutes.
+/// Runs forever. Every replica measures jobs and messages, since there might not be any replica
+/// that delivers messages. Replicas that run maintenance also count accounts when the data has
+/// changed, but at most once every 15 minutes.
 pub async fn measure_regularly(state: State) {
     let mut counted: Option<(i64, [Option<i64>; 3])> = None;
     loop {

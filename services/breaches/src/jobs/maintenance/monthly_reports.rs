@@ -63,8 +63,8 @@ pub async fn write_monthly_mails(state: State) {
 }
 
 impl MonthlyMails {
-    /// Queues up to `limit` outstanding emails about the last full month. If an email can't be
-    /// created, this is logged, and it's retried after all the others.
+    /// Queues up to `limit` outstanding emails about the last full month. Emails that can't be
+    /// created are logged and retried after all the others.
     ///
     /// # Errors
     /// Fails on database errors, or with the last of several failures in a row. The next pass

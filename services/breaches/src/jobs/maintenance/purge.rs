@@ -44,8 +44,8 @@ fn flag(db: &mut Db, name: &str, now: i64) -> Result<Breach, JobError> {
     Ok(found)
 }
 
-/// Take over a purge after this many seconds without a heartbeat, and retry a failed one after this
-/// many seconds.
+/// Seconds without a heartbeat before a purge is taken over, and seconds before a failed purge is
+/// retried.
 const ABANDONED: (i64, i64) = (30, 600);
 
 /// Continues a purge whose process died, or starts one that should exist but doesn't. Returns
@@ -102,8 +102,8 @@ fn purge(context: &JobContext, breach: &Breach, running: &Running) -> Result<(),
     Ok(traces::clear_log_or_warn(connection.db())?)
 }
 
-/// Target duration of a transaction. Each transaction of a concurrent load has to wait for one of
-/// these.
+/// Target duration of a transaction. Every transaction of a concurrent load has to wait for a purge
+/// transaction.
 const TARGET: Duration = Duration::from_millis(100);
 /// Target duration on a distributed database, where a transaction costs more but also does more.
 const DISTRIBUTED_TARGET: Duration = Duration::from_millis(500);

@@ -58,7 +58,7 @@ impl SuppressedNotices {
     }
 }
 
-/// Returns subscribers who want notices, by their address as it's sorted; see `sorted_text`.
+/// Returns subscribers who want notices, keyed by address as in `sorted_text`.
 fn listeners(db: &mut Db, low: i64, high: i64) -> Result<HashMap<String, i64>, DatabaseError> {
     let found = notices::listeners_between(db, low, high)?.into_iter();
     let by_address = found.filter_map(|(subscriber, email)| {
