@@ -46,7 +46,7 @@ impl Contents {
         digest: BucketDigest,
     ) -> anyhow::Result<()> {
         if !self.index.push(prefix, length, digest) {
-            bail!("prefix {prefix:05X} comes after a later one");
+            bail!("prefix {prefix:05X} is out of order");
         }
         self.entries += u64::from(entries);
         self.smallest = self.smallest.min(entries);
