@@ -139,7 +139,7 @@ mod tests {
 
     const PREFIX: u32 = 0x5BAA6;
 
-    /// Creates a corpus with `digests` digests, all of which have the same prefix.
+    /// Creates a corpus with `digests` digests that all have the same prefix.
     fn corpus(data: &Path, kind: Kind, digests: usize) -> Corpus {
         let mut random = Random::new(5);
         let mut entries: Vec<Entry> = (0..digests)

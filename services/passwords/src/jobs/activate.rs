@@ -10,8 +10,8 @@ use crate::store::{Corpus, KindFolder, activate_all};
 /// Checks `file` the way a server would, makes `CURRENT` point to it, and returns its path.
 ///
 /// A file outside the data folder is copied into it first. If that would replace an existing corpus
-/// with the same ID, the whole of `file` is verified beforehand, using `threads` threads, since the
-/// existing copy may be intact.
+/// with the same ID, all of `file` is verified beforehand (using `threads` threads), since the
+/// existing copy might be intact while `file` is damaged.
 ///
 /// # Errors
 /// Returns an error if the file is damaged, or the data folder is not writable.

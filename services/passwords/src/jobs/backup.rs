@@ -8,8 +8,8 @@ use batch::{Backup, Restore};
 use crate::model::Kind;
 use crate::store::{CURRENT, KindFolder};
 
-/// Maximum attempts to back up one kind, because other commands may change its files in the
-/// meantime.
+/// Maximum number of attempts to back up a kind. An attempt fails if another command removes the
+/// corpus in the meantime.
 const ATTEMPTS: u32 = 5;
 
 /// Adds the corpora of all kinds to a backup. Since a corpus never changes, its file is linked

@@ -24,7 +24,7 @@ pub(super) const MANIFEST: &str = "manifest.tsv";
 pub(super) const JOURNAL: &str = "manifest.journal";
 /// Marks a range in the journal while its files are being replaced.
 const REPLACED: &str = "-";
-/// Temporary file in which a file's new content is written before it replaces the old one.
+/// Temporary file for new content, which then replaces the old file in one step.
 const DRAFT: &str = ".draft";
 /// Number of bytes to write to the journal at once.
 const PIECE: usize = 32 << 10;
@@ -209,7 +209,7 @@ struct Journal {
 }
 
 impl Journal {
-    /// Creates the journal, or opens that of an interrupted export in order to continue it.
+    /// Creates the journal, or reopens the one that an interrupted export left behind.
     fn open(kind: Kind, folder: &Path) -> io::Result<Self> {
         let path = folder.join(JOURNAL);
         let mut file =

@@ -55,8 +55,8 @@ impl Lookup {
     }
 }
 
-/// Opens the corpus file `file` if given, or else the active corpus of `kind`. If `kind` is `None`
-/// as well, opens the first active corpus.
+/// Opens the corpus file `file`, if given. Otherwise, opens the active corpus of `kind`, or the
+/// first active corpus if `kind` is `None`.
 ///
 /// # Errors
 /// Returns an error if there is no such file or corpus, or if it is damaged.

@@ -10,8 +10,8 @@ use super::source::remove_temporary_files;
 use crate::model::Kind;
 use crate::store::{KindFolder, remove_partial, tags_path};
 
-/// Removes the oldest corpora, except those that `CURRENT` points to, as well as leftovers of
-/// crashed commands, including those in `tmp`.
+/// Removes the oldest corpora except the active ones, as well as leftovers of crashed commands,
+/// including any in `tmp`.
 ///
 /// Keeps `keep` corpora of each kind, including the one in use. The data of an unfinished mirror is
 /// also kept unless `unfinished` is true. Calls `removed` with the path of each removed file.

@@ -43,8 +43,8 @@ impl Reloader {
     /// Loads the corpus that `CURRENT` points to if it has changed, or unconditionally if `all` is
     /// true.
     ///
-    /// If the corpus is invalid, this is logged and counted, and the old one stays in use. If it
-    /// can't be read, this is logged and counted only once, and every later check tries again.
+    /// An invalid corpus is logged and counted, and the old one stays in use. A corpus that can't
+    /// be read is logged and counted only once, and every later check tries again.
     pub fn look(&self, all: bool) {
         let mut seen = self.seen.lock();
         for (folder, seen) in self.folders.iter().zip(seen.iter_mut()) {

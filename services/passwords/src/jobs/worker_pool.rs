@@ -14,8 +14,8 @@ type Done<T> = (u64, anyhow::Result<T>);
 /// The size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkerPool {
-    /// Number of worker threads. The producer and the calling thread, which consumes the results,
-    /// come on top.
+    /// Number of worker threads, not counting the producer thread and the calling thread, which
+    /// consumes the results.
     pub threads: usize,
     /// Maximum number of items that have been produced but not yet consumed, which limits memory
     /// usage.

@@ -7,7 +7,7 @@
 use super::entry::{Entry, MAX_COUNT};
 use super::kind::Kind;
 
-/// Length in bytes of the ends that start a non-empty bucket.
+/// Length in bytes of the ends at the start of a non-empty bucket.
 pub const ENDS_BYTES: usize = 32;
 /// Maximum number of entries in a bucket.
 pub const BUCKET_LIMIT: usize = u16::MAX as usize;

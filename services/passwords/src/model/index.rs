@@ -35,10 +35,10 @@ pub enum IndexError {
     /// The region has the wrong length.
     #[error("the index is truncated")]
     Length,
-    /// The region's digest doesn't match the one in the header.
+    /// The region's digest doesn't match the header.
     #[error("the index is damaged")]
     Digest,
-    /// The header's corpus ID isn't the one computed from the digests.
+    /// The corpus ID in the header doesn't match the digests.
     #[error("the corpus id does not match the index")]
     CorpusId,
     /// The buckets aren't contiguous, or the last one doesn't end where the file ends. Contains the
@@ -93,8 +93,8 @@ impl Index {
         Sha1::digest(&self.0).into()
     }
 
-    /// Returns the corpus ID. As the SHA-1 of the kind and the digest column, it identifies the
-    /// content.
+    /// Returns the corpus ID, which is the SHA-1 of the kind and the digest column and therefore
+    /// identifies the content.
     pub fn corpus_id(&self, kind: Kind) -> [u8; 20] {
         let mut hasher = Sha1::new();
         hasher.update(kind.code().to_le_bytes());

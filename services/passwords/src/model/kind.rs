@@ -13,7 +13,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Both kinds, in the order in which they are always listed.
+    /// Both kinds, in the order used wherever kinds are listed.
     pub const ALL: [Self; 2] = [Self::Sha1, Self::Ntlm];
 
     /// Returns the kind's code in a corpus header.

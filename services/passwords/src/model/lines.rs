@@ -1,4 +1,4 @@
-//! Parses hash lists, in which lines are `HASH:COUNT`, or `SUFFIX:COUNT` in a file for a single
+//! Parses hash lists. Lines have the form `HASH:COUNT`, or `SUFFIX:COUNT` in a file for a single
 //! prefix.
 
 use super::entry::{Entry, MAX_COUNT};
@@ -45,7 +45,7 @@ pub struct Parsed {
     /// The first entry that isn't greater than its predecessor, as an index into `entries` and a
     /// line number (starting at 0).
     pub disorder: Option<(usize, u64)>,
-    /// The index in `entries` of the first entry to which the count of an equal digest was added.
+    /// The first repeated digest, as an index into `entries`. Its counts have been added up.
     pub repeated: Option<usize>,
     /// The first invalid line and its number (starting at 0), unless the parser skips invalid
     /// lines.

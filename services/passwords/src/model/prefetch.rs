@@ -13,7 +13,7 @@ const COUNTS: usize = 1024;
 /// Length of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Prefetches those parts of a bucket that are read first: the counts at its end, and the first
+/// Prefetches the parts of a bucket that are read first: the counts at its end, and the first
 /// tails.
 #[inline]
 pub fn ends(bucket: &[u8]) {

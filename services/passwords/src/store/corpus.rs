@@ -80,7 +80,7 @@ pub enum BucketProblem {
     /// The bucket can't be read.
     #[error("cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// The digest of the bytes doesn't match the one in the index.
+    /// The digest of the bytes doesn't match the index.
     #[error("the digest does not match")]
     Digest,
     /// The bytes aren't a valid bucket.

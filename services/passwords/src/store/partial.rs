@@ -22,8 +22,8 @@ use crate::model::{BucketDigest, DATA_START, EMPTY_DIGEST, Header, bucket_digest
 const DATA: &str = "mirror.data";
 const LOG: &str = "mirror.log";
 const BUFFER: usize = 1 << 20;
-/// Interval between checkpoints. If the process is killed, ranges fetched since the last one are
-/// lost.
+/// Interval between checkpoints. If the process is killed, ranges fetched since the last checkpoint
+/// are lost.
 const BETWEEN_CHECKPOINTS: Duration = Duration::from_secs(1);
 
 /// An unfinished corpus that is open for appending.

@@ -1,4 +1,4 @@
-//! Ranges fetched by an earlier mirror of the same service.
+//! Reuses ranges that an earlier mirror of the same service fetched.
 
 use std::cmp::Reverse;
 use std::fs;

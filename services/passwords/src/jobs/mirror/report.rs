@@ -14,7 +14,7 @@ pub struct Traffic {
     pub resumed: u32,
     /// Ranges fetched in full.
     pub changed: u32,
-    /// Ranges unchanged since the last mirror.
+    /// Ranges that haven't changed since the last mirror.
     pub unchanged: u32,
     /// Bytes received for fetched ranges, as transferred.
     pub received: u64,

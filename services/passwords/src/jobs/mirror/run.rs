@@ -16,9 +16,9 @@ use super::upstream::{Answer, Range, Upstream};
 use crate::model::{Kind, PREFIXES};
 use crate::store::{FolderLock, KindFolder, PartialCorpus, activate_all, remove_partial};
 
-/// Per concurrent request, how many fetched ranges may wait for an earlier range to arrive.
+/// Number of fetched ranges, per concurrent request, that can wait for an earlier range to arrive.
 const AHEAD: usize = 16;
-/// Maximum number of such waiting ranges in total.
+/// Maximum number of waiting ranges in total.
 const MOST_AHEAD: usize = 1024;
 
 /// Mirror options.

@@ -27,7 +27,7 @@ pub struct Codes {
     fours: __m512i,
     /// Selects the digits of four bytes, most significant first.
     digits: __m512i,
-    /// Like `digits`, but with every other digit replaced by the one before it.
+    /// Like `digits`, but with every other digit replaced by the digit before it.
     before: __m512i,
 }
 

@@ -1,4 +1,4 @@
-//! Writes eight encoded lines in a row.
+//! Writes eight encoded lines one after another.
 //!
 //! We need `unsafe` for unaligned stores of fixed-size arrays.
 #![allow(unsafe_code)]
