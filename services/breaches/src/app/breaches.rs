@@ -1,4 +1,4 @@
-//! Changes to breaches by the operator, the export, and the catalogue for the web pages.
+//! Operator changes to breaches, the catalogue export, and the catalogue data for the web pages.
 
 use database::{DatabaseError, Db};
 

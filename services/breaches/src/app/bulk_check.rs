@@ -29,7 +29,8 @@ const ADDRESSES_AT_ONCE: usize = 50;
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,
-    /// Only breaches visible without a subscription. Addresses without any of those get this error.
+    /// Only breaches visible without a subscription. Addresses without any such breach get this
+    /// error.
     Limited(ErrorBody),
     Nothing(ErrorBody),
 }
@@ -104,8 +105,8 @@ fn domains_of(wanted: &[Wanted]) -> Vec<String> {
     domains
 }
 
-/// Returns the caller's domains that haven't been counted, since their size may decide what the
-/// plan covers. Inherited domains are counted a few seconds after they are added, or later if that
+/// Returns the caller's domains that haven't been counted, since the size may decide what the plan
+/// covers. Inherited domains are counted a few seconds after they are added, or later if that
 /// fails.
 fn uncounted(db: &mut Db, caller: &Caller, domains: &[String]) -> Result<Vec<String>, Error> {
     let Some(subscriber) = caller.subscriber else { return Ok(Vec::new()) };

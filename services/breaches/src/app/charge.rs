@@ -11,8 +11,8 @@ use crate::store::key_holders::Holder;
 
 /// Limit on stealer log searches by domain, per key and minute.
 const STEALER_DOMAIN_PER_MINUTE: u32 = 10;
-/// Limit on requests about the subscription, and on those about domains that the key's owner
-/// doesn't control, per minute.
+/// Limit per minute on subscription requests, and on requests about domains that the key's owner
+/// doesn't control.
 const MANAGEMENT_PER_MINUTE: u32 = 120;
 /// Searches allowed per domain and catalogue version within [`DOMAIN_SEARCH_PERIOD`].
 const DOMAIN_SEARCHES: u32 = 10;
@@ -71,7 +71,7 @@ fn rpm(holder: &Holder) -> u32 {
     plan.map_or(1, |plan| u32::try_from(plan.per_minute).unwrap_or(1).max(1))
 }
 
-/// Returns the cost of one search. A search by address costs one token; the cost of a search by
+/// Returns the cost of one search. A search by address costs one token. The cost of a search by
 /// hash prefix depends on the plan or the settings.
 fn cost(context: &RequestContext, operation: Operation, holder: &Holder) -> u32 {
     let plan = holder.subscription.as_ref().map(|(plan, _)| plan);

@@ -128,7 +128,7 @@ pub fn note_count(
     now: i64,
 ) -> Result<(), DatabaseError> {
     if count.size.no_spam > FREE_SIZE {
-        // `note_size` needs these locks, and they must be taken before those on notices.
+        // `note_size` needs these locks. They must be taken before the notice locks.
         for subscriber in domain_controls::controllers(db, domain)? {
             turns::take_subscriber(db, subscriber)?;
         }

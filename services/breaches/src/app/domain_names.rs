@@ -102,7 +102,7 @@ impl DomainNames {
         Ok(Some((alias, id_list::ids(&list).filter(shown).collect())))
     }
 
-    /// Returns the snapshot in which breaches are looked up.
+    /// Returns the snapshot that breaches are looked up in.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }

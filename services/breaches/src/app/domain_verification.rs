@@ -109,7 +109,7 @@ fn count_refusal<T>(method: VerificationMethod, outcome: &Result<T, Error>) {
     }
 }
 
-/// Facts from which the verification method is determined.
+/// Facts that determine the verification method.
 enum Facts {
     /// The domain is already verified.
     Verified,

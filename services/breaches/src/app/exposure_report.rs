@@ -1,4 +1,4 @@
-//! Reports on a domain's new exposures.
+//! Builds reports on a domain's new exposures.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -90,7 +90,7 @@ impl ReportRows {
         &self.found
     }
 
-    /// Returns the new breaches, starting with those that affect the most addresses.
+    /// Returns the new breaches, sorted by the number of addresses they affect, largest first.
     pub fn breaches(&self) -> Vec<ReportedBreach> {
         let catalogue = &self.snapshot.answers.catalogue;
         let known = |(id, addresses)| Some(ReportedBreach::new(catalogue.by_id(id)?, addresses));
@@ -99,8 +99,8 @@ impl ReportRows {
         breaches
     }
 
-    /// Returns the data classes in the new breaches, starting with those that affect the most
-    /// addresses.
+    /// Returns the data classes in the new breaches, sorted by the number of addresses they affect,
+    /// largest first.
     pub fn classes(&self) -> Vec<ReportedClass> {
         let class =
             |(name, addresses): (&str, i64)| ReportedClass { name: name.to_owned(), addresses };
@@ -141,9 +141,9 @@ pub struct ExposureReport {
     pub period: Period,
     /// Totals for all addresses, including those not in `rows`.
     pub totals: ReportTotals,
-    /// The new breaches, starting with those that affect the most addresses.
+    /// The new breaches, sorted by the number of addresses they affect, largest first.
     pub breaches: Vec<ReportedBreach>,
-    /// The data classes in the new breaches, starting with those that affect the most addresses.
+    /// The data classes in the new breaches, sorted in the same way.
     pub classes: Vec<ReportedClass>,
     /// Addresses with the most breaches.
     pub rows: Vec<AliasRow>,

@@ -196,8 +196,8 @@ pub fn domain_report(
     let line = |(breach, addresses): &(Breach, i64)| (breach.title.clone(), addresses.to_string());
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut paragraphs = Vec::new();
-    // Totals may include breaches that have since been hidden or retired, so they're left out if
-    // any of those are missing.
+    // Totals may include breaches that have since been hidden or retired, so the totals are left
+    // out if any breach is missing.
     let lead = if *exposed == 0 {
         format!("No address at {domain} is in a breach added in {months}.")
     } else if listed.len() < breaches.len() {

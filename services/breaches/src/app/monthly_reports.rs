@@ -67,7 +67,7 @@ pub fn change_monthly_report(
 }
 
 /// Builds a subscriber's email about the months since the last report, up to and including `month`.
-/// Returns `None` if the subscriber may not see the domain.
+/// Returns `None` if the subscriber isn't allowed to see the domain.
 ///
 /// # Errors
 /// Fails on database and disk errors.

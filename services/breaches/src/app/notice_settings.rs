@@ -89,7 +89,7 @@ pub async fn unsubscribe(state: &State, link: &str) -> Result<Option<Unsubscribe
     Ok(state.pools().write(end).await?)
 }
 
-/// Lists a subscriber's verified domains for which emails are turned off.
+/// Lists a subscriber's verified domains with emails turned off.
 ///
 /// # Errors
 /// Returns an error if the query fails.

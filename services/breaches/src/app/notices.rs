@@ -133,7 +133,7 @@ pub fn begin_domain(
 }
 
 /// Ensures that only one transaction at a time compares a domain with its last count. Returns
-/// `false` if the domain no longer has a controller, in which case nothing may be recorded.
+/// `false` if the domain no longer has a controller. Nothing may be recorded in that case.
 fn take_turn(db: &mut Db, domain: &str) -> Result<bool, DatabaseError> {
     turns::take_notices(db, &[domain])?;
     Ok(!domain_controls::verified_among(db, &[domain])?.is_empty())

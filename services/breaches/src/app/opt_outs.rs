@@ -1,4 +1,4 @@
-//! Opt-outs: the links with which owners choose, and what each choice does to their data.
+//! Opt-outs: emailed links to the choices, and the effect of each choice on the owner's data.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -142,9 +142,9 @@ fn remove_domains(
     Ok(())
 }
 
-/// Deletes the owner's email links, notice records and pending notices. The subscriber is deleted
-/// too, unless more than an address is stored about them. With [`OptOut::Delete`], subscribers who
-/// asked for notices are also kept, because they will still get them.
+/// Deletes the owner's email links, notice records and pending notices. Also deletes the
+/// subscriber, unless more than an address is stored about them. With [`OptOut::Delete`],
+/// subscribers who asked for notices are kept as well, because they will still get them.
 fn forget_owner(db: &mut Db, address: &EmailAddress, choice: OptOut) -> Result<(), OperatorError> {
     mail_tokens::forget_address(db, address.as_str())?;
     let Some(subscriber) = subscribers::id(db, address)? else { return Ok(()) };

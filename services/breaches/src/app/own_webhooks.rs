@@ -17,7 +17,7 @@ const MAX_LENGTH: usize = 2_000;
 /// A subscriber's webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnWebhook {
-    /// The URL to which messages are posted.
+    /// The URL that messages are posted to.
     pub url: String,
     /// Creation time in Unix seconds.
     pub created_at: i64,

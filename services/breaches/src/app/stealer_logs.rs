@@ -85,8 +85,8 @@ pub async fn stealer_logs_by_email_domain(
     Ok(CapturedWebsites::new(found))
 }
 
-/// Visits the captured logins of a domain after checking that the caller controls it. Uses a
-/// separate connection so that other requests don't have to wait.
+/// Checks that the caller controls a domain, then visits its captured logins. Uses a separate
+/// connection so that other requests don't have to wait.
 async fn captured(
     state: &State,
     request: KeyedRequest,
