@@ -24,7 +24,7 @@ impl Counted {
 /// Domains up to this size are free and don't count toward the limit on large domains.
 pub const FREE_SIZE: i64 = 10;
 
-/// Facts on which the decision is based. Addresses found only in spam lists are never counted.
+/// Facts that determine the decision. Addresses found only in spam lists are never counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
     /// Number of breached addresses now.

@@ -50,7 +50,7 @@ impl DomainTree {
     }
 }
 
-/// Parents of a domain, closest first.
+/// Returns a domain's parents, closest first.
 fn above(name: &str) -> impl Iterator<Item = &str> {
     successors(Some(name), |name| name.split_once('.').map(|(_, above)| above)).skip(1)
 }

@@ -75,7 +75,7 @@ pub struct DomainReport {
     pub until: i64,
     /// Number of addresses in breaches added in these months.
     pub exposed: i64,
-    /// How many of them had never been breached before.
+    /// Number of exposed addresses that had never been breached before.
     pub first: i64,
     /// Number of exposed addresses that are in more than one breach.
     pub repeated: i64,

@@ -67,8 +67,8 @@ impl OptOutSet {
         OptOut::from_kind(i16::from(self.sorted.get(place)?.1))
     }
 
-    /// Returns `false` if no digest starts with the bytes of `key`, in which case there's no need
-    /// to compute the full digest.
+    /// Returns `false` if no digest starts with the bytes of `key`, so there's no need to compute
+    /// the full digest.
     pub fn may_contain(&self, key: AccountKey) -> bool {
         let first = key.first_bytes();
         let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);

@@ -71,7 +71,7 @@ pub enum Operation {
     SubscriptionStatus,
 }
 
-/// Quotas to which operations are charged.
+/// Quotas that operations are charged to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bucket {
     /// The plan's requests per minute.

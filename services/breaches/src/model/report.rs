@@ -27,9 +27,9 @@ pub struct Exposures {
     pub breached: i64,
     /// Addresses in a new breach.
     pub exposed: i64,
-    /// How many of them had never been breached before.
+    /// Number of exposed addresses that had never been breached before.
     pub first: i64,
-    /// How many of them are in more than one breach, new or old.
+    /// Number of exposed addresses that are in more than one breach, new or old.
     pub repeated: i64,
     /// Pairs of an address and a new breach.
     pub links: i64,

@@ -1,7 +1,7 @@
 //! Validates webhook URLs entered by users.
 
 /// Returns `false` for control characters. URL parsers silently drop tabs and newlines, so the URL
-/// we call would differ from the one we display.
+/// we call would differ from the URL we display.
 pub fn is_plain(text: &str) -> bool {
     !text.chars().any(char::is_control)
 }
