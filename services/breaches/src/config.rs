@@ -94,7 +94,7 @@ fn domain(text: &str) -> Result<DomainName, String> {
 }
 
 impl Settings {
-    /// Default settings for tests.
+    /// Returns the default settings for tests.
     pub fn for_tests() -> Self {
         Self { catalogue_poll_ms: 20, maintenance: Switch::Off, ..shell::defaults() }
     }
@@ -135,7 +135,7 @@ impl MailSettings {
         self.mail_from.clone().unwrap_or_else(default)
     }
 
-    /// Returns the folder to which emails are written if there is no mail server.
+    /// Returns the folder that emails are written to if there is no mail server.
     pub fn folder(&self, data_dir: &Path) -> PathBuf {
         self.mail_dir.clone().unwrap_or_else(|| data_dir.join("mail"))
     }

@@ -49,11 +49,11 @@ pub fn document() -> OpenApi {
     document
 }
 
-/// Extension in which operations list the failures they can return. It isn't part of the published
+/// Extension that lists the failures an operation can return. It isn't part of the published
 /// document.
 const DECLARED: &str = "x-failures";
 
-/// The operations for which a failure is documented.
+/// The operations that document a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Every,

@@ -1,4 +1,4 @@
-//! All routes, in the order of the documentation, each with the callers who may use it.
+//! All routes, in documentation order, with their access rules.
 
 use std::sync::LazyLock;
 

@@ -167,7 +167,7 @@ impl shell::Service for Breaches {
     }
 }
 
-/// Keeps the snapshot up to date. If reloading keeps failing, this is logged only once.
+/// Keeps the snapshot up to date. Repeated failures to reload are logged only once.
 async fn keep_fresh(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let mut failing = false;

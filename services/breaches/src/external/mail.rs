@@ -22,7 +22,7 @@ pub struct Mail {
     pub text: String,
     /// HTML version, if any.
     pub html: Option<String>,
-    /// Additional headers for notices, which weren't requested one by one.
+    /// Additional headers for notices, i.e. bulk email that wasn't requested individually.
     pub notice: Option<NoticeHeaders>,
 }
 

@@ -39,8 +39,8 @@ pub struct SiteRequest {
     pub traceparent: Option<String>,
 }
 
-/// Fetches documents over HTTPS, or over HTTP if that fails. Only redirects to the same host or its
-/// `www` are followed.
+/// Fetches documents over HTTPS, or over HTTP if that fails. Only follows redirects to the same
+/// host or its `www` subdomain.
 pub struct SiteFetcher(Fetcher);
 
 impl SiteFetcher {
@@ -108,7 +108,7 @@ fn failed(error: FetchError) -> SiteError {
     }
 }
 
-/// Allows redirects to the same host or its `www`.
+/// Allows redirects to the same host or its `www` subdomain.
 fn stays_at_home(first: &Url, to: &Url) -> bool {
     let (Some(first), Some(to)) = (first.host_str(), to.host_str()) else { return false };
     to == first || to.strip_prefix("www.") == Some(first)

@@ -54,7 +54,7 @@ impl From<OwnPlan> for PlanView {
 pub struct NotificationsPage {
     pub frame: Frame,
     pub notify: bool,
-    /// Verified domains for which emails are turned off.
+    /// Verified domains with emails turned off.
     pub silent: Vec<String>,
 }
 

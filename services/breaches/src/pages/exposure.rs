@@ -1,4 +1,4 @@
-//! Shows in which breaches an address was exposed.
+//! Shows the breaches that exposed an address.
 
 use askama::Template;
 

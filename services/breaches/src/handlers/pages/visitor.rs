@@ -50,7 +50,7 @@ pub struct Visitor {
     root: String,
 }
 
-/// The way in which the site's cookies are named and protected.
+/// How the site's cookies are named and protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cookies {
     /// For a site that has the whole host. Other hosts and unencrypted connections can't set the
