@@ -77,7 +77,7 @@ impl Drop for Buffer {
         let _ = SPARE.try_with(|spare| {
             let mut spare = spare.borrow_mut();
             if spare.len() >= MOST_KEPT {
-                // Drop the oldest buffer, because its length may never be needed again.
+                // Drop the oldest buffer, because its length might never be needed again.
                 drop(spare.remove(0));
             }
             spare.push(bytes);

@@ -9,7 +9,7 @@ pub const LINE_LIMIT: usize = 16 << 20;
 /// Maximum length in bytes of a run of lines with the same prefix. Longer runs are split.
 const RUN_LIMIT: usize = 8 << 20;
 
-/// The places where a chunk may end.
+/// The places where a chunk can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// After any line.
@@ -23,7 +23,7 @@ pub enum Cut {
 pub struct Chunk {
     /// The lines.
     pub text: Vec<u8>,
-    /// Whether the last prefix may continue in the next chunk.
+    /// Whether the last prefix might continue in the next chunk.
     pub open_end: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Politeness {
     pub per_second: Option<u32>,
     /// Maximum number of attempts per range before the mirror fails.
     pub attempts: u32,
-    /// The longest pause that the service may request.
+    /// The longest pause that the service can request.
     pub longest_pause: Duration,
 }
 
