@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::model::BlockList;
 use crate::model::plan::Operation;
 
-/// The callers who may access a path.
+/// The callers that are allowed to access a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Anyone, from any origin.
@@ -28,7 +28,7 @@ pub enum Access {
     Unknown,
 }
 
-/// The headers that may carry an API key, and the cost of keyless requests.
+/// The headers that can carry an API key, and the cost of keyless requests.
 ///
 /// The cost of a keyed request is determined after the key has been looked up; see `app::charge`.
 #[derive(Clone, Debug)]

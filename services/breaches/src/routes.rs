@@ -117,7 +117,7 @@ pub fn is_one_click(method: &Method, path: &str) -> bool {
     method == Method::POST && path.trim_end_matches('/').eq_ignore_ascii_case("/unsubscribe")
 }
 
-/// Looks up which callers may access a path.
+/// Looks up which callers are allowed to access a path.
 pub fn access(path: &str) -> Access {
     match OPERATIONS.find(path) {
         Some(operation) => operation.attached().copied().unwrap_or(Access::Page),

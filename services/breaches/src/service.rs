@@ -34,7 +34,7 @@ static COOKIES: [HeaderName; 1] = [header::COOKIE];
 #[derive(Clone)]
 pub struct Breaches {
     state: State,
-    /// The headers that may carry an API key.
+    /// The headers that can carry an API key.
     key_headers: Arc<[HeaderName]>,
 }
 

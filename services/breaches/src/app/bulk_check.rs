@@ -25,7 +25,7 @@ use crate::wire::ErrorBody;
 /// Number of addresses to look up per transaction.
 const ADDRESSES_AT_ONCE: usize = 50;
 
-/// Specifies which breaches at a domain the caller may see.
+/// Specifies which breaches at a domain the caller is allowed to see.
 #[derive(Clone, Debug)]
 enum Coverage {
     Full,

@@ -19,7 +19,7 @@ use crate::store::accounts::domain_walk;
 use crate::store::domain_controls::{self, Control};
 use crate::wire::SubscribedDomain;
 
-/// How long a response may wait for its counts to be saved.
+/// How long a response waits for its counts to be saved.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Response to a domain search.

@@ -27,7 +27,7 @@ pub struct Exposure {
     pub pastes: Vec<wire::Paste>,
     /// Exposed data classes, most frequent first, each with its number of breaches.
     pub data_classes: Vec<(String, usize)>,
-    /// Websites where the address was captured. Only its owner may see them.
+    /// Websites where the address was captured. Shown only to its owner.
     pub websites: Vec<String>,
 }
 

@@ -22,7 +22,7 @@ use crate::store::{
 /// Maximum number of pastes listed in a message about a domain.
 const LISTED_PASTES: i64 = 20;
 
-/// Breaches and pastes that the owner of an address may see.
+/// Breaches and pastes that the owner of an address is allowed to see.
 struct Exposed {
     breaches: Vec<u16>,
     /// (number, source, id)

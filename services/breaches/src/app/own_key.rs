@@ -9,8 +9,8 @@ use crate::model::plan::Family;
 use crate::state::State;
 use crate::store::{admin_events, key_holders};
 
-/// Maximum number of new keys per day. Each one replaces the previous key, whose row is kept
-/// forever.
+/// Maximum number of new keys per day. Each new key replaces the previous one, but the old row is
+/// kept forever.
 const LIMIT: KeyLimit = KeyLimit { most: 10, seconds: 24 * 60 * 60 };
 
 /// A subscriber's API key.

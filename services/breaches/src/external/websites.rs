@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 use outbound::{FetchError, FetchRules, Fetcher, Reach};
 use url::Url;
 
-/// Ports that websites may use.
+/// Ports on which we contact websites.
 const PORTS: &[u16] = &[80, 443];
 
 /// The reason a website couldn't be read.

@@ -39,7 +39,7 @@ pub struct Situation {
     pub max_domains: i64,
 }
 
-/// The breaches of a domain that the subscriber may search.
+/// The breaches of a domain that the subscriber is allowed to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All breaches.

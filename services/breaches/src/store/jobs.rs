@@ -19,7 +19,7 @@ pub struct Job {
     pub fingerprint: String,
     /// Options as JSON.
     pub params: String,
-    /// `running`, `done`, `failed` or `cancelled`. A job may also be displayed as `interrupted`,
+    /// `running`, `done`, `failed` or `cancelled`. A job can also be displayed as `interrupted`,
     /// but this is never stored.
     pub state: String,
     /// Last committed key or line of an unfinished job.

@@ -136,7 +136,7 @@ impl FromRequest for Unsubscribe {
     }
 }
 
-/// Checks for the field defined by RFC 8058, which may also be sent as `multipart/form-data`.
+/// Checks for the field defined by RFC 8058, which can also be sent as `multipart/form-data`.
 fn is_one_click(fields: &Fields, body: &[u8]) -> bool {
     const FIELD: (&str, &str) = ("List-Unsubscribe", "One-Click");
     let body = String::from_utf8_lossy(body);

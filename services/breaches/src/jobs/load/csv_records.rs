@@ -87,8 +87,8 @@ impl Record {
 enum End {
     /// The record is complete.
     Whole,
-    /// The record is complete, but there's text after a closing quote, so its quotes may not
-    /// delimit cells.
+    /// The record is complete, but there's text after a closing quote, so its quotes might
+    /// not delimit cells.
     Tail,
     /// A quoted cell is still open.
     Open,
@@ -137,7 +137,7 @@ pub struct Records<R> {
 
 impl<R: BufRead> Records<R> {
     /// Reads an input with the given delimiter. Without one, the default is a comma, but the first
-    /// line may declare another, as in `sep=;`.
+    /// line can declare another, as in `sep=;`.
     pub fn new(input: R, delimiter: Option<&str>) -> Self {
         Self {
             lines: BoundedLines::new(input, MAX_LINE),

@@ -114,7 +114,7 @@ fn import_all(
             return Err(JobError::Rejected(format!("entry {number}: {name} occurs twice")));
         }
         let old = breaches::by_name(db, &entry.name)?;
-        // Only the titles after the import have to be unique. Two breaches may swap theirs.
+        // Titles only have to be unique after the import, so two breaches can swap theirs.
         if let Some(old) = old.as_ref().filter(|old| old.title != entry.title) {
             breaches::park_title(db, old.id)?;
         }

@@ -119,7 +119,7 @@ impl<'c> JobInput<'c> {
     ///
     /// # Errors
     /// Fails if the file was written to while it was being read, since its end may be missing. Also
-    /// fails if the input is blank, since a failed command or download may leave a blank file
+    /// fails if the input is blank, since a failed command or download can leave a blank file
     /// behind.
     pub fn finish(mut self) -> Result<(), JobError> {
         self.report(self.counts);

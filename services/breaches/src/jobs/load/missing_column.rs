@@ -33,7 +33,7 @@ impl MissingColumn {
         Self::of_csv(first, what, hint)
     }
 
-    /// The columns at these indexes (from 0) may all contain the addresses.
+    /// Any of the columns at these indexes (from 0) could contain the addresses.
     pub fn ambiguous_addresses<'c>(
         first: impl Iterator<Item = &'c [u8]>,
         places: &[usize],
@@ -44,7 +44,7 @@ impl MissingColumn {
         Self::of_csv(first, what, ". --column names the column to read")
     }
 
-    /// Several columns of a dump's table may contain the addresses.
+    /// Several columns of a dump's table could contain the addresses.
     pub fn ambiguous_in_table(table: &str, columns: &[&str]) -> Self {
         let first = columns.first().copied().unwrap_or_default();
         Self {

@@ -151,7 +151,7 @@ pub struct RowWidth {
 
 impl RowWidth {
     /// Returns `false` if a row's values may have been shifted. If the statement doesn't list the
-    /// columns, a row may omit the last ones. If the columns are unknown, all rows must be as long
+    /// columns, a row can omit the last ones. If the columns are unknown, all rows must be as long
     /// as the first one.
     pub fn fits(&self, values: usize) -> bool {
         if self.is_listed {

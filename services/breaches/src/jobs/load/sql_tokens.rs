@@ -220,7 +220,7 @@ impl<R: BufRead> Tokens<R> {
     }
 
     /// Skips the rest of a statement. Since some scripts don't terminate their statements, a line
-    /// that starts with INSERT also begins a new one. The input may end here, unless a parenthesis
+    /// that starts with INSERT also begins a new one. The input can end here, unless a parenthesis
     /// is still open.
     pub fn skip_statement(&mut self) -> io::Result<()> {
         let (mut depth, mut line) = (0_u32, self.line);

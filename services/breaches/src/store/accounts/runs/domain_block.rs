@@ -25,7 +25,7 @@ impl Place {
         ((self.0 >> 32) as u32).cast_signed()
     }
 
-    /// Returns the lowest and highest key of the accounts that this entry may refer to.
+    /// Returns the lowest and highest key of the accounts that this entry can refer to.
     pub fn keys(self) -> (i64, i64) {
         let low = self.0 << 32;
         let key = |value: u64| (value ^ TOP).cast_signed();
