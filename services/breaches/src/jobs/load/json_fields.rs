@@ -32,7 +32,7 @@ pub(super) struct Fields {
     pub(super) names: RefCell<BTreeSet<String>>,
     /// Names that have been classified, since the same ones recur in every record.
     kinds: RefCell<HashMap<String, Kind>>,
-    /// Fields of the same object that may all contain its address.
+    /// Fields of the same object that could all contain its address.
     rivals: RefCell<Option<String>>,
 }
 
@@ -98,7 +98,7 @@ impl Particular {
     }
 }
 
-/// Number of bytes that may still be read before the next value starts.
+/// Number of bytes that can still be read before the next value starts.
 pub(super) struct Room {
     pub(super) left: Cell<u64>,
     text: u64,

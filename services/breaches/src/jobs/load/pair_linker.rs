@@ -21,7 +21,7 @@ pub(super) struct PairLinker {
 }
 
 impl PairLinker {
-    /// Prepares the pairs of all addresses that may be stored. Addresses keep their order, and
+    /// Prepares the pairs of all addresses that aren't excluded. Addresses keep their order, and
     /// pairs stay with their address.
     fn staged_rows<'a>(
         &mut self,

@@ -17,7 +17,7 @@ use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job;
 use crate::model::loaded_address;
 
-/// How to read the files.
+/// Returns how to read the files.
 #[derive(Clone, Debug)]
 pub struct Reading<'a> {
     /// File format.
