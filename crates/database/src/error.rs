@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 /// The reason that a database operation failed.
 ///
-/// Services map the first four variants to HTTP statuses. `Broken` and `Setup` are meant for the
+/// Services map the first five variants to HTTP statuses. `Broken` and `Setup` are meant for the
 /// log and the operator.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,6 +28,9 @@ pub enum DatabaseError {
     /// may still work. The cause was logged when this error was created.
     #[error("storage failed: {0}")]
     Storage(String),
+    /// An index that the query needs is being built. Retry later. The message is for the operator.
+    #[error("{0}")]
+    NotReady(&'static str),
     /// Anything else. The cause is logged and must never be sent to a client.
     #[error("the database failed: {0}")]
     Broken(Box<dyn Cause + Send + Sync>),
@@ -75,7 +78,7 @@ impl DatabaseError {
     /// Returns whether the same request may succeed later, in which case services respond with 503
     /// instead of 500.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Busy | Self::Storage(_))
+        matches!(self, Self::Busy | Self::Storage(_) | Self::NotReady(_))
     }
 }
 
