@@ -36,6 +36,7 @@ const PUBLIC_MODULES: &[(&str, &str)] = &[
     ("breaches::store::schema", "its functions are named by their module"),
     ("breaches::store::stealer_logs", "its functions are named by their module"),
     ("breaches::store::subscribers", "its functions are named by their module"),
+    ("breaches::store::unfiled_accounts", "its functions are named by their module"),
     ("breaches::store::versions", "its functions are named by their module"),
     ("buckets::engine", "the conformance suite, the bench and the examples drive the engines"),
     ("buckets::jobs", "tests and fuzz targets run the loader without a process"),

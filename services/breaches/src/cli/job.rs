@@ -120,6 +120,13 @@ fn resume(context: &JobContext, job: &Job, output: Output) -> anyhow::Result<Exi
         let id = jobs::retire(context, &job.params)?;
         return output.print(&json!({ "id": id, "state": "done" }), format!("finished job {id}"));
     }
+    if job.kind == "index" {
+        if !jobs::index_domains(context)? {
+            bail!("a load is running, which continues job {} when it ends", job.id);
+        }
+        let done = json!({ "id": job.id, "state": "done" });
+        return output.print(&done, format!("finished job {}", job.id));
+    }
     match jobs::resume_load(context, job)? {
         Some(outcome) => output.print_outcome(&outcome),
         None => bail!("jobs of the kind {} cannot be resumed", job.kind),

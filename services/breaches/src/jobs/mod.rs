@@ -15,8 +15,8 @@ pub use error::JobError;
 pub use load::*;
 pub use maintenance::{
     Cleaned, Findings, MonthlyMails, Pass, Remains, clean, count_new_domains, examine,
-    find_remains, maintain, measure_accounts, measure_queues, measure_regularly, recount_domains,
-    resume_purge, retire, watch_cluster, write_monthly_mails,
+    find_remains, index_domains, maintain, measure_accounts, measure_queues, measure_regularly,
+    recount_domains, resume_index, resume_purge, retire, watch_cluster, write_monthly_mails,
 };
 pub use notices::{deliver_due, deliver_mails, deliver_webhooks, notify_listeners};
 pub use seed::{first_start, remove_test, seed_test};

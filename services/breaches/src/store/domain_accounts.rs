@@ -16,7 +16,7 @@ use super::schema::{account, domain_account};
 const GROUP: usize = 100;
 
 /// An index entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Insertable, Queryable)]
 #[diesel(table_name = domain_account)]
 pub struct DomainAccount {
     pub domain_id: i32,

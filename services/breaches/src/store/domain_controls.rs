@@ -138,6 +138,21 @@ pub fn uncounted_names(db: &mut Db) -> Result<Vec<String>, DatabaseError> {
         .load(db)?)
 }
 
+/// Returns whether any verified domain has addresses, as far as its counts show. A domain without
+/// counts may have some.
+pub fn any_with_addresses(db: &mut Db) -> Result<bool, DatabaseError> {
+    let has_any = domain_control::size_now.is_null().or(domain_control::size_now.gt(0_i64));
+    let has_any = has_any.or(domain_control::pwn_count.gt(0_i64));
+    let has_any = has_any.or(domain_control::captured.gt(0_i64));
+    let found = domain_control::table
+        .filter(domain_control::state.eq(VERIFIED))
+        .filter(has_any)
+        .select(domain_control::id)
+        .first::<i64>(db)
+        .optional()?;
+    Ok(found.is_some())
+}
+
 /// Returns the subset of `domains` that any subscriber has verified.
 pub fn verified_among(db: &mut Db, domains: &[&str]) -> Result<Vec<String>, DatabaseError> {
     let mut found = Vec::new();

@@ -13,7 +13,7 @@ use crate::model::{OptOut, OptOutSet};
 pub struct Job {
     /// Id used on the command line.
     pub id: i64,
-    /// `accounts`, `pastes`, `stealer-logs` or `purge`.
+    /// `accounts`, `pastes`, `stealer-logs`, `purge` or `index`.
     pub kind: String,
     /// Fingerprint of the input files, used to recognize them when a job is resumed.
     pub fingerprint: String,
@@ -269,7 +269,8 @@ pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
 /// Makes all unfinished loads skip an address that has just been removed, since their input may
 /// contain it. Call this while accounts are locked.
 pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
-    let is_open = || job::state.eq_any(["running", "failed"]).and(job::kind.ne("purge"));
+    let is_load = || job::kind.ne("purge").and(job::kind.ne("index"));
+    let is_open = || job::state.eq_any(["running", "failed"]).and(is_load());
     let open = job::table.filter(is_open()).select((job::id, job::removed));
     for (id, removed) in open.load::<(i64, Option<Vec<u8>>)>(db)? {
         let mut removed = removed.unwrap_or_default();
@@ -336,6 +337,15 @@ pub fn another_runs(db: &mut Db, id: i64, since: i64) -> Result<bool, DatabaseEr
         .filter(job::state.eq("running"))
         .filter(job::updated_at.ge(since));
     Ok(diesel::select(diesel::dsl::exists(others)).get_result(db)?)
+}
+
+/// Returns whether a load of accounts is running and has had a heartbeat after `since`.
+pub fn accounts_load_runs(db: &mut Db, since: i64) -> Result<bool, DatabaseError> {
+    let loads = job::table
+        .filter(job::kind.eq("accounts"))
+        .filter(job::state.eq("running"))
+        .filter(job::updated_at.gt(since));
+    Ok(diesel::select(diesel::dsl::exists(loads)).get_result(db)?)
 }
 
 /// Lists all jobs, newest first.

@@ -9,7 +9,7 @@ use diesel::sql_types::{Bool, Text};
 use parking_lot::RwLock;
 
 use super::schema::{account, domain_account, mail_domain, stealer_log};
-use super::versions;
+use super::{unfiled_accounts, versions};
 use crate::model::{loaded_address, website};
 
 /// Number of names to look up per statement.
@@ -239,8 +239,12 @@ pub(super) fn delete_all(db: &mut Db, ids: &[i32]) -> Result<(), DatabaseError> 
     if ids.is_empty() { Ok(()) } else { versions::bump_removed_domains(db) }
 }
 
-/// Returns `true` if the domain is used by an account in the table or by a stealer log.
+/// Returns `true` if the domain is used by an account in the table or by a stealer log. While the
+/// by-domain index is incomplete, every domain counts as used.
 pub(super) fn is_used_in_tables(db: &mut Db, id: i32) -> Result<bool, DatabaseError> {
+    if unfiled_accounts::any(db)? {
+        return Ok(true);
+    }
     let is_used = match db {
         Db::Sqlite(conn) => {
             let entries = domain_account::table.filter(domain_account::domain_id.eq(id));

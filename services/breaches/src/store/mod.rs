@@ -33,6 +33,7 @@ pub mod subscribers;
 pub(crate) mod suppressed_links;
 pub(crate) mod traces;
 pub(crate) mod turns;
+pub mod unfiled_accounts;
 pub(crate) mod untold_pastes;
 pub(crate) mod unused_domains;
 pub mod versions;

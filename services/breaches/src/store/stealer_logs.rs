@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use super::accounts::in_one_snapshot;
 use super::schema::{account, domain_account, mail_domain, stealer_log};
 use super::shard::{self, KeyIs};
-use super::{accounts, mail_domains};
+use super::{accounts, mail_domains, unfiled_accounts};
 use crate::model::website;
 
 /// An entry as returned by domain queries.
@@ -138,6 +138,7 @@ pub fn each_at_domain<E: From<DatabaseError>>(
     visit: impl FnMut(&mut Db, Pair) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
+    unfiled_accounts::expect_none(db)?;
     let page = |conn: &mut SqliteConnection, after| domain_page(conn, id, after);
     each_pair(db, page, &format!("{OF_DOMAIN} WHERE account.domain_id = {id}"), visit)
 }
@@ -216,6 +217,7 @@ fn each_pair<E: From<DatabaseError>>(
 pub fn captured_at_domain(db: &mut Db, domain: &str, hidden: &[i32]) -> Result<i64, DatabaseError> {
     use diesel::dsl::count;
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(0) };
+    unfiled_accounts::expect_none(db)?;
     Ok(match db {
         Db::Sqlite(conn) => domain_account::table
             .inner_join(stealer_log::table.on(

@@ -6,7 +6,7 @@ use diesel::sql_types::Integer;
 
 use super::layout::Layout;
 use super::schema::mail_domain;
-use super::{accounts, mail_domains};
+use super::{accounts, mail_domains, unfiled_accounts};
 
 /// Deletes a domain unless it's in use, and returns whether it did. Running loads then drop their
 /// cached ids. The caller must have locked the accounts.
@@ -33,19 +33,19 @@ struct Unused {
 }
 
 /// Finds domains with ids from `first` to `last` that no account row or stealer log entry uses.
-/// Doesn't look at runs.
+/// Doesn't look at runs. Finds none while the by-domain index is incomplete.
 ///
 /// This is a single statement because querying each domain separately would take longer than
 /// removing a breach's links.
 fn unused_in_tables(db: &mut Db, first: i32, last: i32) -> Result<Vec<i32>, DatabaseError> {
     // The offset keeps PostgreSQL from turning the subqueries into joins. It then looks up each
     // domain in the indexes instead of reading all accounts for every page.
-    let (accounts, offset) = match db.backend() {
-        Backend::Sqlite => ("domain_account", ""),
-        Backend::Postgres => ("account", " OFFSET 0"),
+    let (accounts, offset, complete) = match db.backend() {
+        Backend::Sqlite => ("domain_account", "", unfiled_accounts::NONE),
+        Backend::Postgres => ("account", " OFFSET 0", "TRUE"),
     };
     let statement = format!(
-        "SELECT d.id FROM mail_domain d WHERE d.id BETWEEN {first} AND {last} \
+        "SELECT d.id FROM mail_domain d WHERE d.id BETWEEN {first} AND {last} AND {complete} \
          AND NOT EXISTS (SELECT 1 FROM {accounts} a WHERE a.domain_id = d.id{offset}) \
          AND NOT EXISTS (SELECT 1 FROM stealer_log s WHERE s.website_id = d.id{offset}) \
          ORDER BY d.id"

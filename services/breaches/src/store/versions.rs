@@ -47,6 +47,12 @@ pub fn set(db: &mut Db, key: &str, value: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
+/// Removes a value.
+pub fn unset(db: &mut Db, key: &str) -> Result<(), DatabaseError> {
+    diesel::delete(meta::table.find(key)).execute(db)?;
+    Ok(())
+}
+
 /// Sets a value unless it exists. Returns `true` if it was set.
 pub fn set_once(db: &mut Db, key: &str, value: i64) -> Result<bool, DatabaseError> {
     let row = (meta::key.eq(key), meta::value.eq(value));

@@ -149,3 +149,15 @@ async fn every_lookup_uses_the_intended_index() {
         &["paste_account_pkey"],
     );
 }
+
+#[actix_web::test]
+async fn domain_search_uses_the_index_that_a_job_completed() {
+    let app = App::on(testkit::Database::in_file(), |_| (), |_| ()).await;
+    app.change(|db| Ok(diesel::sql_query("DELETE FROM domain_account").execute(db)?)).await;
+    app.change(breaches::store::unfiled_accounts::postpone).await;
+    assert!(breaches::jobs::index_domains(&app.context).unwrap());
+    assert_eq!(app.change(breaches::store::domain_accounts::unfiled).await, 0);
+    let mut db = app.context.pools.connect().unwrap();
+    let plan = plan!(&mut db, accounts::by_domain(7), "");
+    assert_uses(&plan, &["SEARCH domain_account USING PRIMARY KEY (domain_id=?)"], &[]);
+}

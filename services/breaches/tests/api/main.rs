@@ -20,6 +20,7 @@ mod contract;
 mod deletion;
 mod deliveries;
 mod distributed;
+mod domain_index;
 mod domain_list;
 mod domain_verification;
 mod errors;

@@ -7,7 +7,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use breaches::store::{accounts, breaches as store_breaches, domain_accounts, jobs};
+use breaches::store::{
+    accounts, breaches as store_breaches, domain_accounts, jobs, unfiled_accounts,
+};
 use database::Pools;
 use diesel::prelude::*;
 use serde_json::json;
@@ -370,4 +372,68 @@ fn load_stays_within_its_memory() {
     assert!(child.wait().unwrap().success());
     assert_eq!(added(&bench.pools(), &file), 250_000);
     assert!(highest > 0 && highest <= 8 + 100, "{highest} MiB");
+}
+
+/// Returns a database's jobs that complete the index by domain, newest first.
+fn index_jobs(pools: &Pools) -> Vec<jobs::Job> {
+    let all = pools.read_blocking(jobs::all).unwrap();
+    all.into_iter().filter(|job| job.kind == "index").collect()
+}
+
+#[test]
+fn large_load_killed_before_and_while_its_index_is_completed_gives_the_same_tables() {
+    let (clean, broken) = (Bench::new(), Bench::new());
+    if broken.database.file().is_none() {
+        return; // PostgreSQL has an ordinary index.
+    }
+    let lines: String = (0..170_000).map(|n| format!("user{n}@example{}.com\n", n % 500)).collect();
+    let file = clean.folder.write("lines.txt", &lines);
+    // Transactions are larger with more memory, so there are few.
+    let mut load = clean.load("Alpha", &file);
+    assert!(load.env("LOAD_MEMORY_MB", "8").status().unwrap().success());
+    assert!(index_jobs(&clean.pools()).is_empty());
+
+    let file = broken.folder.write("lines.txt", &lines);
+    let (pools, arguments) = (broken.pools(), ["accounts", "load", "--breach", "Alpha"]);
+    let killed = Watched::start(&broken, &arguments, &file);
+    assert_eq!(killed.kill_in(Phase::Inserting, 0, &pools), Some(Phase::Inserting));
+    assert!(pools.read_blocking(unfiled_accounts::is_postponed).unwrap());
+    assert!(!broken.command(&["doctor"]).status().unwrap().success());
+    let mut killed = Watched::start(&broken, &arguments, &file);
+    killed.signal("STOP");
+    while index_jobs(&pools).is_empty() {
+        assert!(killed.phase(&pools).is_some(), "the load has ended");
+        killed.signal("CONT");
+        killed.signal("STOP");
+    }
+    drop(killed);
+    let job = index_jobs(&pools).remove(0);
+    assert_eq!(job.state, "running");
+    // Otherwise, the next process would wait for half a minute, because the job may still be running.
+    let age = |db: &mut database::Db| -> Result<usize, database::DatabaseError> {
+        use breaches::store::schema::job::dsl::{job as table, kind, updated_at};
+        Ok(diesel::update(table.filter(kind.eq("index"))).set(updated_at.eq(0_i64)).execute(db)?)
+    };
+    assert_eq!(pools.write_blocking(age).unwrap(), 1);
+    let id = job.id.to_string();
+    assert!(broken.command(&["job", "resume", &id]).status().unwrap().success());
+    assert!(broken.tables() == clean.tables());
+    assert_eq!(index_jobs(&pools)[0].state, "done");
+    assert!(broken.command(&["doctor"]).status().unwrap().success());
+}
+
+#[test]
+fn cancelling_a_killed_load_completes_the_index() {
+    let bench = Bench::new();
+    let pools = bench.pools();
+    pools.write_blocking(unfiled_accounts::postpone).unwrap();
+    let lines: String = (0..60_000).map(|n| format!("user{n}@example{}.com\n", n % 50)).collect();
+    let file = bench.folder.write("lines.txt", lines);
+    let killed = Watched::start(&bench, &["accounts", "load", "--breach", "Alpha"], &file);
+    assert_eq!(killed.kill_in(Phase::Inserting, 0, &pools), Some(Phase::Inserting));
+    let id = pools.read_blocking(jobs::all).unwrap()[0].id.to_string();
+    assert!(bench.command(&["job", "cancel", &id]).status().unwrap().success());
+    let (accounts, counts) = bench.tables();
+    assert_eq!(i64::try_from(accounts.len()).unwrap(), counts.iter().sum::<i64>());
+    assert!((1..60_000).contains(&accounts.len()), "{counts:?}");
 }

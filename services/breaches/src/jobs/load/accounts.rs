@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use batch::Sorted;
 
+use super::adaptive_batch::AdaptiveBatch;
 use super::address_reader::Format;
 use super::decoding::TextEncoding;
 use super::finish::{self, Ending};
@@ -17,9 +18,10 @@ use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
 use crate::jobs::heartbeat::Heartbeat;
 use crate::jobs::job::{self, Params, Running};
-use crate::jobs::maintenance::compaction;
+use crate::jobs::maintenance::{compaction, domain_index};
 use crate::model::Breach;
-use crate::store::accounts;
+use crate::store::accounts::{self, Placement};
+use crate::store::jobs;
 
 /// Load options.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -87,8 +89,20 @@ pub fn load_accounts(context: &JobContext, options: &AccountsOptions) -> Result<
     load(context, options, None)
 }
 
-/// Loads addresses. If `resumed` is set, resumes that job.
+/// Loads addresses. If `resumed` is set, resumes that job. However the load ends, the by-domain
+/// index is completed, because earlier loads may have left it incomplete.
 pub(super) fn load(
+    context: &JobContext,
+    options: &AccountsOptions,
+    resumed: Option<i64>,
+) -> Result<Outcome, JobError> {
+    let loaded = load_only(context, options, resumed);
+    let indexed = domain_index::index_domains(context)
+        .inspect_err(|error| log::warn!("the accounts were not indexed by domain: {error}"));
+    loaded.and_then(|outcome| indexed.map(|_| outcome))
+}
+
+fn load_only(
     context: &JobContext,
     options: &AccountsOptions,
     resumed: Option<i64>,
@@ -132,6 +146,11 @@ fn link(
 ) -> Result<i64, JobError> {
     let loaded = tally.counts.accepted;
     let placement = context.pools.read_blocking(|db| accounts::placement(db, loaded))?;
+    if placement == Placement::Table {
+        let added = context.pools.read_blocking(|db| jobs::get(db, running.id))?.added;
+        let largest = AdaptiveBatch::new(context, PER_MIB, false).largest();
+        domain_index::postpone(context, loaded - added, largest)?;
+    }
     let mut linker = Linker::new(context, running.id, breaches).placed(placement);
     linker = linker.suppress_notices(options.no_notify);
     walk::walk(context, running, merge, tally, PER_MIB, &mut linker)?;

@@ -66,6 +66,11 @@ impl AdaptiveBatch {
         self.size
     }
 
+    /// Returns the highest possible number of records in a transaction.
+    pub fn largest(&self) -> usize {
+        self.most
+    }
+
     /// Runs a transaction, adjusts the size based on its duration, and pauses to let other writers
     /// in.
     pub fn run<E>(&mut self, transaction: impl FnOnce() -> Result<(), E>) -> Result<(), E> {

@@ -8,6 +8,7 @@ use super::sources::Sources;
 use super::stealer_logs::StealerLogsOptions;
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
+use crate::jobs::maintenance::domain_index;
 use crate::model::Breach;
 use crate::store::jobs::{self, Job};
 use crate::store::{admin_events, breaches, versions};
@@ -23,16 +24,30 @@ pub struct Cancelled {
     pub breaches: Vec<(String, i64)>,
 }
 
-/// Cancels a job. A process that is still running it stops at its next batch.
+/// Cancels a job. A process that is still running it stops at its next batch. If this was the last
+/// load, the by-domain index is completed.
 ///
 /// # Errors
 /// Fails with `NotFound` if the job isn't running or failed.
 pub fn cancel(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
+    let cancelled = cancel_only(context, id)?;
+    if let Err(error) = domain_index::index_domains(context) {
+        log::warn!("the accounts were not indexed by domain: {error}");
+    }
+    Ok(cancelled)
+}
+
+fn cancel_only(context: &JobContext, id: i64) -> Result<Cancelled, JobError> {
     let now = context.clock.unix();
     context.write(|db| {
         versions::lock_accounts(db)?;
         jobs::cancel(db, id, now)?;
         let job = jobs::get(db, id)?;
+        if job.kind == domain_index::KIND {
+            return Err(JobError::Rejected(format!(
+                "job {id} was not cancelled: domains cannot be searched until it is done"
+            )));
+        }
         let mut cancelled =
             Cancelled { id, state: "cancelled", added: job.added, breaches: Vec::new() };
         if job.added > 0 {

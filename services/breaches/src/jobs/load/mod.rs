@@ -1,7 +1,7 @@
 //! Loads of catalogues, breached addresses, stealer logs and pastes.
 
 mod accounts;
-mod adaptive_batch;
+pub(super) mod adaptive_batch;
 pub(super) mod address_links;
 mod address_reader;
 mod address_titles;

@@ -1,7 +1,7 @@
 //! Background work of a server: counting domains after loads, posting notices about pastes,
-//! deleting expired rows, continuing interrupted purges, and emptying SQLite's write-ahead log
-//! after removals. Only one replica at a time counts domains, and only one continues a purge.
-//! Everything else is done by every replica, since doing it twice is harmless.
+//! deleting expired rows, continuing interrupted purges and index builds, and emptying SQLite's
+//! write-ahead log after removals. Only one replica at a time counts domains, and only one continues
+//! a job. Everything else is done by every replica, since doing it twice is harmless.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +10,7 @@ use std::time::Duration;
 use database::{DatabaseError, Db};
 
 use super::domain_counts::{count_new_domains, recount_domains};
+use super::domain_index::resume_index;
 use super::purge::resume_purge;
 use crate::app;
 use crate::jobs::context::JobContext;
@@ -32,12 +33,12 @@ pub async fn maintain(state: State) {
     let pause = Duration::from_millis(state.settings().catalogue_poll_ms.max(1));
     let (mut counted, mut pasted, mut pruned) = (None, None, 0);
     let (mut retry_at, mut wait) = (0, RETRY_SECONDS.0);
-    let purges = PurgeThread::default();
+    let interrupted = JobThread::default();
     let (mut cleared, mut clear_at) = (None, 0);
     let (mut count_at, mut count_wait) = (0, RETRY_SECONDS.0);
     loop {
         tokio::time::sleep(pause).await;
-        purges.start(&state);
+        interrupted.start(&state);
         let now = state.clock().unix();
         if now >= clear_at && !clear_log_after_removals(&state, &mut cleared).await {
             clear_at = now + RETRY_SECONDS.0;
@@ -98,15 +99,15 @@ async fn prune(state: &State) -> Result<(), DatabaseError> {
     state.pools().write(prune).await
 }
 
-/// Continues interrupted purges. A server that stops doesn't wait for this thread, because the
-/// purge will continue after the next start.
+/// Continues interrupted jobs. A server that stops doesn't wait for this thread, because the job
+/// will continue after the next start.
 #[derive(Debug, Default)]
-struct PurgeThread {
+struct JobThread {
     is_running: Arc<AtomicBool>,
 }
 
-impl PurgeThread {
-    /// Looks for an interrupted purge in the background, unless one is already being continued.
+impl JobThread {
+    /// Looks for interrupted jobs in the background, unless one is already being continued.
     fn start(&self, state: &State) {
         if self.is_running.swap(true, Ordering::AcqRel) {
             return;
@@ -119,6 +120,9 @@ impl PurgeThread {
         };
         std::thread::spawn(move || {
             let _running = running;
+            if let Err(error) = resume_index(&context) {
+                log::warn!("the accounts were not indexed by domain: {error}");
+            }
             if let Err(error) = resume_purge(&context) {
                 log::warn!("a purge could not be continued: {error}");
             }

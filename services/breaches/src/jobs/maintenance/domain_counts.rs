@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::jobs::notices::notify_listeners;
 use crate::state::State;
 use crate::store::accounts::domain_walk;
-use crate::store::{domain_controls, versions};
+use crate::store::{domain_controls, unfiled_accounts, versions};
 
 /// Meta entry for the catalogue version of the last complete count.
 const COUNTED_AT: &str = "domains_counted_at_version";
@@ -17,7 +17,8 @@ const COUNTED_AT: &str = "domains_counted_at_version";
 const LEASE: &str = "maintenance_until";
 
 /// Counts all verified domains as of the catalogue version `version`. Also verifies new subdomains
-/// for plans that include them. Returns `false` if another replica is already counting.
+/// for plans that include them. Returns `false` if another replica is already counting, or if the
+/// by-domain index is incomplete.
 ///
 /// # Errors
 /// Returns the first failure. After a failure, counting continues with the next domain unless
@@ -27,6 +28,9 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
     let known = pools.read(move |db| versions::get(db, COUNTED_AT)).await?;
     if known.is_some_and(|known| known >= version) {
         return Ok(true);
+    }
+    if pools.read(unfiled_accounts::any).await? {
+        return Ok(false);
     }
     let Some(round) = LeasedRound::begin(state, LEASE).await? else { return Ok(false) };
     let mut round = Round { state: state.clone(), round };
@@ -48,13 +52,13 @@ pub async fn recount_domains(state: &State, version: i64) -> Result<bool, Error>
 
 /// Counts verified domains that haven't been counted yet. These are inherited subdomains that were
 /// left for later when their parent was verified, or whose count failed. Does nothing if another
-/// replica is counting.
+/// replica is counting, or if the by-domain index is incomplete.
 ///
 /// # Errors
 /// Returns the first failure, like [`recount_domains`].
 pub async fn count_new_domains(state: &State) -> Result<(), Error> {
     let domains = state.pools().read(domain_controls::uncounted_names).await?;
-    if domains.is_empty() {
+    if domains.is_empty() || state.pools().read(unfiled_accounts::any).await? {
         return Ok(());
     }
     let Some(round) = LeasedRound::begin(state, LEASE).await? else { return Ok(()) };

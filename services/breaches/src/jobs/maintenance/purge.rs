@@ -255,7 +255,7 @@ fn strip_appended(
 const FEW_DOMAINS: usize = 100;
 
 /// Deletes domains that aren't used by any account or stealer log.
-fn remove_unused_domains(
+pub(super) fn remove_unused_domains(
     context: &JobContext,
     connection: &mut RetryingConnection,
 ) -> Result<(), JobError> {

@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Binary, SmallInt, Text};
 
 use super::read::{AccountRow, by_domain};
 use super::runs;
-use crate::store::mail_domains;
 use crate::store::schema::domain_account;
+use crate::store::{mail_domains, unfiled_accounts};
 
 /// How many accounts to read per query.
 const PAGE: i64 = 5_000;
@@ -40,13 +40,14 @@ pub fn in_one_snapshot<T, E: From<DatabaseError>>(
 }
 
 /// Visits the accounts at a domain while keeping only a few thousand in memory. Subdomains aren't
-/// included.
+/// included. Fails with [`DatabaseError::NotReady`] while the by-domain index is incomplete.
 pub fn each_at_domain<E: From<DatabaseError>>(
     db: &mut Db,
     domain: &str,
     mut visit: impl FnMut(&mut Db, AccountRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(id) = mail_domains::id(db, domain)? else { return Ok(()) };
+    unfiled_accounts::expect_none(db)?;
     // The transaction keeps the cursor open and the runs consistent, regardless of what the visitor
     // does.
     let visited: Result<Result<(), E>, diesel::result::Error> = db.transaction(|db| {

@@ -6,7 +6,7 @@ use super::batches::{self, Linked};
 use super::compaction::Placement;
 use super::new_account::NewAccount;
 use super::runs::RunWriter;
-use crate::store::domain_accounts;
+use crate::store::unfiled_accounts;
 
 /// Writes the accounts of one transaction in key order.
 pub struct AccountWriter<'a> {
@@ -54,7 +54,7 @@ impl<'a> AccountWriter<'a> {
                 Some(staged) => batches::link_staged(conn, &staged, linked),
                 None => Ok(()),
             },
-            (_, db) => domain_accounts::add(db, &mut linked.filings),
+            (_, db) => unfiled_accounts::file(db, &mut linked.filings),
         }
     }
 }
