@@ -36,7 +36,7 @@ pub fn opt_out(
     };
     opt_outs::set(db, &address.sha1(), Some(kept), now)?;
     if kept == OptOut::Delete {
-        jobs::exclude(db, &address.sha1())?;
+        jobs::exclude(db, &address.sha1(), None)?;
     }
     if choice != OptOut::Public {
         remove_all(db, address)?;
@@ -63,7 +63,7 @@ pub fn opt_in(db: &mut Db, address: &EmailAddress, now: i64) -> Result<(), Opera
 }
 
 /// Unlinks an address from a breach, and deletes any record or message that mentions the link.
-/// Returns whether anything was removed from the account.
+/// Unfinished loads don't add the link again. Returns whether anything was removed from the account.
 pub fn remove_link(
     db: &mut Db,
     address: &EmailAddress,
@@ -71,6 +71,7 @@ pub fn remove_link(
     now: i64,
 ) -> Result<bool, OperatorError> {
     versions::lock_accounts(db)?;
+    jobs::exclude(db, &address.sha1(), Some(breach))?;
     jobs::forget_key(db, AccountKey::of(&address.sha1()).0)?;
     if let Some(subscriber) = subscribers::id(db, address)? {
         notices::forget_breach(db, subscriber, breach)?;

@@ -52,7 +52,8 @@ pub enum AddressCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Remove an address from a breach
+    /// Remove an address from a breach. Unfinished loads skip the link and keep the address's hash
+    /// until they are finished or cancelled. Later loads can add the link again
     Remove {
         /// Email address
         email: String,

@@ -35,6 +35,6 @@ pub use catalogue::Catalogue;
 pub use entry::read as read_entry;
 pub use loaded_address::parse as parse_loaded_address;
 pub use markup::{allowed as allowed_markup, is_allowed as is_allowed_markup};
-pub use opt_out::{OptOut, OptOutSet};
+pub use opt_out::{OptOut, OptOutSet, REMOVED_RECORD, RemovedSet};
 pub use verification::{Evidence, Proof};
 pub use website::host as website_host;

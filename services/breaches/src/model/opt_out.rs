@@ -86,9 +86,81 @@ impl OptOutSet {
     }
 }
 
+/// Size of a record of a [`RemovedSet`] in bytes.
+pub const REMOVED_RECORD: usize = 22;
+
+/// Addresses, or their links to single breaches, that were removed while a load ran.
+#[derive(Debug, Default)]
+pub struct RemovedSet {
+    /// Digests, each with a breach id, or 0 for the whole address.
+    sorted: Vec<([u8; 20], u16)>,
+}
+
+impl RemovedSet {
+    /// Builds the record of an address, or of its link to a breach.
+    pub fn record(digest: &Sha1Digest, breach: Option<u16>) -> [u8; REMOVED_RECORD] {
+        let mut record = [0; REMOVED_RECORD];
+        record[..20].copy_from_slice(&digest.0);
+        record[20..].copy_from_slice(&breach.unwrap_or(0).to_le_bytes());
+        record
+    }
+
+    /// Reads concatenated records.
+    pub fn of_records(records: &[u8]) -> Self {
+        let read = |record: &[u8; REMOVED_RECORD]| {
+            let mut digest = [0; 20];
+            digest.copy_from_slice(&record[..20]);
+            (digest, u16::from_le_bytes([record[20], record[21]]))
+        };
+        let mut sorted: Vec<_> = records.as_chunks::<REMOVED_RECORD>().0.iter().map(read).collect();
+        sorted.sort_unstable();
+        Self { sorted }
+    }
+
+    /// Returns whether a whole address was removed.
+    pub fn contains(&self, digest: &Sha1Digest) -> bool {
+        self.sorted.binary_search(&(digest.0, 0)).is_ok()
+    }
+
+    /// Returns whether an address was removed from a breach.
+    pub fn contains_link(&self, digest: &Sha1Digest, breach: u16) -> bool {
+        self.sorted.binary_search(&(digest.0, breach)).is_ok()
+    }
+
+    /// Returns `false` if no digest starts with the bytes of `key`.
+    pub fn may_contain(&self, key: AccountKey) -> bool {
+        let first = key.first_bytes();
+        let place = self.sorted.partition_point(|(hash, _)| hash[..8] < first[..]);
+        self.sorted.get(place).is_some_and(|(hash, _)| hash[..8] == first[..])
+    }
+
+    /// True if nothing was removed.
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn removed_set_distinguishes_addresses_from_links() {
+        let digest = |text: &str| Sha1Digest::of(text.as_bytes());
+        let records = [
+            RemovedSet::record(&digest("link"), Some(300)),
+            RemovedSet::record(&digest("all"), None),
+            RemovedSet::record(&digest("link"), Some(7)),
+        ];
+        let set = RemovedSet::of_records(records.as_flattened());
+        assert!(set.contains(&digest("all")) && !set.contains(&digest("link")));
+        let linked = |id| set.contains_link(&digest("link"), id);
+        assert_eq!([7, 8, 300].map(linked), [true, false, true]);
+        assert!(!set.contains_link(&digest("all"), 7));
+        let may_contain = |text| set.may_contain(AccountKey::of(&digest(text)));
+        assert_eq!(["all", "link", "other"].map(may_contain), [true, true, false]);
+        assert!(!set.is_empty() && RemovedSet::of_records(&[]).is_empty());
+    }
 
     #[test]
     fn set_finds_its_digests_only() {

@@ -7,7 +7,8 @@ use diesel::prelude::*;
 use domain::Sha1Digest;
 
 use super::schema::job;
-use crate::model::{OptOut, OptOutSet};
+use super::versions;
+use crate::model::{REMOVED_RECORD, RemovedSet};
 
 #[derive(Clone, Debug, PartialEq, Eq, Queryable, serde::Serialize)]
 pub struct Job {
@@ -41,7 +42,7 @@ pub struct Job {
     pub skips: String,
     /// Error message if the job failed.
     pub error: Option<String>,
-    /// Digests of addresses that were removed during an unfinished load, concatenated.
+    /// Addresses and links that were removed during an unfinished load; see [`RemovedSet`].
     #[serde(skip)]
     pub removed: Option<Vec<u8>>,
 }
@@ -267,37 +268,46 @@ pub fn forget_key(db: &mut Db, k: i64) -> Result<(), DatabaseError> {
 }
 
 /// Makes all unfinished loads skip an address that has just been removed, since their input may
-/// contain it. Call this while accounts are locked.
-pub fn exclude(db: &mut Db, digest: &Sha1Digest) -> Result<(), DatabaseError> {
+/// contain it. If it was removed from only one breach, they skip that link. Call this while
+/// accounts are locked.
+pub fn exclude(db: &mut Db, digest: &Sha1Digest, breach: Option<u16>) -> Result<(), DatabaseError> {
     let is_load = || job::kind.ne("purge").and(job::kind.ne("index"));
     let is_open = || job::state.eq_any(["running", "failed"]).and(is_load());
-    let open = job::table.filter(is_open()).select((job::id, job::removed));
-    for (id, removed) in open.load::<(i64, Option<Vec<u8>>)>(db)? {
+    let open = job::table.filter(is_open()).select((job::id, job::kind, job::removed));
+    let (record, mut is_new) = (RemovedSet::record(digest, breach), false);
+    for (id, kind, removed) in open.load::<(i64, String, Option<Vec<u8>>)>(db)? {
+        // Pastes have no links to breaches.
+        if kind == "pastes" && breach.is_some() {
+            continue;
+        }
         let mut removed = removed.unwrap_or_default();
-        if !removed.as_chunks::<20>().0.contains(&digest.0) {
-            removed.extend(digest.0);
+        if !removed.as_chunks::<REMOVED_RECORD>().0.contains(&record) {
+            removed.extend(record);
             // The job may have been cancelled.
             let row = job::table.filter(job::id.eq(id).and(is_open()));
             diesel::update(row).set(job::removed.eq(Some(removed))).execute(db)?;
+            is_new = true;
         }
     }
-    Ok(())
+    // Loads read the records again when this version changes.
+    if is_new { versions::bump_opt_out(db) } else { Ok(()) }
 }
 
-/// Returns the addresses that have been removed since a load began.
-pub fn excluded(db: &mut Db, id: i64) -> Result<OptOutSet, DatabaseError> {
-    let kind = u8::try_from(OptOut::Delete.kind()).map_err(DatabaseError::broken)?;
+/// Returns the addresses and links that have been removed since a load began.
+pub fn excluded(db: &mut Db, id: i64) -> Result<RemovedSet, DatabaseError> {
     let removed: Option<Vec<u8>> = job::table.find(id).select(job::removed).first(db)?;
-    let removed = removed.unwrap_or_default();
-    let digests = removed.as_chunks::<20>().0.iter();
-    Ok(OptOutSet::new(digests.map(|digest| (*digest, kind)).collect()))
+    Ok(RemovedSet::of_records(&removed.unwrap_or_default()))
 }
 
 /// Returns whether any unfinished load has recorded the digest of a removed address.
 pub fn keep_digest(db: &mut Db, digest: &Sha1Digest) -> Result<bool, DatabaseError> {
     let removed = job::table.filter(job::removed.is_not_null()).select(job::removed);
     let removed: Vec<Option<Vec<u8>>> = removed.load(db)?;
-    Ok(removed.iter().flatten().any(|digests| digests.as_chunks::<20>().0.contains(&digest.0)))
+    let has_digest = |removed: &Vec<u8>| {
+        let records = removed.as_chunks::<REMOVED_RECORD>().0;
+        records.iter().any(|record| record.starts_with(&digest.0))
+    };
+    Ok(removed.iter().flatten().any(has_digest))
 }
 
 /// Counts jobs whose checkpoint is this account key. Paste loads don't count because their

@@ -342,6 +342,34 @@ fn killed_load_without_notices_resumes_without_them() {
     assert_eq!(pools.read_blocking(noted).unwrap(), [60_000]);
 }
 
+#[test]
+fn link_that_was_removed_before_a_killed_load_is_resumed_is_not_added() {
+    let bench = Bench::new();
+    let lines: String = (0..60_000).map(|n| format!("user{n}@example.com\n")).collect();
+    let file = bench.folder.write("lines.txt", lines);
+    let (pools, arguments) = (bench.pools(), ["accounts", "load", "--breach", "Alpha"]);
+    let killed = Watched::start(&bench, &arguments, &file).kill_in(Phase::Inserting, 0, &pools);
+    assert_eq!(killed, Some(Phase::Inserting));
+    let alpha = || {
+        let found = pools.read_blocking(|db| store_breaches::by_name(db, "Alpha"));
+        found.unwrap().unwrap()
+    };
+    // Most of these addresses are in the sorted input that is not stored yet.
+    let person = |n| domain::EmailAddress::parse(&format!("user{n}@example.com")).unwrap();
+    let (id, removed) = (alpha().id, (0..60_000).step_by(1_500).map(person));
+    let removed: Vec<domain::EmailAddress> = removed.collect();
+    for email in &removed {
+        pools.write_blocking(|db| breaches::remove_link(db, email, id, 1)).unwrap();
+    }
+    assert!(bench.command(&arguments).arg(&file).status().unwrap().success());
+    for email in &removed {
+        let found = pools.read_blocking(|db| accounts::find(db, email)).unwrap();
+        assert_eq!(found, None, "{email}");
+    }
+    assert_eq!(alpha().loaded_count, 60_000 - removed.len() as i64);
+    assert!(bench.command(&["doctor"]).status().unwrap().success());
+}
+
 /// Returns a process's peak memory in MiB.
 fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;

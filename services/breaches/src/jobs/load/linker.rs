@@ -59,15 +59,43 @@ impl Linker {
         Self { placement, ..self }
     }
 
-    /// Links addresses, which must be sorted and unique, and returns the number of new links.
+    /// Reads opt-outs and removals again if they have changed. Call this in the transaction of a
+    /// batch.
+    pub fn refresh(&mut self, db: &mut Db) -> Result<(), JobError> {
+        Ok(self.excluded.refresh(db)?)
+    }
+
+    /// Returns `false` if the address was removed from all of these breaches while the load ran.
+    pub fn may_link(&self, link: &AddressLinks<'_>) -> bool {
+        self.excluded.remaining(link).is_none_or(|list| !list.is_empty())
+    }
+
+    /// Links addresses, which must be sorted and unique, and returns the number of new links. Skips
+    /// links that were removed while the load ran.
     pub fn link(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
+        self.refresh(db)?;
+        let shorter = self.excluded.shortened(links);
+        if shorter.is_empty() {
+            return self.link_all(db, links);
+        }
+        let mut kept = Vec::with_capacity(links.len());
+        for (place, link) in links.iter().enumerate() {
+            match shorter.get(&place) {
+                None => kept.push(*link),
+                Some(list) if list.is_empty() => {}
+                Some(list) => kept.push(AddressLinks { breaches: list, ..*link }),
+            }
+        }
+        self.link_all(db, &kept)
+    }
+
+    fn link_all(&mut self, db: &mut Db, links: &[AddressLinks<'_>]) -> Result<i64, JobError> {
         for breach in &self.breaches {
             if !breaches::takes_accounts(db, breach.id)? {
                 let name = &breach.name;
                 return Err(JobError::Rejected(format!("the breach {name} is retired or gone")));
             }
         }
-        self.excluded.refresh(db)?;
         if let Some(suppress) = &self.suppress_notices {
             suppress.note(db, links, &self.excluded)?;
         }

@@ -21,7 +21,7 @@ pub(super) struct PairLinker {
 }
 
 impl PairLinker {
-    /// Prepares the pairs of all addresses that aren't excluded. Addresses keep their order, and
+    /// Prepares the pairs of all addresses that may be stored. Addresses keep their order, and
     /// pairs stay with their address.
     fn staged_rows<'a>(
         &mut self,
@@ -48,6 +48,7 @@ impl PairLinker {
 
 impl Apply for PairLinker {
     fn apply(&mut self, db: &mut Db, batch: &[Record<'_>]) -> Result<i64, JobError> {
+        self.linker.refresh(db)?;
         let list = self.breach.to_le_bytes();
         let (mut links, mut pairs) = (Vec::new(), Vec::new());
         for group in
@@ -56,8 +57,9 @@ impl Apply for PairLinker {
             let Some(first) = group.first() else { continue };
             let (address, site) = sorted_text::parts(first.text);
             let own = group.len() == 1 && site == sorted_text::split(address).1;
-            if !(own && self.drop_self) {
-                links.push(AddressLinks { k: first.k, address, breaches: &list });
+            let link = AddressLinks { k: first.k, address, breaches: &list };
+            if !(own && self.drop_self) && self.linker.may_link(&link) {
+                links.push(link);
                 pairs.extend(group.iter().map(|record| sorted_text::parts(record.text)));
             }
         }
