@@ -12,9 +12,9 @@ use super::remote::{PageSink, Place, Refusal};
 /// How often the load gets a chance to work.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A sink that can do other work in between.
+/// A sink that can do other work while its source isn't sending anything.
 pub(super) trait Waiting: PageSink + Send {
-    /// Called repeatedly while the source isn't sending anything.
+    /// Does some of the other work. Called repeatedly until the source continues.
     fn while_waiting(&mut self);
 }
 
@@ -29,8 +29,7 @@ impl<'a, T> Attended<'a, T> {
     }
 }
 
-/// Reads sources into a sink, which gets a chance to do other work whenever they aren't sending
-/// anything.
+/// Reads sources into a sink. Whenever the sources pause, the sink gets a chance to do other work.
 pub(super) fn attend<T: Waiting, R>(sink: &mut T, read: impl FnOnce(&Attended<'_, T>) -> R) -> R {
     let attended = Attended(Mutex::new(sink));
     std::thread::scope(|scope| {

@@ -17,7 +17,7 @@ use crate::store::generations;
 pub struct JobContext {
     pub pools: Pools,
     pub clock: SharedClock,
-    /// Generations of the index.
+    /// Index generations.
     pub generations: Arc<dyn Generations>,
     /// `LOAD_MEMORY_MB`
     pub memory_mb: usize,
@@ -29,21 +29,21 @@ impl JobContext {
         Ok(app::open_index(&self.pools, &self.generations)?.0)
     }
 
-    /// Describes any damage to the files of the current index, since searching damaged files can
-    /// panic.
+    /// Describes any damage to the current index's files. Check this before searching the index,
+    /// because damaged files can cause panics.
     pub fn damage(&self) -> Result<Vec<String>, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.damage(generation)?)
     }
 
-    /// Returns an error if the files of the current index are damaged.
+    /// Returns an error if the current index's files are damaged.
     pub fn refuse_damage(&self) -> Result<(), JobError> {
         let Some(fault) = self.damage()?.into_iter().next() else { return Ok(()) };
         let text = format!("{fault}: restore the index, or rebuild it: buckets rebuild PATH");
         Err(EngineError::Broken(text).into())
     }
 
-    /// Returns the number of paths in the current index without a checksum.
+    /// Returns the number of paths in the current index that don't have a checksum.
     pub fn unchecked_paths(&self) -> Result<u64, JobError> {
         let generation = self.pools.read_blocking(generations::read)?.generation;
         Ok(self.generations.unchecked_paths(generation)?)

@@ -25,7 +25,7 @@ pub fn dry_run(context: &JobContext, options: &LoadOptions) -> Result<Report, Jo
             let listing = Listing::of(url, &defaults)?;
             let kind = defaults.kind.as_deref();
             match read_pages(&listing, kind, &options.remote, None, &mut intake) {
-                // The other sources don't need this host.
+                // Continue with the other sources, which might be on different hosts.
                 Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => {
                     intake.broken(reason)?;
                 }

@@ -9,13 +9,13 @@ use super::write_session::Session;
 use crate::state::State;
 use crate::store::removals;
 
-/// Number of snapshot refreshes between two checks.
+/// Number of snapshot refreshes between checks for pending removals.
 const REFRESHES: u64 = 10;
 /// Index writer memory, in MiB.
 const MEMORY_MB: usize = 64;
 
-/// Completes pending removals whenever no other process is writing. Runs until the server stops.
-/// Only logs the first of consecutive failures.
+/// Completes pending removals whenever no other process is writing. Runs until the server stops. If
+/// it keeps failing, only the first failure is logged.
 pub async fn erase_removed(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms.saturating_mul(REFRESHES));
     let context = JobContext {

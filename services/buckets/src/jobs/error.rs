@@ -22,7 +22,7 @@ pub enum JobError {
     #[error("{}", removals_text(*.run, .buckets))]
     TooManyRemoved {
         run: u64,
-        /// The address of each bucket, along with its losses.
+        /// Bucket addresses and losses.
         buckets: Vec<(String, BucketLoss)>,
     },
     /// A source can't be opened or read.
@@ -76,7 +76,7 @@ pub enum JobError {
     Store(#[from] DatabaseError),
 }
 
-/// Describes the losses if a run lists just one bucket.
+/// Describes what a run that lists just one bucket would remove.
 pub(super) fn losses_text(buckets: &[(String, BucketLoss)]) -> String {
     let text = |(_, loss): &(String, BucketLoss)| {
         format!("would lose {} of {} files: nothing was published", loss.removed, loss.before)

@@ -17,7 +17,7 @@ use crate::store::buckets::Bucket;
 /// Path of an entry that loads skip, but whose bucket they add. Used for empty buckets.
 const DIRECTORY_MARKER: &str = "/";
 
-/// A line of the export. Loads can read it back.
+/// An export line, in a format that loads can read.
 #[derive(Serialize)]
 struct Line<'a> {
     bucket: &'a str,
@@ -29,7 +29,7 @@ struct Line<'a> {
     attributes: Exported,
 }
 
-/// The attributes of a line.
+/// The attributes in an export line.
 struct Exported(Attributes);
 
 impl Serialize for Exported {

@@ -20,8 +20,8 @@ use crate::store::{buckets, removals};
 
 /// Maximum path length in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// From this number of lines on, the share of bad lines is checked at every bad line. Before that,
-/// it is only checked at the end.
+/// Minimum number of lines read before every bad line triggers a check of the share of bad lines.
+/// Until then, the share isn't checked before the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
 /// Processes the files of a run.
@@ -31,7 +31,7 @@ pub struct Intake {
     /// Files to pass on to the index.
     pub files: Vec<NewFile>,
     pub(super) max_errors: MaxErrors,
-    /// Files that replace stored ones despite having the same attributes.
+    /// Files that replace stored files even though their attributes are the same.
     pub(super) changed: ChangedFiles,
     source: String,
     source_index: usize,
@@ -39,7 +39,7 @@ pub struct Intake {
     latest: Option<u64>,
     /// Whether the current source is a reject file.
     is_reject_file: bool,
-    /// Index among the abandoned listings, if the current source is one of them.
+    /// Index in `state.abandoned`, if this is continuing an abandoned listing.
     continued: Option<usize>,
     /// Set if the current page doesn't cover the whole bucket.
     part: Option<Part>,
@@ -60,7 +60,7 @@ pub struct Intake {
     pub run: u64,
 }
 
-/// Number of new buckets and bad lines from which they are written to SQL.
+/// Maximum number of new buckets and bad lines to collect before writing them to SQL.
 const MOST_ROWS: usize = 10_000;
 
 impl Intake {
@@ -110,7 +110,7 @@ impl Intake {
         self.state.events = 0;
     }
 
-    /// Finishes a source. It may be incomplete.
+    /// Finishes a source, whether or not it is complete.
     pub fn end_source(&mut self) {
         let (buckets, broke_off) = std::mem::take(&mut self.state.present);
         if broke_off {
@@ -182,7 +182,7 @@ impl Intake {
     }
 
     /// Returns the state to save at a checkpoint. If old events are still being skipped, the saved
-    /// state is past the last of these.
+    /// state counts them all as processed.
     pub fn checkpoint(&self) -> IntakeState {
         IntakeState {
             events: self.state.events.max(self.skip),

@@ -1,4 +1,4 @@
-//! State of an intake at a checkpoint. Saved in the journal of the index.
+//! Intake state at a checkpoint, as saved in the index journal.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use super::remote::Place;
 use super::report::Tally;
 use crate::model::id_ranges::{FlaggedIds, IdSet};
 
-/// State of an intake at a checkpoint.
+/// Intake state at a checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IntakeState {
-    /// Number of sources that are done.
+    /// Number of finished sources.
     pub done: usize,
-    /// Number of events processed in the source after those.
+    /// Number of events processed in the current source.
     pub events: u64,
-    /// Position in that source, if it's a listing.
+    /// Position in the current source, if it's a listing.
     #[serde(default)]
     pub place: Option<Place>,
     /// Buckets covered by the run, and whether their listings were truncated.
@@ -31,7 +31,7 @@ pub struct IntakeState {
     /// Buckets in incomplete sources.
     #[serde(default)]
     pub partial: IdSet,
-    /// Buckets that have only occurred in reject files.
+    /// Buckets that have only been seen in reject files.
     #[serde(default)]
     pub appended: IdSet,
     /// Counts of everything read so far.
@@ -55,11 +55,11 @@ pub struct IntakeState {
 pub struct AbandonedListing {
     /// Index of the source.
     pub source: usize,
-    /// Place from which to continue.
+    /// Place to continue from.
     pub place: Option<Place>,
     /// Buckets that are incomplete only because of this listing.
     pub partial: IdSet,
-    /// The note in the report.
+    /// Note about the listing in the report.
     pub note: String,
 }
 

@@ -1,4 +1,4 @@
-//! S3 inventories. A manifest refers to CSV files, which have no headers.
+//! Reads S3 inventories. A manifest lists CSV files without header lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use super::error::JobError;
 const MANIFEST: &str = "manifest.json";
 /// Checksum file next to a manifest.
 pub(super) const CHECKSUM: &str = "manifest.checksum";
-/// Inventories also list their data files under this name, for Hive.
+/// Name of the file in which inventories list their data files for Hive.
 const HIVE: &str = "symlink.txt";
 /// Maximum size of a manifest, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -53,11 +53,11 @@ pub(super) struct Manifest {
     pub(super) files: Vec<PathBuf>,
     /// Set if the inventory can't be loaded.
     pub(super) fault: Option<String>,
-    /// Creation time in milliseconds since 1970, and the name of the manifest's folder. Both
-    /// increase over time.
+    /// Used to find the newest manifest: creation time in milliseconds since 1970, and the name of
+    /// the manifest's folder, which is a date.
     made: (u64, String),
-    /// Canonical path of the configuration's folder, and the folder of the data files within the
-    /// bucket.
+    /// Identifies the inventory configuration: canonical path of its folder, and the data file
+    /// folder in the bucket.
     configuration: (PathBuf, Option<PathBuf>),
 }
 
@@ -148,7 +148,7 @@ pub(super) fn is_hive(path: &Path) -> bool {
         && head == *b"s3://"
 }
 
-/// Returns an error unless `manifests` includes one that belongs to this Hive list.
+/// Returns an error unless `manifests` includes the manifest for this Hive list.
 pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), JobError> {
     let resolved = std::fs::canonicalize(path)?;
     // `CONFIGURATION/hive/dt=DATE/symlink.txt`

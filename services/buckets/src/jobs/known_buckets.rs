@@ -15,7 +15,7 @@ pub struct Target {
     pub kind: BucketType,
     /// Normalised address.
     pub address: String,
-    /// A key shared by all addresses of the bucket.
+    /// A key that all of the bucket's addresses have in common.
     pub key: String,
 }
 

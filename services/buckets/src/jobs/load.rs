@@ -52,9 +52,9 @@ fn run(
 }
 
 /// Loads the stored pages of a crawl as a new run and publishes them. The `changed` files replace
-/// stored ones that have the same size and date, except in a resumed run, which doesn't know about
-/// them. `check` is called while the index is locked. It returns the mode of the run along with any
-/// files that are newer than the pages, or `None` if there's nothing left to load.
+/// stored files that have the same size and date, except in a resumed run, which doesn't know about
+/// the changes. `check` is called while the index is locked. It returns the mode of the run along
+/// with any files that are newer than the pages, or `None` if there's nothing left to load.
 ///
 /// # Errors
 /// Returns [`JobError::Stopped`] if there's a stopped run that can be resumed, unless it belongs to

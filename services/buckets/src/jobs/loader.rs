@@ -29,13 +29,13 @@ use crate::store::{buckets, generations, load_runs, removals};
 
 /// Number of files to pass to the index at a time.
 const BATCH: usize = 2_048;
-/// Number of events between two looks at the clock.
+/// Number of events between clock reads.
 const EVENTS: u32 = 64;
 
 /// A load run.
 pub(super) struct Loader {
     session: Session,
-    /// When building a new generation, the session for the current one.
+    /// Session for the current generation, if the run is building a new one.
     searched: Option<Session>,
     id: u64,
     options: LoadOptions,
@@ -153,7 +153,7 @@ impl Loader {
         self.pump()
     }
 
-    /// Returns the error from any work done while the source wasn't sending anything.
+    /// Returns any error from work done while the source wasn't sending anything.
     fn fail_if_failed(&mut self) -> Result<(), JobError> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -415,7 +415,7 @@ fn read_listing(
     };
     let listing = Listing::of(url, &defaults)?;
     match read_pages(&listing, defaults.kind.as_deref(), &options.remote, from, &mut loader) {
-        // The other sources don't need this host.
+        // Continue with the other sources, which might be on different hosts.
         Err(JobError::Unreachable { reason, .. }) if options.sources.len() > 1 => Ok(Some(reason)),
         done => done.map(|()| None),
     }

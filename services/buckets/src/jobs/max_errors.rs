@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of bad lines in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum MaxErrors {
-    /// This number of lines.
+    /// A number of lines.
     Count(u64),
-    /// This percentage of all lines.
+    /// A percentage of all lines.
     Percent(f64),
 }
 
 impl MaxErrors {
-    /// The percentage that allows all lines to be bad.
+    /// Percentage that allows every line to be bad.
     pub const ALL: f64 = 100.0;
 }
 

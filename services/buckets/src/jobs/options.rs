@@ -30,7 +30,7 @@ pub struct LoadOptions {
     pub kind: Option<String>,
     /// `--mode`
     pub mode: Mode,
-    /// Files that are newer than the sources, so publishing doesn't change them.
+    /// Stored files that are newer than the sources. Publishing doesn't change them.
     #[serde(default)]
     pub newer: Option<NewerFiles>,
     /// Whether reject files replace the files in their buckets, because of an explicit `--mode
@@ -73,7 +73,7 @@ impl LoadOptions {
         urls.try_for_each(|url| Listing::of(url, &self.defaults()).map(drop))
     }
 
-    /// Defaults for all sources.
+    /// Returns the defaults for all sources.
     pub(super) fn defaults(&self) -> Defaults {
         Defaults {
             bucket: self.bucket.clone(),
@@ -83,7 +83,7 @@ impl LoadOptions {
         }
     }
 
-    /// Defaults for a particular file.
+    /// Returns the defaults for one source.
     pub(super) fn defaults_of(&self, source: &Source) -> Defaults {
         let defaults = self.defaults();
         match &source.inventory {
@@ -131,7 +131,7 @@ impl LoadOptions {
     }
 }
 
-/// When to make checkpoints.
+/// Determines when to make checkpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckpointPolicy {
     /// `CHECKPOINT_FILES`

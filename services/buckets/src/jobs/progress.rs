@@ -54,7 +54,7 @@ impl LoadProgress {
         }
     }
 
-    /// Counts the bytes read from sources.
+    /// Returns the counter for bytes read from sources.
     pub(super) fn bytes_done(&self) -> ByteCounter {
         self.bytes_done.clone()
     }

@@ -5,8 +5,8 @@ use crate::engine::Bitmap;
 /// Number of bitmap words between stored ranks.
 const WORDS: usize = 64;
 
-/// A set of ids that can count how many are at or below a given number. For a copied file, that
-/// count is its id in the new generation.
+/// A set of file ids that can count the ids up to a given number. For a copied file, the count is
+/// its id in the new generation.
 pub(super) struct RankedIds {
     ids: Bitmap,
     /// Number of ids before each group of words.

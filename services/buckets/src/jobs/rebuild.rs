@@ -16,7 +16,7 @@ use crate::store::{alerts, generations};
 
 /// Number of files to add to the new generation at a time.
 const BATCH: usize = 8_192;
-/// Shown to other commands that want the write lock.
+/// Shown to other commands that try to take the write lock.
 const HOLDER: &str = "the index is being rebuilt";
 
 /// Copies the current index, leaving out dead rows and assigning new file ids. Verifies the copy

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::context::JobContext;
 use super::error::JobError;
 
-/// First line of a reject file, by which loads recognise it.
+/// First line of a reject file, so that loads can recognise it.
 const HEADER: &[u8] = b"{\"rejected\":true}\n";
 
-/// Lengths of both files at a checkpoint.
+/// Lengths of the reject file and the reasons file at a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectLengths {
     lines: u64,
@@ -108,7 +108,7 @@ impl RejectFile {
         Ok(())
     }
 
-    /// Lengths of both files.
+    /// Returns the lengths of both files.
     pub fn lengths(&self) -> RejectLengths {
         self.lengths
     }
@@ -173,7 +173,7 @@ fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Path of the reasons file that belongs to a reject file.
+/// Returns the path of a reject file's reasons file.
 pub fn reasons_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".reasons");

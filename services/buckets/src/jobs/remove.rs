@@ -1,4 +1,4 @@
-//! Takedowns. The process that has the write lock carries them out.
+//! Implements takedowns, which are carried out by the process that has the write lock.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::model::identity::Identity;
 use crate::store::removals::{self, AuditEntry, Removal};
 use crate::store::{buckets, crawls, generations, rejected_lines};
 
-/// Interval between checks on a removal that another command is carrying out.
+/// How often to check on a removal that another command is carrying out.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Adds all addresses of a bucket to the removal list, which hides its files, and waits until their
@@ -57,7 +57,8 @@ pub fn remove(
     Ok(Removal { files, ..given })
 }
 
-/// Requests a removal for each address. Returns their ids, and whether they were completed before.
+/// Requests a removal for each address. Returns the removal ids, and whether each removal was
+/// already completed.
 fn request(
     context: &JobContext,
     addresses: Vec<String>,
@@ -133,7 +134,8 @@ fn clear_log(context: &JobContext) -> Result<(), JobError> {
     }
 }
 
-/// Waits until generations from before a rebuild are no longer used. They still contain the files.
+/// Waits until generations from before a rebuild, which still contain the files, are no longer
+/// used.
 fn forget_older(context: &JobContext) -> Result<(), JobError> {
     let mut logged = false;
     loop {
@@ -220,8 +222,9 @@ pub fn complete(
 ) -> Result<(), JobError> {
     let now = context.clock.unix();
     context.pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Pages and bad lines contain file names. A bad line can be from any bucket. Crawls lock
-        // their own row before their bucket's, so do this before locking the bucket.
+        // Pages and bad lines contain file names. A bad line could be from any bucket, so clear
+        // them all. Crawls lock their own row before their bucket's, so do this before locking the
+        // bucket.
         crawls::drop_pages(db, &removal.address)?;
         rejected_lines::clear(db)?;
         if removal.prefix.is_empty() {

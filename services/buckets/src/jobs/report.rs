@@ -1,4 +1,4 @@
-//! Run reports, as text and as JSON.
+//! Formats run reports as text and JSON.
 
 use std::fmt;
 

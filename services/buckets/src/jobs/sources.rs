@@ -15,7 +15,7 @@ use super::stored_listing::StoredListing;
 /// Path for standard input.
 pub(super) const STDIN: &str = "-";
 
-/// A source in its state at the start of the run.
+/// A source and its state at the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// Path of the file, or URL of the bucket.
@@ -63,7 +63,7 @@ impl Source {
         Self { stored: Some(stored), ..Self::at(Path::new(url)) }
     }
 
-    /// The URL, if the source is a bucket.
+    /// Returns the URL if the source is a bucket.
     pub fn url(&self) -> Option<&str> {
         url_of(&self.path)
     }
@@ -73,7 +73,7 @@ impl Source {
         self.path == Path::new(STDIN)
     }
 
-    /// Name for reports.
+    /// Returns the name to show in reports.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -92,9 +92,9 @@ impl Source {
         Ok(())
     }
 
-    /// Opens the source, unless it has changed. `read` counts the bytes read. A file is read up to
-    /// its length at the start of the run. Otherwise, reading a file that grows faster than it is
-    /// read would never end.
+    /// Opens the source, unless it has changed. `read` counts the bytes read. Files are only read
+    /// up to their length at the start of the run. Otherwise, reading a file that grows quickly
+    /// might never end.
     pub fn open(&self, read: ByteCounter) -> Result<Box<dyn Read>, JobError> {
         if self.is_stdin() {
             return Ok(Box::new(CountingReader::new(io::stdin(), read)));

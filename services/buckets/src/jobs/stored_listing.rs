@@ -21,7 +21,7 @@ pub struct StoredListing {
     pub begun_at: i64,
     /// Number of stored pages.
     pub pages: u64,
-    /// The reason the listing is incomplete, if it is.
+    /// Why the listing is incomplete, if it is.
     pub broken: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct Session {
     pub writer: Box<dyn FileWriter>,
     /// Whether the published index is missing and about to be replaced.
     pub is_lost: bool,
-    /// Check this before every deletion and every switch of generations.
+    /// Check this before deleting anything and before switching generations.
     pub lock: WriteLock,
 }
 
@@ -69,8 +69,8 @@ impl Session {
                 Some(index)
             }
         };
-        // An unfinished generation would keep files that are removed later. If it has filled up the
-        // disk, nothing below could be written either.
+        // An unfinished generation would keep files that are removed later. It might also have
+        // filled up the disk, and then nothing below could be written.
         context.generations.discard(generation + 1, &*lock)?;
         let index = match opened {
             Some(index) => index,
@@ -122,7 +122,7 @@ fn refuse_newer_index(context: &JobContext, expected: u32) -> Result<(), JobErro
     }
 }
 
-/// Returns an error if the next generation has seen more publishes or removals than its rebuild.
+/// Returns an error if the next generation has had publishes or removals since its rebuild.
 fn refuse_later_publishes(
     context: &JobContext,
     generation: u32,
