@@ -8,10 +8,11 @@ use tantivy::{
 
 use crate::engine::limits::Limits;
 
-/// Number of blocks between two checks of the limits, i.e. about every ten microseconds.
+/// Number of blocks to process between limit checks. This is roughly one check every ten
+/// microseconds.
 const BLOCKS: u32 = 32;
 
-/// A collector that stops at the limits of its search. Doesn't score the documents.
+/// A non-scoring collector that stops once its search hits a limit.
 pub(super) struct Limited<'a, C> {
     pub(super) collector: &'a C,
     pub(super) limits: &'a Limits,
@@ -54,8 +55,8 @@ impl<C: Collector> Collector for Limited<'_, C> {
 
 /// Calls `each` with blocks of matching documents, leaving out deleted ones.
 ///
-/// Scorers can't return errors. If the search is stopped inside a scorer, it looks as if there were
-/// no further documents, so callers must check the limits afterwards.
+/// Scorers can't return errors. If the search is stopped inside a scorer, it looks like the end of
+/// the results, so callers must check the limits afterwards.
 fn each_block(
     weight: &dyn Weight,
     reader: &SegmentReader,

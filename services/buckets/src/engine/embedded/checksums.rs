@@ -1,9 +1,9 @@
-//! Checksums of the path column, so that `verify` finds damage within paths.
+//! Checksums for the path column, so that `verify` can find damaged paths.
 //!
-//! The file `sums` has an entry for each block of consecutive rows: the row after the block's last
-//! one (8 bytes, little endian), and the CRC-32 of its rows (4 bytes, little endian). Each row adds
-//! its path, the NUL, its end and its owner. A block ends after [`BLOCK_ROWS`] rows or at a commit,
-//! so a commit never ends within a block.
+//! The file `sums` has an entry for each block of consecutive rows: the number of the row after the
+//! block (8 bytes, little endian), and the CRC-32 of its rows (4 bytes, little endian). The CRC
+//! covers each row's path, NUL, end and owner. A block ends after [`BLOCK_ROWS`] rows or at a
+//! commit, so a commit never ends within a block.
 //!
 //! The file isn't mapped: only `verify` and the writer read it.
 
@@ -17,20 +17,20 @@ use crc32fast::Hasher;
 
 /// Name of the file.
 pub(super) const SUMS: &str = "sums";
-/// Maximum number of rows in a block. Erasing one of them reads the block.
+/// Maximum number of rows in a block. Erasing a row means reading its whole block.
 const BLOCK_ROWS: u64 = 4_096;
 /// Length of an entry in bytes.
 const ENTRY: usize = 12;
 /// Marks rows written by a version without checksums.
 const ABSENT: u32 = 0;
-/// Marks a block in which rows are being erased. If the writer is killed meanwhile, the next one
+/// Marks a block in which rows are being erased. If the writer is killed meanwhile, the next writer
 /// computes the checksum.
 const ERASING: u32 = 1;
 
-/// The checksum of consecutive rows.
+/// A block of consecutive rows and its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
-    /// The row after the last one.
+    /// The row after the block's last row.
     end: u64,
     sum: u32,
 }
@@ -55,12 +55,12 @@ impl Block {
     }
 }
 
-/// Computes the checksum of rows.
+/// Computes a block's checksum.
 #[derive(Default)]
 pub(super) struct RowHasher(Hasher);
 
 impl RowHasher {
-    /// Adds a row whose path has the NUL at its end.
+    /// Adds a row. The path includes its NUL.
     pub(super) fn add(&mut self, path_with_end: &[u8], end: u64, owner: u32) {
         self.0.update(path_with_end);
         let mut rest = [0; 12];
@@ -69,7 +69,7 @@ impl RowHasher {
         self.0.update(&rest);
     }
 
-    /// Adds a row whose path has no NUL yet.
+    /// Adds a new row. The path doesn't include a NUL yet.
     fn add_new(&mut self, path: &[u8], end: u64, owner: u32) {
         self.0.update(path);
         let mut rest = [0; 13];
@@ -78,7 +78,7 @@ impl RowHasher {
         self.0.update(&rest);
     }
 
-    /// Returns the checksum, which is never one of the marks.
+    /// Returns the checksum, which never equals `ABSENT` or `ERASING`.
     pub(super) fn finish(self) -> u32 {
         self.0.finalize().max(ERASING + 1)
     }
@@ -102,7 +102,7 @@ fn stored(folder: &Path, rows: u64) -> io::Result<Vec<Block>> {
     Ok(blocks)
 }
 
-/// Adds a block for rows without checksums, if there are any at the end.
+/// If there are rows without checksums at the end, adds a block for them.
 fn completed(mut blocks: Vec<Block>, rows: u64) -> Vec<Block> {
     if last_end(&blocks) < rows {
         blocks.push(Block { end: rows, sum: ABSENT });
@@ -142,7 +142,8 @@ pub(super) fn damaged(
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    // A removal may have erased rows since the checksums were read. It has changed these entries.
+    // Ignore entries that have changed: a removal might have erased rows since the checksums were
+    // read.
     let now = stored(folder, rows)?;
     let is_unchanged = |place: &usize| now.get(*place) == Some(&blocks[*place]);
     Ok(found.into_iter().filter(is_unchanged).map(|place| rows_in(&blocks, place)).collect())
@@ -201,8 +202,9 @@ impl Checksums {
         self.file.sync_data()
     }
 
-    /// Marks the blocks of these rows, which are in ascending order and about to be erased. Damaged
-    /// blocks aren't marked, so that they keep their checksum and `verify` still reports them.
+    /// Marks the blocks with rows that are about to be erased. The rows must be in ascending order.
+    /// Damaged blocks aren't marked, so that they keep their checksum and `verify` still reports
+    /// them.
     pub(super) fn mark(
         &mut self,
         rows: &[u64],

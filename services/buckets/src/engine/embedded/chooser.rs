@@ -20,11 +20,11 @@ pub(super) enum Only {
     All,
     /// Keep these rows.
     Rows(Arc<Bitmap>),
-    /// Keep documents that match an expression. Documents that contain the term are known to match.
+    /// Keep documents that match an expression. Documents with the term are already known to match.
     Judged(Arc<Judge>, Option<Term>),
 }
 
-/// Filters the documents of a segment by interval, row and expression.
+/// Filters a segment's documents by interval, row and expression.
 pub(super) struct Chooser {
     intervals: Attributes<Between>,
     rows: Option<Arc<Bitmap>>,

@@ -69,7 +69,7 @@ impl PathColumn {
         &self.paths
     }
 
-    /// Start of a row. For the row after the last one, this is the end of the data.
+    /// Start of a row. For the row after the last row, this is the end of the data.
     pub(super) fn start(&self, row: u64) -> usize {
         if row == 0 { 0 } else { self.end(row - 1) }
     }
@@ -104,7 +104,7 @@ impl PathColumn {
         u32::from_le_bytes(word)
     }
 
-    /// Computes the checksum of rows. Returns `None` if one of them has an invalid end.
+    /// Computes the checksum of a range of rows. Returns `None` if a row has an invalid end.
     pub(super) fn checksum(&self, rows: Range<u64>) -> Option<u32> {
         let mut hasher = RowHasher::default();
         for row in rows {
@@ -276,9 +276,9 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Announces that these rows, in ascending order, will be purged, so that nothing mistakes it
-    /// for damage. This has to come before the commit of the removal: copies of the index made
-    /// after the commit may contain purged rows.
+    /// Announces that these rows, in ascending order, will be purged, so that the change isn't
+    /// mistaken for damage. Call this before committing the removal, because copies of the index
+    /// made after the commit might contain purged rows.
     pub(super) fn announce_purge(
         &mut self,
         column: &PathColumn,
@@ -287,8 +287,8 @@ impl ColumnWriter {
         Ok(self.sums.mark(rows, |rows| column.checksum(rows))?)
     }
 
-    /// Overwrites the paths in these rows with NULs and syncs the file. The rows must have been
-    /// synced before, and the purge announced.
+    /// Overwrites the paths in these rows with NULs and syncs the file. The rows must already be
+    /// synced and the purge announced.
     pub(super) fn purge(&mut self, column: &PathColumn, rows: &[u64]) -> Result<(), EngineError> {
         let zeros = [0u8; 8_192];
         let file = self.paths.get_ref();

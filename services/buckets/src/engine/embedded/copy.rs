@@ -21,18 +21,18 @@ const META: &str = "meta.json";
 /// system supports them.
 ///
 /// # Errors
-/// [`EngineError::Mismatch`] if rows of the commit were overwritten in the meantime. Another
-/// attempt may succeed.
+/// [`EngineError::Mismatch`] if rows of the commit were overwritten in the meantime. Trying again
+/// might succeed.
 pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
     let _in_use = FolderLock::shared(from)?;
     let copied = copy_words(from, to)?;
-    // The column has at least the rows of the commit. Any later ones are ignored.
+    // The column has at least the commit's rows. Any later rows are ignored.
     fs::create_dir_all(to.join(COLUMN))?;
     let copy = |name: &OsStr| {
         batch::copy_atomically(&from.join(COLUMN).join(name), &to.join(COLUMN).join(name))
     };
     // Checksums come first. If a removal erases rows meanwhile, the copied checksums are either
-    // marked as changing, or they are those of the erased rows.
+    // marked as changing or match the erased rows.
     if from.join(COLUMN).join(SUMS).try_exists()? {
         copy(SUMS.as_ref())?;
     }
@@ -71,7 +71,7 @@ fn journal_in(commit: &[u8]) -> Result<Journal, EngineError> {
     }
 }
 
-/// Copies the files of the inverted index. Returns the journal of their commit.
+/// Copies the inverted index. Returns the journal of its last commit.
 fn copy_words(from: &Path, to: &Path) -> Result<Journal, EngineError> {
     let words = from.join(WORDS);
     fs::create_dir_all(to.join(WORDS))?;
@@ -102,7 +102,7 @@ fn read_meta(commit: &[u8]) -> Result<IndexMeta, EngineError> {
     serde_json::from_slice(commit).map_err(|error| EngineError::Broken(format!("{META}: {error}")))
 }
 
-/// The part of the metadata file that names segments, and the journal.
+/// The segment names and the journal in the metadata file.
 #[derive(Deserialize)]
 struct IndexMeta {
     segments: Vec<SegmentName>,

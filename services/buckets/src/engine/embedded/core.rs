@@ -15,7 +15,7 @@ pub(super) struct Core {
     /// `None` if the core can be empty or is too large, which means that every row has to be
     /// checked.
     pub(super) regex: Option<Regex>,
-    /// Set if any string with a match of the core is also a match of the expression.
+    /// Set if a core match is always an expression match as well.
     pub(super) decides: bool,
 }
 
@@ -61,7 +61,7 @@ impl Stripped {
     }
 }
 
-/// Returns `true` for a `.*` that matches any characters a row can contain.
+/// Returns `true` for a `.*` that matches every character a row can contain.
 pub(super) fn is_anything(hir: &Hir) -> bool {
     let HirKind::Repetition(Repetition { min: 0, max: None, sub, .. }) = hir.kind() else {
         return false;

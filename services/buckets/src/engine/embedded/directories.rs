@@ -1,4 +1,4 @@
-//! Searches by directory, because this is faster than searching every path.
+//! Searches by directory, which is faster than searching every path.
 //!
 //! The directory of a path is everything up to and including its last slash. Files in the same
 //! directory are mostly next to each other, so the list of distinct directories is much shorter
@@ -17,7 +17,7 @@ use crate::engine::bitmap::Bitmap;
 use crate::engine::error::EngineError;
 use crate::engine::limits::Limits;
 
-/// Rows per part. Parts are small because each thread may exceed the memory limit by one part.
+/// Rows per part. Parts are small because each thread can exceed the memory limit by one part.
 const PART: u64 = 16 * 1_024;
 /// Memory limit for the directories, in bytes. If the directories need more, they can't be much
 /// shorter than the paths.

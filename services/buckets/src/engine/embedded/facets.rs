@@ -39,8 +39,8 @@ pub(super) fn facets(
     if is_everything { all_files(view, limits) } else { counted(view, query, limits) }
 }
 
-/// Returns the counts of all files. They are only counted once for each state of the index, unless
-/// there are too many extensions to cache.
+/// Returns the counts of all files. They are only counted once per index state, unless there are
+/// too many extensions to cache.
 fn all_files(view: &View, limits: &Limits) -> Result<Facets, EngineError> {
     let extensions = match view.extensions.get() {
         Some(extensions) => extensions,
@@ -130,7 +130,7 @@ impl Collector for FacetCollector<'_> {
 
     fn merge_fruits(&self, parts: Vec<(Counts, ExtensionCounter)>) -> tantivy::Result<Facets> {
         let distinct = parts.iter().map(|(buckets, extensions)| buckets.len() + extensions.len());
-        // Reserves as much memory as for a page with this number of rows.
+        // Reserves as much memory as a page with this number of rows would.
         self.limits
             .wait_for_memory(distinct.sum(), 0)
             .map_err(|_| TantivyError::SystemError("stopped".to_owned()))?;

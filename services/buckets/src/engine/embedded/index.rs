@@ -47,7 +47,7 @@ impl EmbeddedIndex {
             }
             taken => taken?,
         };
-        // The generation may have been dropped during the wait for the lock.
+        // The generation might have been dropped while we were waiting for the lock.
         if !is_in(folder)? {
             return Err(missing());
         }
@@ -76,13 +76,14 @@ impl EmbeddedIndex {
         Self::open(folder)
     }
 
-    /// Describes damage to the files of the index in a folder, if there is one.
+    /// Describes any damage to the index files in a folder. The folder doesn't have to contain an
+    /// index.
     pub fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
         checked(folder, verify::damage)
     }
 
-    /// Returns the number of paths in a folder's index whose damage can't be found, because an
-    /// earlier version has written them without checksums.
+    /// Returns the number of paths in a folder's index that don't have a checksum because an
+    /// earlier version wrote them. Damage to these paths can't be detected.
     pub fn unchecked_paths(folder: &Path) -> Result<u64, EngineError> {
         checked(folder, verify::unchecked_paths)
     }
@@ -92,7 +93,7 @@ impl EmbeddedIndex {
     }
 }
 
-/// Runs a check of the index in a folder. Returns the default if there isn't one.
+/// Checks the index in a folder. Returns the default if there isn't one.
 fn checked<T: Default>(
     folder: &Path,
     check: impl FnOnce(&Path) -> Result<T, EngineError>,

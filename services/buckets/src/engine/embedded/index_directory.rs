@@ -15,7 +15,7 @@ use tantivy::directory::{
 use super::lock::open_to_read;
 use crate::engine::error::EngineError;
 
-/// Tantivy's list of the files it has created. It never checks or deletes any others.
+/// Tantivy's list of the files it has created. It never checks or deletes other files.
 const MANAGED: &str = ".managed.json";
 /// Length of a segment name, which is followed by an extension.
 const SEGMENT_NAME: usize = 32;
@@ -163,7 +163,7 @@ mod tests {
             let mut bytes = fs::read(&path).unwrap();
             let middle = bytes.len() / 4;
             bytes[middle] ^= 1;
-            // The file may be a hard link.
+            // The file might be a hard link.
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
         }

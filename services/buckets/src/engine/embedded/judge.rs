@@ -51,7 +51,8 @@ impl Judge {
         Self { expression, full_path, core, comparison, memory, column }
     }
 
-    /// Returns a word if the expression matches exactly the names that contain that word.
+    /// If the expression just looks for a text anywhere in the name, and that text is a word,
+    /// returns the word.
     pub(super) fn word(&self) -> Option<&str> {
         let text = self.comparison.as_ref()?.anywhere()?;
         let is_word = !self.full_path
@@ -64,7 +65,7 @@ impl Judge {
         &self.column
     }
 
-    /// The core of the expression, if it is usable.
+    /// Returns the expression's core, if it is usable.
     pub(super) fn core(&self) -> Option<&Regex> {
         self.core.regex.as_ref()
     }
@@ -148,8 +149,8 @@ impl Judging {
         })
     }
 
-    /// Clears `wanted` for files that don't match. If the search is stopped, clears it for all of
-    /// them, so the caller must check the limits afterwards.
+    /// Clears `wanted` for files that don't match. If the search is stopped, clears it for all
+    /// files, so the caller must check the limits afterwards.
     pub(super) fn retain(&mut self, documents: &[DocId], ids: &[u64], wanted: &mut [bool]) {
         if self.stopped {
             wanted.fill(false);
@@ -160,7 +161,7 @@ impl Judging {
             *doubtful = *wanted && !self.is_sure(document);
         }
         let column = &self.judge.column;
-        // The names are scattered in memory. Touching one byte of each up front lets the cache
+        // The names are scattered in memory. Touching a byte of every name up front lets the cache
         // misses overlap.
         let mut paths: [&[u8]; BLOCK] = [&[]; BLOCK];
         for ((path, &id), _) in

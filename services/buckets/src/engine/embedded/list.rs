@@ -9,8 +9,8 @@ use crate::engine::index::FileList;
 use crate::engine::limits::Limits;
 use crate::model::file_query::{FileQuery, FileRow};
 
-/// Ids of the files found by a search. The view keeps that state of the index readable, even after
-/// later publishes.
+/// Ids of the files found by a search. The view keeps the index state readable even after later
+/// publishes.
 pub(super) struct EmbeddedList {
     view: Arc<View>,
     total: u64,

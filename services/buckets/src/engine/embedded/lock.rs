@@ -49,8 +49,8 @@ impl FolderLock {
         }
     }
 
-    /// Takes the write lock. If another process has it, the error contains the description that
-    /// process gave when it took the lock.
+    /// Takes the write lock. If another process has it, the error contains that process's own
+    /// description.
     pub fn exclusive(folder: &Path, holder: &str) -> Result<Self, EngineError> {
         std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
         let path = folder.join("writer.lock");
@@ -60,7 +60,7 @@ impl FolderLock {
             |taken| matches!(taken, Err(TryLockError::WouldBlock)),
         ) {
             Ok(()) => {
-                // Don't fail on a full disk. The lock may be needed to free up space.
+                // Don't fail on a full disk. The lock might be needed to free up space.
                 let emptied = file.set_len(0).and_then(|()| file.rewind());
                 let _nameless = emptied.and_then(|()| file.write_all(holder.as_bytes()));
                 Ok(Self { _file: Some(file) })
@@ -82,8 +82,8 @@ impl HeldLock for FolderLock {
     }
 }
 
-/// Keeps trying for 400 ms. Locks may be held for a moment by accident: a forked child, for
-/// example, shares its parent's locks until it calls `exec`.
+/// Keeps trying for 400 ms, because locks are sometimes held by accident for a moment. For example,
+/// a forked child shares its parent's locks until it calls `exec`.
 pub(in super::super) fn retry_while<T>(
     mut attempt: impl FnMut() -> T,
     is_busy: impl Fn(&T) -> bool,

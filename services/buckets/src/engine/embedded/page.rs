@@ -69,7 +69,7 @@ pub(super) fn find(
     }
 }
 
-/// Documents that may match. Intervals haven't been applied yet.
+/// Documents that could match. Intervals haven't been applied yet.
 pub(super) enum Candidates {
     /// Nothing matches.
     None,
@@ -94,8 +94,8 @@ pub(super) fn candidates(
     Ok(Candidates::Query(query::compile(view, query, None, limits), Only::All))
 }
 
-/// Narrows the search down with trigrams or directories if that is worth it, and otherwise reads
-/// every name.
+/// Narrows the search down with trigrams or directories if that pays off. Otherwise, reads every
+/// name.
 fn by_expression(
     view: &View,
     query: &FileQuery,

@@ -1,8 +1,7 @@
 //! Finds candidates for full-path expressions by searching directories and names.
 //!
-//! If a match contains a slash, everything up to that slash is in the directory, which includes its
-//! trailing slash. A part without a slash is in either the directory or the name, and names have a
-//! trigram index.
+//! If a match contains a slash, everything up to and including that slash is in the directory. A
+//! part without a slash is in either the directory or the name, and names have a trigram index.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -88,7 +87,7 @@ impl Search<'_> {
         self.directories.rows_with(&regex, self.limits).map(Some)
     }
 
-    /// Returns the rows that match some adjacent parts without a slash, either in the directory or
+    /// Returns the rows where some adjacent parts without a slash match, either in the directory or
     /// in the name. Picks the parts that occur in the fewest names.
     fn in_one_place(&self, parts: &[Hir]) -> Result<Option<Bitmap>, EngineError> {
         let mut rarest: Option<(Counted, &[Hir])> = None;

@@ -10,7 +10,8 @@ use tantivy::{DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
 
 use crate::engine::limits::Limits;
 
-/// Number of candidates between two checks of the limits, i.e. every few tens of microseconds.
+/// Number of candidates to process between limit checks. This is one check every few tens of
+/// microseconds.
 const CANDIDATES: u32 = 512;
 
 /// Matches documents in which these terms follow each other in a field.
@@ -60,8 +61,8 @@ impl Weight for PhraseWeight {
 
 struct Word {
     postings: SegmentPostings,
-    /// Number of words after this one in the phrase. Adding it to a position of this word gives the
-    /// position of the last word.
+    /// Number of words after this word in the phrase. Adding it to a position of this word gives
+    /// the position of the last word.
     offset: u32,
 }
 

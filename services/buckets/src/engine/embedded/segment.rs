@@ -10,7 +10,8 @@ use super::schema::{BUCKET, ID, RUN};
 use crate::engine::error::EngineError;
 use crate::model::Attributes;
 
-/// Minimum mean length of bucket runs for them to be kept. Each takes 16 bytes.
+/// Minimum mean length of bucket runs. If they are shorter, we don't keep them, because each run
+/// takes 16 bytes.
 const SHORTEST_RUNS: DocId = 32;
 /// Values to read from a column at a time.
 const BLOCK: DocId = 1_024;
@@ -22,7 +23,7 @@ pub(super) struct Segment {
     pub(super) buckets: Arc<dyn ColumnValues<u64>>,
     pub(super) runs: Arc<dyn ColumnValues<u64>>,
     pub(super) attributes: Attributes<Arc<dyn ColumnValues<i64>>>,
-    /// Ranges of documents in which ids are ascending. Merging concatenates segments, so there may
+    /// Ranges of documents in which ids are ascending. Merging concatenates segments, so there can
     /// be several.
     slices: Vec<Slice>,
     bucket_runs: OnceLock<Option<Vec<BucketRun>>>,
@@ -30,7 +31,7 @@ pub(super) struct Segment {
 
 /// Consecutive documents that are in the same bucket.
 pub(super) struct BucketRun {
-    /// The document after the last one.
+    /// The document after the run's last document.
     pub(super) end: DocId,
     pub(super) bucket: u64,
 }

@@ -1,5 +1,5 @@
-//! Fast path for searches for a single word, sorted by id. The index knows the total, so only the
-//! first few documents of each slice have to be read.
+//! Fast path for single-word searches sorted by id. The index knows the total, so only the first
+//! few documents of each slice have to be read.
 
 use tantivy::collector::Collector;
 use tantivy::query::EnableScoring;
@@ -85,7 +85,8 @@ fn hidden(view: &View, segment: &Segment) -> Result<Hidden, EngineError> {
     })
 }
 
-/// Adds a segment's first sort keys in each slice, and returns the segment's number of results.
+/// Adds the first sort keys from each of a segment's slices, and returns the segment's number of
+/// results.
 fn of_segment(
     segment: &Segment,
     word: &Term,

@@ -16,8 +16,8 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Opens the columns of the wanted attributes. Any attribute with an interval has to be among
-    /// them.
+    /// Opens the columns of the wanted attributes, which must include every attribute with an
+    /// interval.
     pub(super) fn open(
         reader: &SegmentReader,
         wanted: impl Fn(Attribute) -> bool,

@@ -15,7 +15,7 @@ use crate::engine::error::EngineError;
 /// Stop reporting after this number of problems.
 const MOST_NAMED: usize = 20;
 
-/// Checks the files of an index without searching it, since searches in damaged files can panic.
+/// Checks the index files without searching them, since searching damaged files can cause panics.
 pub(super) fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
     let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
     let mut faults = damaged_files(&index)?;
@@ -25,7 +25,7 @@ pub(super) fn damage(folder: &Path) -> Result<Vec<String>, EngineError> {
     Ok(faults)
 }
 
-/// Returns the number of paths without a checksum, which an earlier version has written.
+/// Returns the number of paths that don't have a checksum because an earlier version wrote them.
 pub(super) fn unchecked_paths(folder: &Path) -> Result<u64, EngineError> {
     let index = Index::open(IndexDirectory::open(&folder.join(WORDS))?)?;
     let (rows, _) = view::journal(&index.load_metas()?)?.published_rows();

@@ -37,8 +37,8 @@ pub(super) struct View {
     pub(super) extensions: OnceLock<BTreeMap<String, u64>>,
     /// Locked while the directories are being collected.
     gathering: Mutex<()>,
-    /// Thread pool for searches that check names. Word searches have their own pool, so they never
-    /// have to wait for these.
+    /// Thread pool for searches that check names. Word searches have their own pool, so that they
+    /// never have to wait for name checks.
     pub(super) judges: Executor,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct View {
 pub(super) enum Reach {
     /// Rows before the open run. The run's own rows will be overwritten if it is aborted.
     Published,
-    /// All rows, including those of the open run. Only the writer may use this.
+    /// All rows, including those of the open run. Only for the writer.
     OpenRun,
 }
 
@@ -95,12 +95,12 @@ impl View {
         Ok(view)
     }
 
-    /// The open run, whose rows are hidden.
+    /// Returns the open run. Its rows are hidden.
     pub(super) fn hidden_run(&self) -> Option<u64> {
         self.summary.journal.open.as_ref().map(|open| open.run)
     }
 
-    /// Query for all visible documents.
+    /// Returns a query for all visible documents.
     pub(super) fn visible_query(&self) -> Box<dyn Query> {
         let Some(run) = self.hidden_run() else {
             return Box::new(AllQuery);
