@@ -1,4 +1,4 @@
-//! Bucket addresses and how to normalise them.
+//! Parses and normalises bucket addresses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -75,7 +75,7 @@ pub enum AddressError {
     /// The host is unknown and no type was given.
     #[error("unknown provider: specify the bucket type")]
     UnknownProvider,
-    /// The given type doesn't exist.
+    /// There is no such type.
     #[error("the bucket type must be one of aws, azure, dos, gcp, ali")]
     UnknownType,
     /// The given type doesn't match the host.
@@ -151,9 +151,9 @@ impl Address {
         self.kind
     }
 
-    /// Returns a key shared by all addresses of the bucket. S3 and OSS have addresses for each
-    /// region and interface, so the key is the bucket name, which is unique; a Space has a second
-    /// address for the CDN.
+    /// Returns a key that all of the bucket's addresses have in common. On S3 and OSS, a bucket has
+    /// an address for each region and interface. Its name is unique, so we use that as the key. A
+    /// Space has a second address for the CDN.
     pub fn bucket_key(&self) -> String {
         let (text, name) = (&self.text, self.name());
         match self.kind {
@@ -206,8 +206,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// Returns the [`Address::bucket_key`] of an address. Anything that isn't an address is its own
-/// key.
+/// Returns the [`Address::bucket_key`] of an address. If the text isn't an address, returns it
+/// unchanged.
 pub fn bucket_key_of(address: &str) -> String {
     Address::parse(address).map_or_else(|_| address.to_owned(), |parsed| parsed.bucket_key())
 }

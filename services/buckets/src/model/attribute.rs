@@ -4,10 +4,10 @@ use std::ops::{Index, IndexMut};
 
 use serde::Deserialize;
 
-/// A numeric attribute of files.
+/// A numeric file attribute.
 ///
-/// Every attribute in this enum is stored and can be used to filter and sort. Their names in
-/// listings are in `jobs/formats/fields.rs`, those in the API in `wire/files.rs`.
+/// Every attribute in this enum is stored and can be used to filter and sort.
+/// `jobs/formats/fields.rs` contains the names used in listings, and `wire/files.rs` the API names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribute {

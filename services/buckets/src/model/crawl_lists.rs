@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// A bucket's address, a host (for all its buckets), or `*.DOMAIN` for all hosts in a domain.
+/// A bucket address, a host (for all its buckets), or `*.DOMAIN` for all hosts in a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketPattern(String);
 
@@ -38,17 +38,17 @@ impl BucketPattern {
     }
 }
 
-/// Decides which buckets may be crawled.
+/// Decides which buckets we are allowed to crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlLists {
-    /// If not empty, only these buckets may be crawled.
+    /// If not empty, only crawl these buckets.
     pub allow: Vec<BucketPattern>,
-    /// These buckets must not be crawled, even if `allow` includes them.
+    /// Never crawl these buckets, even if `allow` includes them.
     pub deny: Vec<BucketPattern>,
 }
 
 impl CrawlLists {
-    /// Returns `true` if `bucket` may be crawled at `url`.
+    /// Returns `true` if we are allowed to crawl `bucket` at `url`.
     pub fn permit(&self, bucket: &str, url: &str) -> bool {
         let place = url.split_once("://").map_or(url, |(_, place)| place);
         let covers = |pattern: &BucketPattern| pattern.covers(bucket) || pattern.covers(place);

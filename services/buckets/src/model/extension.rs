@@ -1,4 +1,4 @@
-//! File extensions of names, and extension filters.
+//! Finds the extensions of file names, and parses extension filters.
 
 use super::path;
 
@@ -44,7 +44,8 @@ pub fn parse(text: &str) -> Result<String, InvalidExtension> {
     }
 }
 
-/// Returns whether a filter can contain this extension. Filters are comma-separated lists.
+/// Returns whether a filter can contain this extension. Since filters are comma-separated lists,
+/// some extensions can't be written in a filter.
 fn is_nameable(suffix: &str) -> bool {
     suffix.trim() == suffix && !suffix.contains(['*', ','])
 }

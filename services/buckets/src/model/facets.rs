@@ -1,8 +1,8 @@
-//! Counts of search results by bucket and by extension.
+//! Search result counts by bucket and by extension.
 
 use std::collections::BTreeMap;
 
-/// Counts over all results of a search.
+/// Counts over all of a search's results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
     /// Number of files, by bucket id.
@@ -12,7 +12,7 @@ pub struct Facets {
 }
 
 impl Facets {
-    /// The exact total.
+    /// Returns the exact total.
     pub fn total(&self) -> u64 {
         self.buckets.values().sum()
     }

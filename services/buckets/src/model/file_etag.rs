@@ -1,4 +1,4 @@
-//! ETags of listed files, stored as fingerprints because these are short and don't reveal file
+//! ETags of listed files. We store fingerprints, because they are short and don't reveal file
 //! names.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::attribute::{Attribute, Attributes};
 
-/// The ETag of a file.
+/// A file's ETag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileEtag {
     /// Fingerprint of path, size and date.
@@ -26,7 +26,7 @@ impl FileEtag {
         Self { file: fingerprint(path, attributes), etag }
     }
 
-    /// Appends the stored form.
+    /// Appends the ETag in its stored form.
     pub fn write(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.file.to_be_bytes());
         bytes.extend(self.etag.to_be_bytes());

@@ -1,4 +1,4 @@
-//! File searches in a validated form that every engine can handle.
+//! Validated file searches that every engine can run.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Matching {
     /// All values of [`Self::kind`].
     pub const KINDS: [&str; 4] = ["all", "words", "phrase", "expression"];
 
-    /// Name for this kind of condition.
+    /// Name of this kind of condition.
     pub fn kind(&self) -> &'static str {
         let [all, words, phrase, expression] = Self::KINDS;
         match self {
@@ -111,7 +111,7 @@ pub struct FileQuery {
     pub full_path: bool,
     /// Buckets to search, as sorted ids. `None` searches all buckets.
     pub buckets: Option<Vec<u64>>,
-    /// Buckets to exclude, as sorted ids. Includes those that the account may not see.
+    /// Buckets to exclude, as sorted ids. Includes buckets that the account isn't allowed to see.
     pub excluded_buckets: Vec<u64>,
     /// Files to exclude because they are about to be removed.
     pub hidden: Vec<HiddenPaths>,
@@ -127,7 +127,7 @@ pub struct FileQuery {
     pub ids: Option<RangeInclusive<u64>>,
     /// Sort order.
     pub order: Order,
-    /// Whether the largest value comes first.
+    /// Whether to sort in descending order.
     pub descending: bool,
     /// Start of the page.
     pub position: Position,
@@ -207,8 +207,7 @@ pub struct Found {
     pub total: u64,
     /// The files on the page, in order.
     pub rows: Vec<FileRow>,
-    /// Start of the next page, or `None` if this was the last one. It is the sort key of the last
-    /// file found for this page, even if that file was removed during the search and so isn't in
-    /// `rows`.
+    /// Start of the next page, or `None` if this is the last page. It is the sort key of the last
+    /// file found for this page. That file isn't in `rows` if it was removed during the search.
     pub next: Option<SortKey>,
 }

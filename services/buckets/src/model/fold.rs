@@ -1,22 +1,22 @@
-//! Case folding, consistent with case-insensitive expressions.
+//! Case folding that is consistent with case-insensitive expressions.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
-/// Characters above this one don't have case variants.
+/// Characters above this code point don't have case variants.
 pub const LAST_WITH_CASE: u32 = 0x1_ffff;
 
-/// Returns all characters that are equal to this one when case is ignored.
+/// Returns all case variants of a character, including the character itself.
 pub fn fold(character: char) -> ClassUnicode {
     let mut class = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
     class.case_fold_simple();
     class
 }
 
-/// Picks a representative from a character's case variants: a lower-case ASCII letter if there is
-/// one among them.
+/// Picks a representative from a character's case variants. If they include a lower-case ASCII
+/// letter, picks that letter.
 pub fn folded(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();

@@ -1,5 +1,5 @@
 //! Serialises ids as ranges. New buckets and files get consecutive ids, so a load's saved progress
-//! remains small even with many of them.
+//! remains small even if it adds a lot of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::from_fn;
@@ -112,7 +112,7 @@ impl Default for IdRanges {
 
 impl IdRanges {
     /// Creates a set from ascending ids, each with a flag that says whether it belongs to the set.
-    /// Ids that aren't given may end up in the set.
+    /// Ids that aren't given can end up in the set.
     pub fn of_flagged(ids: impl IntoIterator<Item = (u64, bool)>) -> Self {
         Self::at_most(MOST_RANGES, ids)
     }
@@ -145,7 +145,7 @@ impl IdRanges {
         self.0.is_some()
     }
 
-    /// Returns `true` if the set contains `id`, or if that isn't known.
+    /// Returns `true` if the set contains `id` or might contain it.
     pub fn contains(&self, id: u64) -> bool {
         let Some(ranges) = &self.0 else { return true };
         let place = ranges.partition_point(|&(_, last)| last < id);
@@ -160,8 +160,8 @@ impl IdRanges {
         Self::joined(ranges, MOST_RANGES)
     }
 
-    /// Joins overlapping and adjacent ranges. If more than `most` remain, their ids are no longer
-    /// known.
+    /// Joins overlapping and adjacent ranges. If more than `most` ranges remain, stops tracking
+    /// ids.
     fn joined(mut ranges: Vec<(u64, u64)>, most: usize) -> Self {
         ranges.sort_unstable();
         ranges.dedup_by(|next, last| {

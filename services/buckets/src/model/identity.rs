@@ -18,12 +18,12 @@ impl Identity {
         Self { index: self.index.clone(), publishes: self.publishes + 1 }
     }
 
-    /// Compares this database identity with that of an index and explains how they differ. Returns
+    /// Compares this database identity with an index identity and explains how they differ. Returns
     /// `None` if they match.
     ///
-    /// A process may have been killed between the two commits of a publish or removal. `unsettled`
-    /// means that the database knows about the index's last run or removal but hasn't marked it as
-    /// published or completed yet.
+    /// A process might have been killed between the two commits of a publish or removal.
+    /// `unsettled` means that the database knows about the index's last run or removal but hasn't
+    /// marked it as published or completed yet.
     pub fn mismatch(&self, index: &Self, unsettled: bool) -> Option<String> {
         let numbers = || {
             format!(

@@ -11,9 +11,9 @@ pub type Phrase = Vec<String>;
 /// Required and excluded phrases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keywords {
-    /// All of these must occur, in any order.
+    /// All these phrases must occur, in any order.
     pub include: Vec<Phrase>,
-    /// None of these may occur.
+    /// None of these phrases must occur.
     pub exclude: Vec<Phrase>,
 }
 

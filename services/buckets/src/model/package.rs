@@ -17,7 +17,7 @@ const DAY: i64 = 86_400;
 /// Capabilities and limits of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Code of the plan: `free`, `premium`, `enterprise` or a custom one.
+    /// Plan code: `free`, `premium`, `enterprise` or a custom code.
     pub code: String,
     /// Number of results that can be paged through by offset.
     pub depth: u64,
@@ -37,7 +37,7 @@ pub struct Package {
     pub crawls: u64,
     /// Maximum number of alerts per key. 0 if alerts aren't allowed.
     pub alerts: u64,
-    /// Allow its keys to see the crawls of the operator and of other keys.
+    /// Allow keys to see crawls by the operator and by other keys.
     pub all_crawls: bool,
 }
 
@@ -96,24 +96,24 @@ impl Package {
         }
     }
 
-    /// Number of results that an account can page through by offset.
+    /// Returns the number of results that an account can page through by offset.
     pub fn reach(&self) -> u64 {
         self.depth.min(OFFSET_REACH)
     }
 
-    /// Maximum number of files in a download that starts at result number `start`.
+    /// Returns the maximum number of files in a download that starts at result number `start`.
     pub fn download_reach(&self, start: u64) -> u64 {
         self.download_files.min(self.reach().saturating_sub(start))
     }
 
-    /// Buckets first indexed after this time are hidden. `None` if the package doesn't have a
-    /// delay.
+    /// Returns the time after which newly indexed buckets are hidden, or `None` if the package
+    /// doesn't have a delay.
     pub fn hidden_since(&self, now: i64) -> Option<i64> {
         (self.delay_days > 0).then(|| now.saturating_sub(self.delay_days.saturating_mul(DAY)))
     }
 
-    /// Builds the notice for a result, with the delay first, followed by the depth or the limit of
-    /// offset paging. Returns `None` if none of these apply.
+    /// Builds the notice about how the package limits a search: first the delay, then the depth or
+    /// the offset paging limit. Returns `None` if none of these apply.
     pub fn notice(&self, now: i64, results: u64, scrolling: bool) -> Option<String> {
         let mut notices = Vec::new();
         notices.extend(self.delay_notice(now));
@@ -134,7 +134,7 @@ impl Package {
         (!notices.is_empty()).then(|| notices.join(" "))
     }
 
-    /// The part of the notice that explains the delay, if there is one.
+    /// Returns the part of the notice that explains the delay, if there is one.
     pub fn delay_notice(&self, now: i64) -> Option<String> {
         let since = Timestamp::from_second(self.hidden_since(now)?).unwrap_or(Timestamp::MIN);
         let day = since.to_zoned_datetime(TimeZone::UTC).date();

@@ -16,7 +16,7 @@ pub fn file_name(path: &str) -> &str {
     &path[start..end]
 }
 
-/// Byte range of the file name within a path.
+/// Returns the byte range of the file name within a path.
 pub fn file_name_span(path: &[u8]) -> (usize, usize) {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     let start = memchr::memrchr(b'/', &path[..end]).map_or(0, |slash| slash + 1);

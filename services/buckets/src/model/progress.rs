@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum age of a record in seconds. A run with an older record must have stopped.
+/// Maximum age of a progress record in seconds. If it's older, the run must have stopped.
 const STALE: i64 = 10;
 
 /// Progress of a load run.

@@ -73,8 +73,8 @@ impl Scroll {
     }
 }
 
-/// Hashes the parts of a search. Each part is prefixed with its length, so that parts split at
-/// different places have different hashes.
+/// Hashes the parts of a search. Each part is prefixed with its length, so that splitting the same
+/// text differently gives a different hash.
 pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hash = Sha256::new();
     for part in parts {
@@ -86,7 +86,7 @@ pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     u64::from_be_bytes(first)
 }
 
-/// A checksum against typos and truncation. It doesn't provide any security.
+/// A checksum to detect typos and truncation. It doesn't provide any security.
 fn checksum(body: &[u8]) -> [u8; CHECK] {
     let mut check = [0; CHECK];
     check.copy_from_slice(&Sha256::digest(body)[..CHECK]);

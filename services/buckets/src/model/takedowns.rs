@@ -1,4 +1,4 @@
-//! Files hidden by removals until their data is erased.
+//! Files that removals hide until their data is erased.
 
 /// The files in a bucket whose path starts with a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Takedowns {
         }
     }
 
-    /// Adds other removals, except those already present.
+    /// Adds other removals, without duplicates.
     pub fn add_all(&mut self, others: &Self) {
         others.buckets.iter().for_each(|bucket| self.add(*bucket, ""));
         for paths in &others.paths {

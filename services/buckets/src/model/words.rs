@@ -1,4 +1,4 @@
-//! Splits text into words. The index and queries both use this.
+//! Splits text into words, both for the index and for queries.
 
 use std::sync::LazyLock;
 

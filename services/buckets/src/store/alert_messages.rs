@@ -1,4 +1,4 @@
-//! The outbox for alert messages.
+//! The alert message outbox.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,8 +26,8 @@ pub struct AlertMessage {
     pub after_id: i64,
     /// The run's files have ids up to this one.
     pub last_id: i64,
-    /// Whether the message is about files that the package didn't show yet when the run was
-    /// published. They have a separate message, so that the others don't have to wait for them.
+    /// Set if the package didn't show the message's files yet when the run was published. These
+    /// files have a separate message, so that the run's other files don't have to wait for them.
     pub is_delayed: bool,
     /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
     pub shown_until: Option<i64>,
@@ -54,7 +54,7 @@ pub struct NewAlertMessage {
     pub after_id: i64,
     /// The run's files have ids up to this one.
     pub last_id: i64,
-    /// Whether the package didn't show the files yet when the run was published.
+    /// Set if the package didn't show the files yet when the run was published.
     pub is_delayed: bool,
     /// The package showed buckets that were first indexed by this time. `None` if it has no delay.
     pub shown_until: Option<i64>,
@@ -76,7 +76,7 @@ pub fn ids_of(text: &str) -> Vec<u64> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Adds files to the messages of a run. Messages aren't sent until they are [released](release).
+/// Adds files to a run's messages. Messages aren't sent until they are [released](release).
 pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<(), DatabaseError> {
     for messages in messages.chunks_mut(500) {
         let alerts: Vec<i64> = messages.iter().map(|message| message.alert_id).collect();
@@ -111,7 +111,7 @@ pub fn add(db: &mut Db, run: i64, mut messages: Vec<NewAlertMessage>) -> Result<
     Ok(())
 }
 
-/// Releases all messages of a run, and of any earlier run. They are due immediately.
+/// Releases the messages for a run and all earlier runs. They are due immediately.
 pub fn release(db: &mut Db, run: i64, now: i64) -> Result<(), DatabaseError> {
     let complete = alert_message::next_try.is_null().and(alert_message::run_id.le(run));
     diesel::update(alert_message::table.filter(complete))
@@ -192,7 +192,7 @@ pub fn claim(
             break;
         }
         let ids: Vec<i64> = waiting.iter().map(|message| message.id).collect();
-        // Another replica may have claimed some of these since the query.
+        // Another replica might have claimed some of these messages since the query.
         let own: Vec<i64> = on_backend!(db, conn => diesel::update(alert_message::table)
             .filter(alert_message::id.eq_any(&ids))
             .filter(alert_message::over_at.is_null().and(alert_message::next_try.le(now)))
@@ -227,7 +227,7 @@ pub fn sent(db: &mut Db, id: i64, now: i64) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// Records a failed attempt. Gives up on the message if there won't be another one.
+/// Records a failed attempt. If it was the last attempt, gives up on the message.
 pub fn failed(db: &mut Db, id: i64, failure: &Failure, now: i64) -> Result<(), DatabaseError> {
     let next = failure.next_try(now);
     let noted = (
@@ -253,8 +253,8 @@ pub fn tidy(db: &mut Db, before: i64) -> Result<usize, DatabaseError> {
     Ok(diesel::delete(over).execute(db)?)
 }
 
-/// Counts the undelivered messages, except those that wait for more than a day until the package
-/// shows their files.
+/// Counts the undelivered messages, leaving out messages that have to wait more than a day for the
+/// package to show their files.
 pub fn waiting(db: &mut Db, now: i64) -> Result<i64, DatabaseError> {
     let soon = alert_message::next_try.le(now + 86_400);
     let waiting = alert_message::table

@@ -6,14 +6,14 @@ use diesel::prelude::*;
 use super::alert_messages;
 use super::schema::{alert, alert_message, index_state};
 
-/// A point in the history of the index: a generation, and the highest file id at that time.
+/// A point in the index's history: a generation, and the highest file id at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub generation: i64,
     pub id: i64,
 }
 
-/// Id of an alert, along with the number of times it was changed.
+/// Alert id, and the number of times the alert was changed.
 pub type AlertVersion = (i64, i64);
 
 /// A search that a key has saved.
@@ -41,7 +41,7 @@ pub struct Alert {
 }
 
 impl Alert {
-    /// Identifies the search and the webhook for comparisons with files.
+    /// Identifies the current search and webhook, to detect changes while files are being compared.
     pub fn version(&self) -> AlertVersion {
         (self.id, self.version)
     }
@@ -113,7 +113,7 @@ pub fn with_webhooks(db: &mut Db) -> Result<Vec<Alert>, DatabaseError> {
     Ok(alert::table.filter(alert::webhook.is_not_null()).order(alert::id.asc()).load(db)?)
 }
 
-/// Drops an alert's undelivered messages. A comparison in progress won't add any messages either.
+/// Drops an alert's undelivered messages, and keeps any comparison in progress from adding more.
 pub fn restart_messages(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     // This waits for a process that is adding messages, so it has to come before the deletion.
     diesel::update(alert::table.find(id))
@@ -146,7 +146,7 @@ pub fn keep(db: &mut Db, wanted: &[AlertVersion]) -> Result<Vec<AlertVersion>, D
 /// Removes an alert and its messages.
 pub fn remove(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
     if let Db::Pg(conn) = db {
-        // Wait for a process that is adding messages, so that these are removed too.
+        // Wait for a process that is adding messages, so that its messages are removed too.
         let own = alert::table.find(id).select(alert::id);
         own.for_update().first::<i64>(conn).optional()?;
     }
@@ -195,13 +195,14 @@ pub fn renumber(
     alert_messages::renumber(db, (from, to), place)
 }
 
-/// Makes only files after `at` count as new. Used after rebuilding the index from sources.
+/// Resets all marks, so that only files after `at` count as new. Used after rebuilding the index
+/// from sources.
 pub fn restart(db: &mut Db, at: Mark, now: i64) -> Result<(), DatabaseError> {
     diesel::update(index_state::table)
         .set((index_state::judged_generation.eq(at.generation), index_state::judged_id.eq(at.id)))
         .execute(db)?;
     move_to(db, at)?;
-    // The rest of their files can no longer be compared.
+    // Some messages are incomplete, but the rest of their files can no longer be compared.
     alert_messages::release(db, i64::MAX, now)
 }
 

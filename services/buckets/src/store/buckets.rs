@@ -20,7 +20,7 @@ pub struct Bucket {
     pub kind: BucketType,
     /// Time of the first publish. `None` if the bucket isn't listed.
     pub first_indexed: Option<i64>,
-    /// Whether its last listing was truncated.
+    /// Whether the bucket's last listing was truncated.
     pub truncated: bool,
     /// Time at which the bucket was hidden because its provider kept refusing it. `None` if it
     /// isn't hidden.
@@ -120,7 +120,7 @@ pub fn add(db: &mut Db, buckets: &[(u64, String, BucketType)]) -> Result<(), Dat
     Ok(())
 }
 
-/// Records that buckets were published. The flag means that the listing was truncated.
+/// Records that buckets were published. A bucket's flag is set if its listing was truncated.
 pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     for truncated in [false, true] {
         let ids: Vec<i64> =
@@ -144,8 +144,8 @@ pub fn published(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Da
     Ok(())
 }
 
-/// Records that complete listings of buckets were published, which removed any files missing from
-/// them.
+/// Records that complete bucket listings were published, i.e. that any files missing from the
+/// listings were removed.
 pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseError> {
     for ids in buckets.chunks(500) {
         let ids: Vec<i64> = ids.iter().map(|id| *id as i64).collect();
@@ -156,7 +156,8 @@ pub fn replaced(db: &mut Db, buckets: &[u64], at: i64) -> Result<(), DatabaseErr
     Ok(())
 }
 
-/// Marks exactly these buckets as completely listed, each with a flag for a truncated listing.
+/// Records a complete publish of exactly these buckets and unlists all others. A bucket's flag is
+/// set if its listing was truncated.
 pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), DatabaseError> {
     let named: HashSet<u64> = buckets.iter().map(|bucket| bucket.0).collect();
     let listed: Vec<i64> =
@@ -172,7 +173,7 @@ pub fn relist(db: &mut Db, buckets: &[(u64, bool)], at: i64) -> Result<(), Datab
     replaced(db, &all, at)
 }
 
-/// Unix times at which a bucket was published.
+/// Unix times of a bucket's publishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable)]
 pub struct PublishTimes {
     /// The last publish.
@@ -181,7 +182,7 @@ pub struct PublishTimes {
     pub replaced: Option<i64>,
 }
 
-/// Returns when a bucket was published.
+/// Returns when a bucket was last published.
 pub fn publish_times(db: &mut Db, address: &str) -> Result<PublishTimes, DatabaseError> {
     let times = bucket::table
         .filter(bucket::address.eq(address))

@@ -22,9 +22,9 @@ pub struct Claim<'a> {
     pub until: i64,
 }
 
-/// Claims a due crawl that isn't in `except`. Returns `None` if none is due. Chooses the key whose
-/// crawls ran least recently, and of its crawls the one that has been waiting longest. The operator
-/// counts as a key. If several processes call this, each gets a different crawl.
+/// Claims a due crawl that isn't in `except`. Returns `None` if there isn't one. Picks the key
+/// whose crawls ran least recently (the operator counts as a key), and then that key's
+/// longest-waiting crawl. If several processes call this, each gets a different crawl.
 pub fn claim_due(
     db: &mut Db,
     claim: Claim<'_>,
@@ -54,7 +54,7 @@ pub fn claim_due(
     Ok(None)
 }
 
-/// Returns the last time that a crawl of each key ran, including removed crawls. `None` is the
+/// Returns when each key's crawls last ran, including crawls that have been removed. `None` is the
 /// operator.
 fn last_runs(db: &mut Db, now: i64) -> Result<HashMap<Option<i64>, i64>, DatabaseError> {
     let last: Vec<(Option<i64>, Option<i64>)> = crawl::table

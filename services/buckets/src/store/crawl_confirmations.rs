@@ -1,4 +1,5 @@
-//! Files that other runs have found unchanged since a crawl's current listing began.
+//! Stores files that other runs have found unchanged since a crawl's current listing began, because
+//! publishing that older listing must not change them.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;

@@ -1,4 +1,4 @@
-//! Fingerprints of the ETags in listings, page by page.
+//! Stores ETag fingerprints for each listing page.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::sql;
@@ -38,7 +38,7 @@ pub fn numbers(db: &mut Db, crawl: i64, listing: i64) -> Result<Vec<i64>, Databa
     Ok(pages.select(crawl_etag::number).order(crawl_etag::number.asc()).load(db)?)
 }
 
-/// Total size of a listing's ETags, in bytes.
+/// Returns the total size of a listing's ETags, in bytes.
 pub fn bytes(db: &mut Db, crawl: i64, listing: i64) -> Result<i64, DatabaseError> {
     let pages = crawl_etag::table
         .filter(crawl_etag::crawl_id.eq(crawl))
@@ -46,7 +46,7 @@ pub fn bytes(db: &mut Db, crawl: i64, listing: i64) -> Result<i64, DatabaseError
     Ok(pages.select(sql::<BigInt>("coalesce(sum(length(body)), 0)")).first(db)?)
 }
 
-/// Total size of the ETags of all listings by a key's crawls, in bytes.
+/// Returns the total size of the ETags stored for a key's crawls, in bytes.
 pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
     let own = crawl::table.filter(crawl::key_id.eq(key)).select(crawl::id);
     let own: Vec<i64> = own.load(db)?;

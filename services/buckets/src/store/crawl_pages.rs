@@ -1,4 +1,4 @@
-//! Pages of listings that haven't been published yet.
+//! Stores listing pages until they are published.
 
 use database::{DatabaseError, Db};
 use diesel::dsl::sql;
@@ -32,14 +32,14 @@ pub fn add(
     Ok(())
 }
 
-/// Total size of a crawl's pages, in bytes.
+/// Returns the total size of a crawl's pages, in bytes.
 pub fn bytes(db: &mut Db, crawl: i64) -> Result<i64, DatabaseError> {
     let all = sql::<BigInt>("coalesce(sum(length(body)), 0)");
     let own = crawl_page::table.filter(crawl_page::crawl_id.eq(crawl));
     Ok(own.select(all).first(db)?)
 }
 
-/// Total size of the pages of a key's crawls, in bytes.
+/// Returns the total size of the pages stored for a key's crawls, in bytes.
 pub fn bytes_of_key(db: &mut Db, key: i64) -> Result<i64, DatabaseError> {
     let own = crawl::table.filter(crawl::key_id.eq(key)).select(crawl::id);
     let own: Vec<i64> = own.load(db)?;

@@ -58,12 +58,12 @@ pub struct Crawl {
     /// Index generation that `begun_id` belongs to.
     #[serde(skip)]
     pub begun_generation: i64,
-    /// Files with ids above this one were added to the index after the current listing started.
+    /// Files with higher ids were added to the index after the current listing started.
     #[serde(skip)]
     pub begun_id: i64,
     /// Whether the current listing is done but hasn't been published yet.
     pub is_listed: bool,
-    /// The reason the current listing is incomplete, if it is.
+    /// Why the current listing is incomplete, if it is.
     pub broken: Option<String>,
     /// Hide the bucket once it has refused access for this number of days.
     pub gone_after_days: Option<i64>,
@@ -135,13 +135,13 @@ pub struct CrawlFigures {
     /// Crawls that run whenever they are due.
     pub active: i64,
     pub paused: i64,
-    /// Crawls that are being listed right now.
+    /// Crawls that are listing their bucket right now.
     pub running: i64,
     /// Seconds since the most overdue crawl became due. 0 if none is due.
     pub overdue_seconds: i64,
 }
 
-/// Counts the crawls. Those past their end date only count while they are running.
+/// Counts the crawls. A crawl past its end date only counts while it is running.
 pub fn figures(db: &mut Db, now: i64) -> Result<CrawlFigures, DatabaseError> {
     let open = crawl::table.filter(crawl::ends_at.is_null().or(crawl::ends_at.ge(now)));
     let paused = open.filter(crawl::paused).count().get_result(db)?;
@@ -182,7 +182,7 @@ pub fn set_paused(db: &mut Db, id: i64, paused: bool) -> Result<bool, DatabaseEr
 pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, DatabaseError> {
     let Some(found) = by_id(db, id)? else { return Ok(false) };
     let Crawl { bucket, prefix, .. } = &found;
-    // The crawl may have been removed and added again since its last run.
+    // The crawl might have been removed and added again since its last run.
     let turn = match found.key_id {
         Some(key) => crawl_turns::last_of(db, KeyCrawl { key, bucket, prefix })?,
         None => None,
@@ -195,7 +195,7 @@ pub fn make_due(db: &mut Db, id: i64, least: i64, now: i64) -> Result<bool, Data
     Ok(diesel::update(crawl::table.find(id)).set(due).execute(db)? > 0)
 }
 
-/// Removes a crawl and its stored pages. If this crawl may have hidden the bucket and no other
+/// Removes a crawl and its stored pages. If this crawl might have hidden the bucket and no other
 /// active crawl could show it again, the bucket becomes visible. Returns `false` if the crawl
 /// doesn't exist.
 pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
@@ -210,7 +210,7 @@ pub fn remove(db: &mut Db, id: i64, now: i64) -> Result<bool, DatabaseError> {
     if removed.gone_after_days.is_none() || removed.gone_since.is_none() {
         return Ok(true);
     }
-    // If several crawls are removed at once, the last one sees that the others are gone.
+    // If several crawls are removed at once, the last removal sees that the other crawls are gone.
     buckets::lock(db, &removed.bucket)?;
     let others = crawl::table
         .filter(crawl::bucket.eq(&removed.bucket))
@@ -229,8 +229,8 @@ pub fn addresses_like(db: &mut Db, name: &str) -> Result<Vec<String>, DatabaseEr
     Ok(similar.select(crawl::bucket).order(crawl::id.asc()).load(db)?)
 }
 
-/// Deletes the pages and ETags stored by all crawls of a bucket. They have to start over, and any
-/// process that is listing the bucket loses its crawl.
+/// Deletes the pages and ETags stored by all crawls of a bucket. The crawls have to start over, and
+/// any process that is listing the bucket loses its crawl.
 pub fn drop_pages(db: &mut Db, bucket: &str) -> Result<(), DatabaseError> {
     let empty = (
         crawl::holder.eq(None::<String>),

@@ -29,7 +29,7 @@ pub fn identity(db: &mut Db) -> Result<Identity, DatabaseError> {
     Ok(Identity { index, publishes: publishes as u64 })
 }
 
-/// Names the index, unless it already has a name. Returns the index's name.
+/// Names the index, unless it already has a name. Returns the actual name.
 pub fn name_index(db: &mut Db, name: &str) -> Result<String, DatabaseError> {
     diesel::update(index_state::table.filter(index_state::index_id.eq("")))
         .set(index_state::index_id.eq(name))

@@ -61,7 +61,7 @@ pub fn latest(db: &mut Db, count: i64) -> Result<Vec<LoadRun>, DatabaseError> {
     Ok(load_run::table.order(load_run::id.desc()).limit(count).load(db)?)
 }
 
-/// Updates the progress of a run.
+/// Updates a run's progress.
 pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64))
         .set(load_run::progress.eq(progress))
@@ -69,8 +69,8 @@ pub fn set_progress(db: &mut Db, id: u64, progress: &str) -> Result<(), Database
     Ok(())
 }
 
-/// Marks a run as published. Also deletes the list of newer files from its options, since it may be
-/// long. Returns `false` if the run was already marked.
+/// Marks a run as published. Also deletes the list of newer files from its options, since the list
+/// can be long. Returns `false` if the run was already marked.
 pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, DatabaseError> {
     let open = load_run::table.find(id as i64).filter(load_run::state.ne("published"));
     let Some(options) = open.select(load_run::options).first::<String>(db).optional()? else {
@@ -88,7 +88,7 @@ pub fn publish(db: &mut Db, id: u64, report: &str, now: i64) -> Result<bool, Dat
     Ok(changed > 0)
 }
 
-/// Replaces the report of a run.
+/// Replaces a run's report.
 pub fn set_report(db: &mut Db, id: u64, report: &str) -> Result<(), DatabaseError> {
     diesel::update(load_run::table.find(id as i64)).set(load_run::report.eq(report)).execute(db)?;
     Ok(())

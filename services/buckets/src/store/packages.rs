@@ -1,4 +1,4 @@
-//! Packages extend plans.
+//! Stores packages, which extend plans.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;

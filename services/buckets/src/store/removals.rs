@@ -1,4 +1,4 @@
-//! Takedowns.
+//! Stores takedowns, i.e. the removal list.
 
 use database::{DatabaseError, Db};
 use diesel::prelude::*;
@@ -44,7 +44,7 @@ pub struct AuditEntry<'a> {
 }
 
 /// Requests a takedown. If there is already an identical request, e.g. because the command was
-/// killed, returns that one. Also returns whether the takedown has been completed before.
+/// killed, returns the existing request. Also returns whether that takedown is already completed.
 pub fn request(
     db: &mut Db,
     address: &str,

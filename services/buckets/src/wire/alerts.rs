@@ -1,4 +1,4 @@
-//! Alerts: the request body, the records and their new files.
+//! Request and response types for alerts and their new files.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -125,10 +125,11 @@ pub struct AlertEvent {
     pub run: i64,
     /// Unix time at which the run was published.
     pub published_at: i64,
-    /// Number of matching files that the run added or changed, minus those removed since.
+    /// Number of matching files that the run added or changed, not counting files removed since
+    /// then.
     pub count: i64,
-    /// The first 100 of those files.
+    /// The first 100 matching files.
     pub files: Vec<FileRecord>,
-    /// URL for all of them.
+    /// URL that lists all matching files.
     pub link: String,
 }

@@ -1,4 +1,4 @@
-//! Bucket search: parameters and response.
+//! Parameters and response of a bucket search.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -57,7 +57,7 @@ pub struct BucketSearch {
     pub exclude: Vec<String>,
     /// Sort order. `None` sorts by id.
     pub order: Option<BucketOrder>,
-    /// Whether the largest value comes first.
+    /// Whether to sort in descending order.
     pub descending: bool,
 }
 

@@ -49,6 +49,6 @@ pub enum PagingMode {
     /// Pages start at an offset.
     #[default]
     Offset,
-    /// Each page continues where the previous one ended.
+    /// Each page continues where the previous page ended.
     Scrolling,
 }

@@ -1,4 +1,4 @@
-//! Crawls: the request body and the records.
+//! Request and response types for crawls.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Search results as CSV or NDJSON.
+//! Writes search results as CSV or NDJSON.
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ pub enum DownloadFormat {
     Ndjson,
 }
 
-/// Columns of [`DownloadFormat::Csv`]. `buckets load` can read these.
+/// Header of [`DownloadFormat::Csv`]. `buckets load` recognises these columns.
 const HEADER: &str = "bucket,type,fullPath,size,lastModified,url\r\n";
 
 impl DownloadFormat {
@@ -33,7 +33,7 @@ impl DownloadFormat {
         }
     }
 
-    /// Text before the first file.
+    /// Text to write before the first file.
     pub fn header(self) -> &'static str {
         match self {
             Self::Csv => HEADER,
@@ -70,9 +70,8 @@ fn push_cells(file: &FileRecord, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a cell. If the text looks like the start of a formula, spreadsheets would evaluate it,
-/// so it is prefixed with an apostrophe, which makes them treat it as text. Full-width characters
-/// also work in formulas.
+/// Appends a cell. Text that looks like the start of a formula gets an apostrophe as a prefix, so
+/// that spreadsheets don't evaluate it. Full-width characters can start a formula too.
 fn push_cell(text: &str, out: &mut Vec<u8>) {
     let is_formula = text.starts_with([
         '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
@@ -94,7 +93,7 @@ fn push_cell(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Formats a date as RFC 3339, or as an empty string if it is unknown. Falls back to the number of
-/// seconds if there is no such date.
+/// seconds if the date is out of range.
 fn date(seconds: i64) -> String {
     match Timestamp::from_second(seconds) {
         _ if seconds == 0 => String::new(),

@@ -1,14 +1,14 @@
-//! Parameter errors that format rules can't detect.
+//! Errors for invalid parameters that format rules can't detect.
 
 /// Error for an invalid parameter.
 #[derive(Debug, thiserror::Error)]
 pub enum ParameterError {
-    /// A rule without its own variant.
+    /// Any rule that doesn't have its own variant.
     #[error("{text}")]
     Rule {
         /// Parameter name.
         name: &'static str,
-        /// The rule that it violates.
+        /// The rule that the parameter violates.
         text: String,
     },
     /// The regular expression is invalid.

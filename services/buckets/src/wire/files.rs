@@ -1,4 +1,4 @@
-//! File search: parameters and response.
+//! Parameters and response of a file search.
 
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ const DEFAULT_LIMIT: u64 = 100;
 pub struct FileSearch {
     /// Parameters to echo in the response.
     pub echo: FileEcho,
-    /// The query, without bucket ids and position, which still have to be filled in.
+    /// The query. Bucket ids and the position still have to be filled in.
     pub query: FileQuery,
     /// Bucket types.
     pub types: Vec<BucketType>,
@@ -119,7 +119,7 @@ pub struct FileSearch {
     pub scroll: Option<Scroll>,
     /// `limit` as given, or `None` if it's absent.
     pub given_limit: Option<u64>,
-    /// Restricted features that the search uses, as (parameter, capability).
+    /// Capabilities that the search needs, as (parameter, capability).
     pub needs: Vec<(&'static str, Capability)>,
     /// Explains how the expression was corrected.
     pub regex_notice: Option<String>,
@@ -163,7 +163,7 @@ impl TryFrom<FileParameters> for FileSearch {
 }
 
 impl FileSearch {
-    /// Hashes everything that must not change during a scroll, including its owner.
+    /// Hashes everything that must not change during a scroll, including the scroll's owner.
     pub fn fingerprint(&self, owner: &str) -> u64 {
         let echo = FileEcho { limit: 0, start: 0, ..self.echo.clone() };
         let echo = serde_json::to_string(&echo).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Comma-separated lists in parameters.
+//! Parses comma-separated lists in parameters.
 
 use serde::{Deserialize, Deserializer};
 use shell::params::reject;

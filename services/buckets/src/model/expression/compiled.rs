@@ -18,7 +18,7 @@ pub struct Expression {
     notice: Option<String>,
     hir: Hir,
     whole: Regex,
-    /// For matching long strings step by step. Compiled on first use.
+    /// Used to match long strings step by step. Compiled on first use.
     steps: OnceLock<Option<NFA>>,
 }
 
@@ -48,7 +48,7 @@ impl Expression {
         Ok(Self { source, notice, hir, whole, steps: OnceLock::new() })
     }
 
-    /// The corrected expression. It may still have literal quotes.
+    /// The corrected expression. It can still have literal quotes.
     pub fn source(&self) -> &str {
         &self.source
     }

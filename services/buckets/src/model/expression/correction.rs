@@ -11,9 +11,10 @@ const UNBALANCED: &str = "an unbalanced bracket was escaped";
 const ANCHORS: &str = "^ and $ are implied and were dropped";
 const BOTH_ENDS: &str = ".* was added on both ends to find the text anywhere";
 
-/// An expression in two states of correction.
+/// An expression after partial and full correction.
 pub(super) struct Corrected {
-    /// With stars and brackets repaired. Only differs from the original by inserted characters.
+    /// Only stars and brackets have been repaired, so this is the original with some inserted
+    /// characters.
     repaired: String,
     pub(super) text: String,
 }
@@ -35,8 +36,8 @@ impl Corrected {
         })
     }
 
-    /// Converts a position in the repaired expression. Inserted characters always differ from the
-    /// character that follows.
+    /// Converts a position in the repaired expression to a position in the original. This works
+    /// because inserted characters always differ from the character that follows.
     fn original_position(&self, original: &str, position: usize) -> usize {
         let mut left = original.chars().peekable();
         let before = self.repaired.chars().take(position - 1);

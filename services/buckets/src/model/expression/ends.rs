@@ -1,10 +1,10 @@
-//! Analyses both ends of an expression.
+//! Analyses how an expression starts and ends.
 
 use regex_syntax::ast::{AssertionKind, Ast, RepetitionKind, RepetitionOp};
 
 use super::source::Source;
 
-/// Properties of both ends of an expression.
+/// How an expression starts and ends.
 pub(super) struct Ends {
     /// Whether this is a top-level alternation, or has flags that would also apply to anything
     /// appended.

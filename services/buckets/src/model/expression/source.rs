@@ -63,7 +63,7 @@ impl Source {
         &self.pattern
     }
 
-    /// Index of the original character for a byte of the pattern.
+    /// Returns the index of the original character for a byte of the pattern.
     pub(super) fn origin(&self, byte: usize) -> usize {
         let past_end = self.origin.last().map_or(0, |last| last + 1);
         self.origin.get(byte).copied().unwrap_or(past_end)

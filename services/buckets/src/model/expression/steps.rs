@@ -1,4 +1,4 @@
-//! Matching in small steps that can be interrupted.
+//! Matches strings in small steps, so that a search can be interrupted.
 
 use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures};
 use regex_automata::util::primitives::StateID;
@@ -6,7 +6,7 @@ use regex_syntax::hir::Hir;
 
 use super::error::ExpressionError;
 
-/// Number of visited states between two checks. Visiting them takes less than a millisecond.
+/// Number of states to visit between checks, which takes less than a millisecond.
 const VISITS: u32 = 1 << 16;
 
 /// Compiles an anchored expression.
