@@ -166,7 +166,7 @@ fn broken_xml_keeps_preceding_entries() {
     let broken = LIST.replace("</ListBucketResult>", "<Contents><Key>b</Size></Contents>");
     let (report, lines) = load(NAME, broken);
     assert_eq!((lines.len(), report.tally.incomplete.len()), (1, 1));
-    assert!(report.tally.incomplete[0].contains("broken XML"), "{:?}", report.tally.incomplete);
+    assert!(report.tally.incomplete[0].contains("malformed XML"), "{:?}", report.tally.incomplete);
 }
 
 #[test]

@@ -19,7 +19,7 @@ struct Blob {
     texts: Attributes<Option<String>>,
     etag: Option<String>,
     old: bool,
-    /// Whether it is a directory of an account with a hierarchical namespace.
+    /// Whether the blob is a directory, which accounts with a hierarchical namespace can have.
     directory: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn read<R: BufRead>(
     let kind = defaults.kind.as_deref();
     let mut pieces = Pieces::new(input);
     let mut path: Vec<String> = Vec::new();
-    // A page without the element doesn't say whether it is the last one.
+    // A page without a `NextMarker` element doesn't say whether it is the last page.
     let (mut bucket, mut truncated, mut position) = (String::new(), None, 0);
     let (mut part, mut link) = (None, Link::default());
     let mut blob = Blob::default();
@@ -145,8 +145,8 @@ fn finish(
     sink.bad(Bad { position, reason, content })
 }
 
-/// Address of the container. Older API versions put the whole address into `ContainerName` and have
-/// no `ServiceEndpoint`.
+/// Returns the container's address. Older API versions don't have `ServiceEndpoint` and put the
+/// whole address into `ContainerName`.
 fn container(attributes: &[(String, String)]) -> String {
     let find = |wanted: &str| {
         let found = attributes.iter().find(|(name, _)| name == wanted);

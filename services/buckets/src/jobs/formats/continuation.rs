@@ -23,7 +23,7 @@ impl Marker {
     }
 }
 
-/// Returns the marker for the next page, or `None` if this was the last one.
+/// Returns the marker for the next page, or `None` if this is the last page.
 ///
 /// # Errors
 /// Returns an error if there are more pages but no marker, or if it is unclear whether there are
@@ -63,8 +63,8 @@ fn gcs(page: &[u8]) -> Result<Option<Marker>, String> {
     Ok(Marker::new("pageToken", page.token))
 }
 
-/// Servers that don't support version 2 of the API respond with version 1, which continues after a
-/// key.
+/// Servers that don't support version 2 of the API respond with version 1. Its pages continue after
+/// a key.
 fn s3(page: &[u8]) -> Option<Marker> {
     if let Some(token) = Marker::new("continuation-token", text_of(page, "NextContinuationToken")) {
         return Some(token);

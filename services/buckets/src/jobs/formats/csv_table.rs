@@ -17,7 +17,7 @@ use crate::model::{Attribute, Attributes};
 /// Maximum record length in bytes.
 const LONGEST_RECORD: usize = 1 << 20;
 
-/// The columns of a table.
+/// A table's columns.
 struct Columns {
     names: ByteRecord,
     bucket: Option<usize>,
@@ -30,7 +30,7 @@ struct Columns {
     versions: Option<VersionColumns>,
 }
 
-/// The version columns of an inventory.
+/// An inventory's version columns.
 struct VersionColumns {
     latest: Option<usize>,
     deleted: Option<usize>,
@@ -47,7 +47,7 @@ impl VersionColumns {
 }
 
 impl Columns {
-    /// Finds the columns of an inventory. No bucket column is needed, since its manifest specifies
+    /// Finds an inventory's columns. It doesn't need a bucket column, since the manifest specifies
     /// the bucket.
     fn of_inventory(names: &[String]) -> Result<Self, String> {
         let header = names.iter().map(|name| match name.as_str() {
@@ -127,8 +127,8 @@ impl Columns {
 /// NDJSON field names other than the attributes.
 const FIELDS: [&str; 6] = ["bucket", "type", "fullPath", "path", "key", "Key"];
 
-/// Detects the delimiter. If it isn't declared in a `sep=;` line, which Excel understands, it is a
-/// comma or semicolon, whichever is more frequent in the header.
+/// Detects the delimiter. If there isn't a `sep=;` line (as used by Excel), this is the comma or
+/// the semicolon, whichever is more frequent in the header.
 pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8> {
     let head = input.peek(4_096)?;
     let header = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -139,7 +139,7 @@ pub(super) fn delimiter<R: BufRead>(input: &mut Meter<R>) -> std::io::Result<u8>
     Ok(if count(b';') > count(b',') { b';' } else { b',' })
 }
 
-/// Checks for a `sep=;` line. It may already have been split at its delimiter.
+/// Checks for a `sep=;` line, which might already have been split at its delimiter.
 fn declares_separator(record: &ByteRecord) -> bool {
     let first = record.get(0).unwrap_or_default();
     first.eq_ignore_ascii_case(b"sep=") || separator(first).is_some()
@@ -187,7 +187,7 @@ pub(super) fn read<R: BufRead>(
         if reader.get_ref().ends_in_quotes() {
             return sink.broken(format!("the record at line {position} has no closing quote"));
         }
-        // Spreadsheets write such rows below a table.
+        // Spreadsheets write empty rows below a table.
         if record.iter().all(|field| field.trim_ascii().is_empty()) {
             continue;
         }
@@ -241,7 +241,7 @@ fn decoded(record: &ByteRecord, path: usize) -> ByteRecord {
     decoded
 }
 
-/// Passes the file in a record to the sink, or returns a description of the problem.
+/// Passes a record's file to the sink, or returns a description of the problem.
 fn take(
     record: &ByteRecord,
     columns: &Columns,

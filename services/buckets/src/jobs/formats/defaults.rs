@@ -1,4 +1,4 @@
-//! Options for all sources.
+//! Options that apply to all sources.
 
 use super::format::Format;
 

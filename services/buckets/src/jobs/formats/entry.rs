@@ -1,4 +1,4 @@
-//! Entries found in sources.
+//! Types for the entries found in sources.
 
 use super::link::Link;
 use crate::engine::NewFile;
@@ -47,7 +47,7 @@ pub struct Bad {
     pub content: Vec<u8>,
 }
 
-/// `Ok` if a file was accepted, otherwise the reason it wasn't.
+/// `Ok` if a file was accepted, otherwise the reason it was rejected.
 pub type Taken = Result<(), String>;
 
 /// Valid entries that are skipped.
@@ -61,12 +61,12 @@ pub enum Skipped {
     DirectoryMarker,
 }
 
-/// The reason a page doesn't cover the whole bucket.
+/// Why a page doesn't cover the whole bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It continues after a key, which is only a problem if the page before it is missing.
+    /// The page continues after a key, which is only a problem if the previous page is missing.
     Continued,
-    /// It follows a truncated page but doesn't continue it.
+    /// The page follows a truncated page but isn't its continuation.
     Unlinked,
     /// The listing was filtered by prefix or grouped by delimiter.
     Filtered,

@@ -84,8 +84,8 @@ impl std::str::FromStr for Format {
     }
 }
 
-/// Detects a source's format by its first few bytes, or else by its file name. Returns `None` if
-/// the format is unknown.
+/// Detects a source's format from its first few bytes or, failing that, from its file name. Returns
+/// `None` if the format is unknown.
 pub(super) fn recognised<R: BufRead>(
     input: &mut Meter<R>,
     name: &Path,
@@ -142,7 +142,7 @@ fn is_s3api(head: &str) -> bool {
     (has_list && !compact.starts_with("{\"bucket\"")) || has_no_list(head)
 }
 
-/// Members of an S3 response in JSON.
+/// Members of an S3 response in JSON format.
 pub(super) const S3API_MEMBERS: [&str; 20] = [
     "CommonPrefixes",
     "Contents",

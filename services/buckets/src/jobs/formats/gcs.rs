@@ -40,7 +40,7 @@ struct Object {
     size: Option<Box<RawValue>>,
     #[serde(alias = "LastModified", alias = "ModTime", alias = "update_time")]
     updated: Option<String>,
-    /// This can be of any type, because other programs write listings too.
+    /// This can have any JSON type, because other programs write listings too.
     #[serde(alias = "ETag")]
     etag: Option<Box<RawValue>>,
     #[serde(rename = "timeDeleted", alias = "noncurrent_time")]
@@ -48,12 +48,13 @@ struct Object {
     /// In the output of `gcloud storage ls --json`, `cloud_object` or `prefix`.
     #[serde(rename = "type")]
     kind: Option<Box<RawValue>>,
-    /// In the output of `gcloud storage ls --json`, the object. Elsewhere, what its owner stored.
+    /// In the output of `gcloud storage ls --json`, the object. Elsewhere, custom metadata set by
+    /// the owner.
     metadata: Option<Box<RawValue>>,
 }
 
 impl Object {
-    /// Returns `true` if this is a line of `gcloud storage ls --json` with that type.
+    /// Returns `true` if this is an entry of that type from `gcloud storage ls --json`.
     fn is_gcloud(&self, kind: &str) -> bool {
         let named = self.kind.as_ref().map(|found| found.get().trim_matches('"'));
         self.name.is_none() && self.path.is_none() && named == Some(kind)
@@ -173,9 +174,9 @@ struct Page {
     /// Whether the page has entries, or a member that only occurs in listings.
     is_listing: bool,
     has_bad: bool,
-    /// Whether this is an array of items, which doesn't say whether it's complete.
+    /// Whether this is an array of items. An array doesn't say whether it's complete.
     is_array: bool,
-    /// Buckets of items in an array.
+    /// Buckets of the items in an array.
     in_array: BTreeSet<String>,
     link: Link,
 }
@@ -276,7 +277,7 @@ impl<'de, R: BufRead> Visitor<'de> for PageSeed<'_, '_, R> {
                 "nextPageToken" | "NextToken" => {
                     let token = text_of(&mut map)?;
                     truncated |= token.is_some();
-                    // The AWS CLI makes up its own tokens, so others take precedence.
+                    // The AWS CLI makes up its own tokens, so any other token takes precedence.
                     self.0.page.link.next = self.0.page.link.next.take().or(token);
                 }
                 "NextContinuationToken" | "NextMarker" => {

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::unpack::Meter;
 
-/// Maximum line length in bytes. Paths don't have more than 4,096.
+/// Maximum line length in bytes. This is plenty, as paths have at most 4,096 bytes.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
 /// How a line ended.
@@ -15,7 +15,7 @@ pub(super) enum LineEnd {
 }
 
 /// Reads a line. If it is too long, keeps one byte more than the maximum length, so that callers
-/// notice, and drops the rest.
+/// notice. Drops the rest.
 pub(super) fn read_line<R: BufRead>(
     input: &mut Meter<R>,
     line: &mut Vec<u8>,

@@ -1,13 +1,13 @@
-//! How a listing's pages are linked.
+//! Links the pages of a listing, so that missing pages are detected.
 
 use serde::{Deserialize, Serialize};
 
-/// Links a page to its neighbours.
+/// How a page is linked to its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
-    /// The token it continues from.
+    /// The token that the page continues from.
     pub token: Option<String>,
-    /// The key or marker it continues after.
+    /// The key or marker that the page continues after.
     pub after: Option<String>,
     /// The token or marker for the next page.
     pub next: Option<String>,
@@ -15,7 +15,7 @@ pub struct Link {
     last: Option<String>,
 }
 
-/// The end of a truncated page, where the next one should continue.
+/// The end of a truncated page, where the next page should continue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageEnd {
     /// The token or marker for the next page.
@@ -43,7 +43,7 @@ impl Link {
         }
     }
 
-    /// Returns the end of this page. `before` is the end of the previous one.
+    /// Returns the end of this page. `before` is the end of the previous page.
     pub fn end(self, before: Option<PageEnd>) -> PageEnd {
         PageEnd { next: self.next, last: self.last.or(before.and_then(|end| end.last)) }
     }

@@ -31,7 +31,7 @@ pub(super) fn read<R: BufRead>(
         };
         position += 1;
         if end == LineEnd::OfSource {
-            // The path may be cut off. A missing line feed is the only sign of that.
+            // The path might be cut off. The missing line feed is the only sign of that.
             return sink.broken(format!("line {position} is incomplete"));
         }
         let content = line.strip_suffix(b"\n").unwrap_or(&line);

@@ -92,9 +92,8 @@ pub(super) fn parsed(line: &str) -> Option<Line<'_>> {
     Some(Line::File { tool: Tool::Aws, bucket, path, size, date })
 }
 
-/// Splits the size from the path in a line from `aws s3 ls`. If the size is rounded, it includes
-/// the unit. The unit is also included if the alignment is unreliable, because the unit could then
-/// be the start of the path.
+/// Splits the size from the path in a line from `aws s3 ls`. A rounded size includes its unit. So
+/// does a size with unreliable alignment, because the unit could then be the start of the path.
 fn aws_size(rest: &str) -> Option<(&str, &str)> {
     let field = rest.trim_start();
     let indent = rest.len() - field.len();

@@ -1,4 +1,4 @@
-//! Parses NDJSON, with one JSON object per line.
+//! Parses NDJSON, i.e. one JSON object per line.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ struct Line<'a> {
     path: Option<Cow<'a, str>>,
     #[serde(borrow)]
     key: Option<Cow<'a, str>>,
-    /// `Key`, as in S3 listings. Likewise below.
+    /// The name in S3 listings, which also use `Size` and `LastModified`.
     #[serde(borrow, rename = "Key")]
     s3_key: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -46,8 +46,8 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Merges fields that have several names. If a line has more than one of them, the first in the
-    /// documentation that isn't `null` counts.
+    /// Merges fields that have several names. If a line uses several names for a field, the first
+    /// name in the documentation that isn't `null` counts.
     fn merge_names(&mut self) {
         let path = self.full_path.take().or_else(|| self.path.take());
         self.path = path.or_else(|| self.key.take()).or_else(|| self.s3_key.take());
@@ -55,8 +55,8 @@ impl Line<'_> {
         self.modified = self.modified.or(self.s3_modified).or(self.last_modified);
     }
 
-    /// Splits a key that is a URL and returns its bucket. `s5cmd --json ls` writes such keys, and
-    /// its output doesn't say whether the listing is complete.
+    /// Splits a key that is a URL, as in the output of `s5cmd --json ls`, and returns its bucket.
+    /// That output doesn't say whether the listing is complete.
     fn split_url(&mut self) -> Option<String> {
         if self.bucket.is_some() {
             return None;
@@ -112,7 +112,7 @@ fn is_torn(content: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(content).is_err_and(|error| error.is_eof())
 }
 
-/// Passes the file in a line to the sink, or returns a description of the problem.
+/// Passes a line's file to the sink, or returns a description of the problem.
 fn take(
     content: &[u8],
     position: u64,

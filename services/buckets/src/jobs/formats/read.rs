@@ -14,7 +14,7 @@ use crate::jobs::error::JobError;
 const NAMELESS: &str = "the listing does not name its host: use --bucket, or name the file \
                         ADDRESS.xml or its folder ADDRESS";
 
-/// Reads a source and passes its contents to the sink. Compressed sources are unpacked.
+/// Reads a source, decompressing it if necessary, and passes its contents to the sink.
 pub fn read(
     name: &Path,
     source: impl Read,
@@ -27,8 +27,8 @@ pub fn read(
     }
 }
 
-/// Reads a page received from a server. Pages aren't unpacked, so they can't expand into something
-/// larger.
+/// Reads a page received from a server. Pages aren't decompressed, so they can't expand into
+/// something larger.
 pub fn read_page(
     name: &Path,
     page: &[u8],
@@ -84,8 +84,8 @@ fn read_input(
     }
 }
 
-/// Extracts the bucket address from the file name (`ADDRESS.xml[.N]`, `.json` or `.txt`), or else
-/// from the folder name. In both, `,` replaces `/`.
+/// Extracts the bucket address from the file name (`ADDRESS.xml[.N]`, `.json` or `.txt`) or,
+/// failing that, from the folder name. In both, `,` is used instead of `/`.
 fn address_in(name: &Path) -> Option<String> {
     let file = name.file_name()?.to_string_lossy().into_owned();
     let file = file.strip_suffix(".gz").or_else(|| file.strip_suffix(".zst")).unwrap_or(&file);

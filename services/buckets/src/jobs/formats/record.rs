@@ -2,7 +2,7 @@
 
 use crate::model::{Attribute, Attributes};
 
-/// An entry as a line of NDJSON, which can be fixed and loaded again.
+/// An entry as an NDJSON line, so that it can be fixed and loaded again.
 ///
 /// All values are strings, exactly as in the source. Invalid UTF-8 is preserved.
 pub(super) struct Record(Vec<u8>);

@@ -28,15 +28,15 @@ struct Page {
     link: Link,
     /// The key or marker for the next page.
     next_marker: Option<String>,
-    /// Entries that can't be processed yet, because `EncodingType` may come after them.
+    /// Entries that can't be processed yet, because `EncodingType` might come after them.
     entries: Vec<Entry>,
-    /// Total size of their keys, in bytes.
+    /// Total size of the waiting entries' keys, in bytes.
     bytes: usize,
 }
 
-/// Number of waiting entries from which they are processed early.
+/// Maximum number of waiting entries. If there are more, they are processed early.
 const MOST_WAITING: usize = 10_000;
-/// Total size of their keys, in bytes, from which they are processed early.
+/// Maximum total size of their keys, in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
 /// Reads all pages.

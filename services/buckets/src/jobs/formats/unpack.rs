@@ -6,7 +6,7 @@ use std::path::Path;
 use batch::{ARCHIVE_START, refuse_archive};
 use flate2::bufread::MultiGzDecoder;
 
-/// Maximum size of a line or entry, in bytes. Sources with larger ones are rejected.
+/// Maximum size of a line or entry, in bytes. A source with a larger line or entry is rejected.
 const LARGEST_ENTRY: u64 = 16 << 20;
 /// Minimum length of a compressed file, in bytes.
 const SHORTEST: usize = 4;
@@ -17,11 +17,11 @@ const ZSTD_WINDOW: u32 = 27;
 /// File extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// Decompresses gzip and zstd, recognising them by their first few bytes. Returns an error for
+/// Decompresses gzip and zstd, which are recognised by their first few bytes. Returns an error for
 /// archives and other compression formats.
 pub fn unpacked<'a>(name: &Path, source: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut source = source;
-    // Read in a loop, because a pipe may return just one byte at a time.
+    // Read in a loop, because a pipe might return just one byte at a time.
     let mut head = Vec::with_capacity(ARCHIVE_START);
     source.by_ref().take(ARCHIVE_START as u64).read_to_end(&mut head)?;
     refuse_archive(&head)?;

@@ -8,7 +8,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use jiff::tz::TimeZone;
 use serde_json::value::RawValue;
 
-/// Larger numbers are in milliseconds. In seconds, they would be after the year 5138.
+/// Larger numbers are taken as milliseconds. In seconds, they would be after the year 5138.
 const MOST_SECONDS: i64 = 100_000_000_000;
 
 /// The latest date that [`Timestamp`] can represent. The year 9999 ends about 26 hours later, and
@@ -16,8 +16,8 @@ const MOST_SECONDS: i64 = 100_000_000_000;
 const LATEST: i64 = 253_402_207_200;
 const END_OF_9999: i64 = 253_402_300_799;
 
-/// Returns a number, or the contents of a string, as text. `null` becomes an empty string. Anything
-/// else is returned unchanged and will fail to parse.
+/// Returns a number or the contents of a string as text. `null` becomes an empty string. Any other
+/// value is returned unchanged and will fail to parse.
 pub(super) fn plain(value: &RawValue) -> Cow<'_, str> {
     let text = value.get();
     match text.as_bytes().first() {
@@ -34,9 +34,9 @@ pub(super) fn size(text: &str) -> Result<i64, &'static str> {
     digits.then(|| text.parse().ok()).flatten().ok_or(NO_SIZE)
 }
 
-/// Formats a date so that [`date`] can read it back. Dates are normally written in seconds, but
-/// [`date`] would mistake dates after the year 5138 for milliseconds, so these are written in RFC
-/// 3339.
+/// Formats a date so that [`date`] can read it back. Dates are normally written in seconds. Dates
+/// after the year 5138 are written in RFC 3339 instead, because [`date`] would mistake them for
+/// milliseconds.
 pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
     let is_long = seconds.unsigned_abs() > MOST_SECONDS as u64;
     let text = Timestamp::from_second(seconds).ok().filter(|_| is_long);
@@ -46,7 +46,7 @@ pub(super) fn exported_date(seconds: i64) -> serde_json::Value {
 /// Parses a date in seconds, milliseconds, RFC 3339 or RFC 1123 and returns a Unix time. The
 /// default time zone is UTC. An empty string is 0, and dates before 1970 are negative. Dates after
 /// the year 9999 are rejected, because [`exported_date`] couldn't write them. The last 26 hours of
-/// that year are rounded down to the latest [`Timestamp`].
+/// 9999 are rounded down to the latest [`Timestamp`].
 pub(super) fn date(text: &str) -> Result<i64, &'static str> {
     const UNREADABLE: &str = "the date cannot be parsed";
     static RFC_1123: DateTimeParser = DateTimeParser::new();

@@ -12,7 +12,8 @@ use super::unpack::Meter;
 /// Maximum nesting depth.
 const DEEPEST: usize = 32;
 
-/// Maximum length of an element's text, in bytes. Paths don't have more than 4,096.
+/// Maximum length of an element's text, in bytes. This is plenty, as paths have at most 4,096
+/// bytes.
 const LONGEST_TEXT: usize = 1 << 20;
 /// Maximum length of an element or attribute name, in bytes.
 const LONGEST_NAME: usize = 1_024;
@@ -58,12 +59,12 @@ impl<R: BufRead> Pieces<R> {
             self.buffer.clear();
             self.reader.get_mut().reset();
             let event = self.reader.read_event_into(&mut self.buffer);
-            let event = event.map_err(|error| format!("broken XML: {error}"))?;
+            let event = event.map_err(|error| format!("malformed XML: {error}"))?;
             let empty = matches!(event, Event::Empty(_));
             match event {
                 Event::Start(start) | Event::Empty(start) => {
                     if self.texts.len() >= DEEPEST {
-                        return Err("broken XML: elements are nested too deeply".to_owned());
+                        return Err("malformed XML: elements are nested too deeply".to_owned());
                     }
                     let name = local_name(start.name().local_name().as_ref())?;
                     let attributes = attributes(&start)?;
@@ -89,10 +90,12 @@ impl<R: BufRead> Pieces<R> {
                     append(&mut self.texts, &text)?;
                 }
                 Event::DocType(_) => {
-                    return Err("broken XML: document types are not allowed".to_owned());
+                    return Err("malformed XML: document types are not allowed".to_owned());
                 }
                 Event::Eof if self.texts.is_empty() => return Ok(Piece::End),
-                Event::Eof => return Err("broken XML: the file ends inside an element".to_owned()),
+                Event::Eof => {
+                    return Err("malformed XML: the file ends inside an element".to_owned());
+                }
                 Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
             }
         }
@@ -100,17 +103,17 @@ impl<R: BufRead> Pieces<R> {
 
     fn close(&mut self) -> Result<Piece, String> {
         let (name, text) =
-            self.texts.pop().ok_or_else(|| "broken XML: unexpected end tag".to_owned())?;
+            self.texts.pop().ok_or_else(|| "malformed XML: unexpected end tag".to_owned())?;
         Ok(Piece::Close(name, text))
     }
 }
 
-const NOT_UTF8: &str = "broken XML: not UTF-8";
+const NOT_UTF8: &str = "malformed XML: not UTF-8";
 
 fn append(texts: &mut [(String, String)], text: &str) -> Result<(), String> {
     let Some((name, open)) = texts.last_mut() else { return Ok(()) };
     if open.len() + text.len() > LONGEST_TEXT {
-        return Err(format!("broken XML: the text of {name} is longer than 1 MiB"));
+        return Err(format!("malformed XML: the text of {name} is longer than 1 MiB"));
     }
     open.push_str(text);
     Ok(())
@@ -118,7 +121,7 @@ fn append(texts: &mut [(String, String)], text: &str) -> Result<(), String> {
 
 fn local_name(name: &[u8]) -> Result<String, String> {
     if name.len() > LONGEST_NAME {
-        return Err("broken XML: a name is longer than 1024 bytes".to_owned());
+        return Err("malformed XML: a name is longer than 1024 bytes".to_owned());
     }
     String::from_utf8(name.to_vec()).map_err(|_| NOT_UTF8.to_owned())
 }
@@ -126,10 +129,10 @@ fn local_name(name: &[u8]) -> Result<String, String> {
 fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
     let mut attributes = Vec::new();
     for attribute in start.attributes().take(32) {
-        let attribute = attribute.map_err(|error| format!("broken XML: {error}"))?;
+        let attribute = attribute.map_err(|error| format!("malformed XML: {error}"))?;
         let value = attribute
             .normalized_value(XmlVersion::default())
-            .map_err(|error| format!("broken XML: {error}"))?
+            .map_err(|error| format!("malformed XML: {error}"))?
             .into_owned();
         attributes.push((local_name(attribute.key.local_name().as_ref())?, value));
     }
@@ -137,14 +140,14 @@ fn attributes(start: &BytesStart<'_>) -> Result<Vec<(String, String)>, String> {
 }
 
 fn resolved(reference: &quick_xml::events::BytesRef<'_>) -> Result<String, String> {
-    let symbol = reference.resolve_char_ref().map_err(|error| format!("broken XML: {error}"))?;
+    let symbol = reference.resolve_char_ref().map_err(|error| format!("malformed XML: {error}"))?;
     if let Some(symbol) = symbol {
         return Ok(symbol.to_string());
     }
     let name = reference.decode().map_err(|_| NOT_UTF8.to_owned())?;
     match quick_xml::escape::resolve_predefined_entity(&name) {
         Some(text) => Ok(text.to_owned()),
-        None => Err(format!("broken XML: the entity {name} is unknown")),
+        None => Err(format!("malformed XML: unknown entity {name}")),
     }
 }
 
