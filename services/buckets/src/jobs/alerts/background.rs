@@ -11,9 +11,9 @@ use crate::metrics;
 use crate::state::State;
 use crate::store::{alert_messages, generations};
 
-/// Number of snapshot refreshes between two checks.
+/// Number of snapshot refreshes between checks.
 const REFRESHES: u64 = 10;
-/// For this many seconds after a publish, its alerts are left to the process that published.
+/// After a publish, leave its alerts to the publishing process for this number of seconds.
 const GRACE_PERIOD: i64 = 120;
 /// How long to keep sent messages, in seconds.
 const KEPT: i64 = 7 * 86_400;

@@ -31,12 +31,12 @@ struct Hits {
     first: Vec<u64>,
 }
 
-/// Hits by alert group, and by whether the group's package still hides the files. Groups without
-/// hits are left out.
+/// Hits by alert group, and by whether the group's package still hides the files. Only has groups
+/// with hits.
 type AllHits = HashMap<(usize, bool), Hits>;
 
-/// Hits by alert, and by whether its package still hides the files. Each comes with the time after
-/// which newly indexed buckets are hidden, if any.
+/// Hits by alert, and by whether the alert's package still hides the files. The value also has the
+/// time after which newly indexed buckets are hidden, if any.
 type AlertHits<'h> = BTreeMap<(AlertVersion, bool), (Option<i64>, &'h Hits)>;
 
 /// Compares the files of the last publish with all alerts, unless this has already been done. If
@@ -48,7 +48,7 @@ pub(in crate::jobs) fn judge_or_warn(context: &JobContext, index: &dyn FileIndex
 }
 
 /// Compares the files that a session has just published with all alerts. Releases the write lock
-/// first, so that others can write in the meantime.
+/// first, so that other commands can write in the meantime.
 pub(in crate::jobs) fn judge_published(session: Session) {
     let Session { context, index, generation, writer, lock, .. } = session;
     drop((writer, lock));
@@ -76,7 +76,7 @@ pub(super) fn judge(
         let (from, all) = context.pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((alerts::judged(db)?, alerts::with_webhooks(db)?))
         })?;
-        // A server may still be searching the generation from before a rebuild.
+        // A server might still be searching the generation from before a rebuild.
         if from.generation != i64::from(generation) || from.id >= end {
             return Ok(());
         }
@@ -118,15 +118,15 @@ fn compare(
     Ok(())
 }
 
-/// Adds the hits among the files after `after` and up to id `last` to the messages of a run.
+/// Adds the hits among the files after `after` and up to id `last` to a run's messages.
 fn add_hits(
     db: &mut Db,
     published: &Publish,
     (after, last): (Mark, i64),
     hits: &AlertHits<'_>,
 ) -> Result<(), DatabaseError> {
-    // An alert may have been saved in the old generation just before a rebuild switched to this
-    // one.
+    // An alert might have been saved in the old generation just before a rebuild switched to the
+    // current one.
     alerts::move_to(db, after)?;
     // Alerts that were removed or changed in the meantime don't get messages.
     let mut matched: Vec<AlertVersion> = hits.keys().map(|(version, _)| *version).collect();
@@ -158,8 +158,8 @@ struct Comparison {
     /// The alerts in each group, by the group's index in the matcher. Alerts with the same search
     /// and equal packages form a group, so they are only compared once.
     groups: Vec<Vec<AlertVersion>>,
-    /// For each group, the time after which newly indexed buckets are hidden. `None` if its package
-    /// has no delay.
+    /// For each group, the time after which newly indexed buckets are hidden. `None` if the group's
+    /// package has no delay.
     shown_until: Vec<Option<i64>>,
     /// Unix time of the publish.
     published_at: i64,
@@ -212,7 +212,8 @@ impl Comparison {
                     query.buckets = Some(bucket_ids(db, &saved.echo.buckets)?);
                 }
                 query.excluded_buckets = bucket_ids(db, &saved.echo.excluded_buckets)?;
-                // We only save alerts that have a lookup key. One without a key would never match.
+                // We only save alerts that have a lookup key. An alert without a key would never
+                // match.
                 matcher.add(Watched { query, after: after as u64 });
                 shown_until.push(packages[package].hidden_since(published_at));
                 known.insert(search, groups.len());
@@ -252,7 +253,7 @@ impl Comparison {
             ..FileQuery::default()
         };
         let mut found = index.search(&query, limits)?;
-        // The index may be newer than the summary we started from.
+        // The index might be newer than the summary we started from.
         found.rows.retain(|row| row.id <= end as u64);
         let next = found.next.map_or(end, |next| end.min(next.id as i64));
         let takedowns = context.pools.read_blocking(app::pending_takedowns)?;
@@ -289,7 +290,7 @@ impl Comparison {
     }
 }
 
-/// Returns the index of `package` in `packages`, adding it first if there isn't an equal one.
+/// Returns the index of `package` in `packages`, adding it first if necessary.
 fn number_of(packages: &mut Vec<Package>, package: Package) -> usize {
     packages.iter().position(|known| *known == package).unwrap_or_else(|| {
         packages.push(package);

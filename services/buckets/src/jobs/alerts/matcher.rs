@@ -1,8 +1,9 @@
 //! Matches new files against alerts.
 //!
 //! Each alert has lookup keys: a word, trigrams, buckets or extensions. A matching file has at
-//! least one of them, so only alerts that share a key with the file have to be checked. The cost
-//! per file therefore depends on the number of near matches instead of the total number of alerts.
+//! least one of these keys, so only alerts that share a key with the file have to be checked. The
+//! cost per file therefore depends on the number of near matches instead of the total number of
+//! alerts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::model::{Expression, Keywords, extension, path, words};
 /// Memory limit for compiled expressions, in bytes.
 const MOST_COMPILED: usize = 64 << 20;
 
-/// The saved search of an alert.
+/// An alert's saved search.
 pub(super) struct Watched {
     /// The query. Buckets are already resolved to ids.
     pub(super) query: FileQuery,
@@ -39,7 +40,7 @@ struct Entry {
     text: Text,
 }
 
-/// Lookup keys. There is one set for alerts on names and one for alerts on whole paths.
+/// Lookup keys, either of the alerts on names or of the alerts on whole paths.
 #[derive(Default)]
 struct Keys {
     words: HashMap<WordNumber, Vec<usize>>,
@@ -67,7 +68,7 @@ impl Matcher {
     /// with every file.
     pub(super) fn add(&mut self, mut watched: Watched) {
         let at = self.entries.len();
-        // Don't keep the parsed expressions. There may be thousands of them.
+        // Don't keep the parsed expressions. There can be thousands of them.
         let matching = std::mem::take(&mut watched.query.matching);
         let (text, has_key) = match matching {
             Matching::All => (Text::Any, false),
@@ -153,7 +154,8 @@ impl Matcher {
     /// Collects the alerts with a lookup key in `text`.
     fn look(&self, keys: &Keys, text: &str, candidates: &mut Vec<usize>) -> Looked {
         let mut looked = Looked::default();
-        // Look up all words, since alerts with other keys need them to check for excluded phrases.
+        // Look up all words, since alerts with other kinds of keys need them to check for excluded
+        // phrases.
         words::for_each(text, |word| {
             looked.words.push(self.numbers.get(word).copied().unwrap_or(0));
         });
@@ -204,8 +206,8 @@ impl Matcher {
             let expression = Expression::parse(source, false).ok()?;
             let bytes = expression.whole().memory_usage();
             while self.compiled_bytes + bytes > MOST_COMPILED {
-                // Evict an arbitrary one. Clearing the whole cache would mean recompiling all of
-                // them.
+                // Evict an arbitrary expression. Clearing the whole cache would mean recompiling
+                // all of them.
                 let Some(other) = self.compiled.keys().next().copied() else { break };
                 let dropped = self.compiled.remove(&other);
                 let freed = dropped.map_or(0, |one| one.whole().memory_usage());

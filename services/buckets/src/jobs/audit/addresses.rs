@@ -15,11 +15,11 @@ pub struct AuditAddress {
     pub url: String,
     /// Address of the bucket in the index.
     pub bucket: String,
-    /// Type of a bucket at an endpoint. `None` if it follows from the host.
+    /// Bucket type for buckets at an endpoint. `None` if it follows from the host.
     pub kind: Option<BucketType>,
 }
 
-/// A line that isn't the address of a bucket we can list.
+/// A line that isn't a listable bucket address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidLine {
     /// The line itself.
@@ -36,7 +36,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Parses an endpoint URL. Its buckets default to the type for Amazon S3.
+    /// Parses an endpoint URL. The default type for its buckets is Amazon S3.
     pub fn parse(text: &str) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|error| error.to_string())?;
         let is_plain = matches!(url.scheme(), "http" | "https")
@@ -61,7 +61,7 @@ impl Endpoint {
         Self { kind, ..self }
     }
 
-    /// Host and port. The port is omitted if it's the default.
+    /// Returns the host, and the port unless it's the default.
     fn host(&self) -> String {
         let host = self.url.host_str().unwrap_or_default();
         self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))

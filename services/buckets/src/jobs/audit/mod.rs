@@ -36,8 +36,8 @@ pub struct AuditOptions {
     pub shown: usize,
 }
 
-/// Lists each address and publishes the changes. Each bucket is a separate run, so buckets that
-/// can't be listed or would lose too many files don't hold up the others.
+/// Lists each address and publishes the changes. Each bucket is a separate run, so a bucket that
+/// can't be listed or would lose too many files doesn't hold up the others.
 ///
 /// # Errors
 /// Returns an error if the index or the database fails, or if another command is writing.
@@ -95,7 +95,7 @@ fn audit_bucket(
     let bucket = match loaded {
         Ok(report) => {
             let bucket = listed(context, address, &report, before, options.shown)?;
-            // Hidden buckets are still in the index. This one was closed and is now open again.
+            // Hidden buckets are still in the index. This bucket was closed and is now open again.
             return Ok(BucketAudit { new_bucket: bucket.new_bucket || was_hidden, ..bucket });
         }
         Err(JobError::Refused { refusal: Refusal { status, reason }, .. }) => {
@@ -119,7 +119,7 @@ fn audit_bucket(
         }
         Err(error) => return Err(error),
     };
-    // The next load would abort the run too, but it may not start for a long time.
+    // The next load would abort the run too, but might not start for a long time.
     abort_stopped(context)?;
     Ok(bucket)
 }

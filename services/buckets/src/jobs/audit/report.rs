@@ -1,4 +1,4 @@
-//! Audit reports, as text and as JSON.
+//! Formats audit reports as text and JSON.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub enum AuditState {
     Unreachable,
     /// The bucket is on the removal list. We didn't request it.
     Removed,
-    /// The line isn't the address of a bucket we can list.
+    /// The line isn't a listable bucket address.
     Invalid,
 }
 

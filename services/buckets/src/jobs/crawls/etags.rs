@@ -1,4 +1,4 @@
-//! Compares a listing's ETags with the last complete listing's.
+//! Compares a listing's ETags with the previous complete listing.
 
 use crate::jobs::context::JobContext;
 use crate::jobs::error::JobError;
@@ -6,7 +6,7 @@ use crate::model::file_etag::{ChangedFiles, FileEtag};
 use crate::store::crawl_etags;
 use crate::store::crawls::Crawl;
 
-/// The known ETags and the changed files each get `LOAD_MEMORY_MB` divided by this.
+/// The known ETags and the changed files each get `LOAD_MEMORY_MB` divided by this number.
 const SHARE: usize = 8;
 /// Minimum memory per pass, in bytes.
 const LEAST: usize = 1 << 20;
@@ -14,9 +14,9 @@ const LEAST: usize = 1 << 20;
 /// Calls the given function for every ETag in a listing.
 type Etags<'a> = &'a dyn Fn(&mut dyn FnMut(FileEtag)) -> Result<(), JobError>;
 
-/// Returns the files in the current listing whose ETag has changed since the last complete one even
-/// though their size and date haven't. The index doesn't store ETags, so it can't notice these
-/// changes on its own.
+/// Returns the files in the current listing whose ETag has changed since the last complete listing
+/// even though their size and date haven't. The index doesn't store ETags, so it can't detect these
+/// changes itself.
 ///
 /// Each crawl compares its own listings, so if two crawls cover the same bucket, both report the
 /// change.
@@ -55,8 +55,8 @@ fn each_etag(
     Ok(())
 }
 
-/// Finds up to `most` files that are in both listings with different ETags. Each of the `passes`
-/// keeps a fraction of the known ETags in memory.
+/// Finds up to `most` files that are in both listings with different ETags. Makes several `passes`,
+/// so that only a fraction of the known ETags is in memory at a time.
 fn compare(
     known: Etags<'_>,
     listed: Etags<'_>,
@@ -79,7 +79,7 @@ fn compare(
 }
 
 /// Returns `true` if `known`, sorted in ascending order, includes the file but not with this ETag.
-/// A file that was overwritten between two pages may have several known ETags.
+/// A file can have several known ETags if it was overwritten between two pages.
 fn is_changed(known: &[FileEtag], etag: FileEtag) -> bool {
     let first = known.partition_point(|one| one.file < etag.file);
     let is_known = known.get(first).is_some_and(|one| one.file == etag.file);

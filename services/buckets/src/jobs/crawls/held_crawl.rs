@@ -17,21 +17,21 @@ use crate::store::packages;
 /// Heartbeats per lease.
 const SIGNS: u64 = 3;
 
-/// The reason a key's crawl doesn't run.
+/// Why a key's crawl can't run.
 pub(super) const NO_KEY: &str = "its key is revoked or expired, or its package does not include \
                                  crawls";
 
-/// The crawls that a process may claim.
+/// Selects which crawl to claim.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'a> {
-    /// This crawl, due or not.
+    /// The crawl with this id, even if it isn't due.
     One(i64),
-    /// A crawl due by this Unix time (by default now), except those listed.
+    /// Any crawl due by this Unix time (default: now), excluding the listed ids.
     Due(Option<i64>, &'a [i64]),
 }
 
 /// A claimed crawl. Released on drop. A separate thread renews the lease, since fetching a page or
-/// publishing may outlast it.
+/// publishing can take longer than the lease.
 pub(super) struct HeldCrawl {
     pub(super) crawl: Crawl,
     holder: String,
@@ -40,8 +40,8 @@ pub(super) struct HeldCrawl {
 }
 
 impl HeldCrawl {
-    /// Claims a crawl. If this process dies, another one may take the crawl over after `seconds`.
-    /// Returns `None` if none of the `wanted` crawls is available.
+    /// Claims a crawl. If this process dies, another process can take over the crawl after
+    /// `seconds`. Returns `None` if none of the `wanted` crawls is available.
     pub(super) fn claim(
         context: &JobContext,
         wanted: Wanted<'_>,
@@ -84,7 +84,8 @@ impl HeldCrawl {
         (end, thread)
     }
 
-    /// Returns `true` if an operator added the crawl, or if its key is still valid and may crawl.
+    /// Returns `true` if an operator added the crawl, or if its key is still valid and allowed to
+    /// crawl.
     pub(super) fn may_run(&self) -> Result<bool, JobError> {
         let (Some(id), now) = (self.crawl.key_id, self.context.clock.unix()) else {
             return Ok(true);
@@ -96,7 +97,7 @@ impl HeldCrawl {
         })?)
     }
 
-    /// Returns an error if the crawl's key may no longer crawl.
+    /// Returns an error if the crawl's key is no longer allowed to crawl.
     pub(super) fn check_key(&self) -> Result<(), JobError> {
         if self.may_run()? { Ok(()) } else { Err(JobError::Invalid(NO_KEY.to_owned())) }
     }

@@ -20,7 +20,7 @@ use crate::store::{crawl_etags, crawl_pages};
 /// Maximum number of pages in a listing.
 const MOST_PAGES: i64 = 100_000;
 
-/// Number of pages between two checks of a key's permissions and storage during its crawl.
+/// For a key's crawl, number of pages between checks of the key's permissions and storage.
 const CHECK: i64 = 10;
 
 /// Returns `true` if the stored pages are too old to be continued or published.
@@ -95,7 +95,7 @@ struct Pages<'a> {
     pages: i64,
     /// Fingerprints of the ETags in the current page.
     etags: Vec<u8>,
-    /// Size of the stored pages and ETags.
+    /// Size of the stored pages and ETags, in bytes.
     bytes: i64,
     begun: Instant,
     refusal: Option<Refusal>,
@@ -103,7 +103,7 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    /// Checks that the key may still crawl and hasn't exceeded its storage limit.
+    /// Checks that the key is still allowed to crawl and hasn't exceeded its storage limit.
     fn check_key(&self, key: i64) -> Result<(), JobError> {
         self.held.check_key()?;
         let bytes = self.context.pools.read_blocking(|db| -> Result<i64, DatabaseError> {

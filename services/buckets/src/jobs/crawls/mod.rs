@@ -2,7 +2,7 @@
 //!
 //! A process claims a crawl, stores the pages of its listing in the database, and publishes them
 //! when the listing is complete. If it is killed, only one page is lost and another process can
-//! take over. Other loads don't get in the way of a listing.
+//! take over. Other loads can run during a listing.
 
 mod etags;
 mod held_crawl;

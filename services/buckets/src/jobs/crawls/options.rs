@@ -15,9 +15,9 @@ pub struct CrawlOptions {
     pub removal_limit: Option<RemovalLimit>,
     /// Number of seconds without a heartbeat before another process takes over a crawl.
     pub lease_seconds: u64,
-    /// The buckets that may be crawled.
+    /// The buckets that we are allowed to crawl.
     pub lists: CrawlLists,
-    /// Maximum size of the stored listing of an operator's crawl, in compressed bytes.
+    /// Maximum compressed size of an operator's stored listing, in bytes.
     pub listing_bytes: i64,
     /// Limits for crawls that belong to a key.
     pub of_keys: KeyLimits,
@@ -33,7 +33,7 @@ impl CrawlOptions {
 pub struct KeyLimits {
     /// After this time, other crawls get a turn.
     pub turn: Duration,
-    /// Maximum total size of a key's stored listings, in compressed bytes.
+    /// Maximum total compressed size of a key's stored listings, in bytes.
     pub bytes: i64,
     /// Whether private addresses are allowed. Tests need this for loopback; the command line never
     /// sets it.

@@ -1,4 +1,4 @@
-//! Publishes the stored pages of a crawl.
+//! Publishes the pages stored by a crawl.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const ATTEMPTS: u32 = 20;
 struct Chosen {
     mode: Mode,
     newer: Option<NewerFiles>,
-    /// Whether the index may differ from the listing because other runs have loaded part of the
+    /// Whether the index might differ from the listing because other runs have loaded part of the
     /// bucket.
     is_incomplete: bool,
 }
@@ -43,7 +43,7 @@ pub(super) struct Published {
     /// Copied from [`Chosen`].
     pub(super) is_incomplete: bool,
     /// Whether ETags were compared to find changed files. `false` if an earlier process published
-    /// the listing, since its run may have been resumed without them.
+    /// the listing, since its run might have been resumed without the ETags.
     pub(super) has_compared_etags: bool,
 }
 
@@ -94,7 +94,7 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
     };
     let report = |run: LoadRun| {
         serde_json::from_str(&run.report).unwrap_or_else(|_| {
-            // The process was killed before it recorded its report, so another one recorded the
+            // The process was killed before it recorded its report, so another process recorded the
             // counts.
             let counts: PublishCounts = serde_json::from_str(&run.report).unwrap_or_default();
             let tally =
@@ -105,14 +105,15 @@ fn published_before(context: &JobContext, crawl: &Crawl) -> Result<Option<Report
     Ok(runs.into_iter().find(has_own).map(report))
 }
 
-/// Checks that the pages may be published: this process must still hold the crawl, its key must be
-/// valid, and no complete listing of the bucket may have been published since this listing began.
+/// Checks that we are allowed to publish the pages: this process must still hold the crawl, its key
+/// must be valid, and no complete listing of the bucket must have been published since this listing
+/// began.
 ///
-/// If part of the bucket has been loaded since then, files that this added or found unchanged are
-/// kept. After a rebuild, which renumbers files, all files are kept. If it isn't known which files
-/// were unchanged, only added files are kept. The pages are published even so. Otherwise, frequent
-/// crawls of a prefix could prevent longer crawls from ever being published and from removing
-/// deleted files.
+/// If part of the bucket has been loaded since then, the files that those loads added or found
+/// unchanged are kept. If we don't know which files were unchanged, only the added files are kept.
+/// After a rebuild, which renumbers files, all files are kept. The pages are published in any case.
+/// Otherwise, frequent crawls of a prefix could prevent longer crawls from ever publishing and from
+/// removing deleted files.
 fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobError> {
     held.update(crawl_claims::is_held)?;
     held.check_key()?;
@@ -126,7 +127,7 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
         let why = "another run has loaded the bucket since its listing started";
         return Err(JobError::Invalid(why.to_owned()));
     }
-    // Files added in the same second in which the listing began may also be newer.
+    // Files added in the second in which the listing began might be newer too.
     if times.listed.is_none_or(|at| at < crawl.begun_at) {
         return Ok(Chosen { mode: Mode::Replace, newer: None, is_incomplete: false });
     }
@@ -144,12 +145,12 @@ fn newer_files(context: &JobContext, held: &HeldCrawl) -> Result<Chosen, JobErro
     Ok(Chosen { mode: Mode::Replace, newer, is_incomplete })
 }
 
-/// Returns `true` if a run that may cover the bucket was published after the crawl's listing began
-/// but had started before it. Files added by such a run count as newer than the listing even though
-/// they aren't.
+/// Returns `true` if a run that might cover the bucket started before the crawl's listing but was
+/// published afterwards. Files added by such a run count as newer than the listing even though they
+/// aren't.
 fn follows_older_listing(db: &mut Db, crawl: &Crawl) -> Result<bool, DatabaseError> {
     for run in load_runs::published_since(db, crawl.begun_at)? {
-        // A run published in the same second may be older than the listing.
+        // A run published in the same second might be older than the listing.
         if run.ended_at.is_none_or(|at| at <= crawl.begun_at) {
             continue;
         }

@@ -22,7 +22,7 @@ use crate::store::{buckets, crawls, generations, removals};
 
 /// Seconds before retrying after a temporary failure.
 const AGAIN: i64 = 60;
-/// The reason that the index may differ from a complete listing.
+/// Why the index might differ from a complete listing.
 const OVERLAPPED: &str = "part of the bucket has been loaded since the listing started";
 /// Seconds in a day.
 const DAY: i64 = 86_400;
@@ -152,7 +152,7 @@ fn run_held(
     let refusal = match held.crawl.is_listed && !is_old(&held.crawl, started) {
         true => Ok(None),
         false => {
-            // Private hosts are reserved for operators.
+            // Only operators are allowed to list private hosts.
             let may_be_private = held.crawl.key_id.is_none() || options.of_keys.allows_private;
             let allows_private = options.remote.allows_private && may_be_private;
             let is_of_key = held.crawl.key_id.is_some();
@@ -196,8 +196,8 @@ fn finish(
         Err(error) => error,
     };
     match error {
-        // The host may respond soon, or the other command may finish. The pages listed so far are
-        // kept.
+        // The host might respond soon, or the other command might finish. Keep the pages listed so
+        // far.
         JobError::Unreachable { .. } | JobError::Source { .. } => {
             let outcome = failed(error.to_string());
             if held.crawl.key_id.is_some() {
@@ -282,12 +282,13 @@ fn stored(outcome: &str) -> String {
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Run {
-    /// The complete listing was published. The next listing is compared with its ETags. After any
-    /// other run, the next listing is compared with the older ETags, so that no change is missed.
+    /// The complete listing was published, so the next listing is compared with its ETags. After
+    /// any other run, the next listing is still compared with the older ETags, so that no change is
+    /// missed.
     Complete,
     /// The bucket responded with a listing, so it isn't gone.
     Answered,
-    /// The run failed, perhaps before the bucket was requested.
+    /// The run failed, possibly before it requested the bucket.
     Failed,
 }
 
@@ -307,8 +308,8 @@ fn record(held: &HeldCrawl, started: i64, outcome: &str, run: Run) -> Result<(),
     })
 }
 
-/// Records a refusal. Hides the bucket if access has been refused for the number of days set by the
-/// crawl. Returns a note to append to the outcome.
+/// Records a refusal. Hides the bucket if access has been refused for the crawl's configured number
+/// of days. Returns a note to append to the outcome.
 fn refuse(
     held: &HeldCrawl,
     started: i64,

@@ -19,7 +19,7 @@ use crate::model::address::provider_of;
 
 /// Maximum page size in bytes.
 const LARGEST_PAGE: usize = 64 << 20;
-/// Longest delay that we accept from a server.
+/// Longest delay that we let a server ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -47,7 +47,7 @@ pub struct RemoteOptions {
     /// Time after which this run stops retrying failed requests.
     #[serde(skip)]
     pub deadline: Option<Instant>,
-    /// The schedule of the next requests, shared by clones.
+    /// Schedule for the next requests, shared by clones.
     #[serde(skip)]
     pub turns: Turns,
 }
@@ -80,11 +80,11 @@ pub(super) struct Fetcher {
     between_of_provider: Option<Duration>,
 }
 
-/// The reason a page couldn't be fetched.
+/// Why a page couldn't be fetched.
 enum Failure {
-    /// A temporary failure. It is retried, after the delay requested by the server, if any.
+    /// A temporary failure. We retry it, after the delay requested by the server, if any.
     Passing(String, Option<Duration>),
-    /// The host is unreachable. This is retried too.
+    /// The host is unreachable. We retry this too.
     Unreachable(String),
     /// A permanent failure, which isn't worth retrying.
     Lasting(Refusal),
@@ -92,7 +92,8 @@ enum Failure {
 
 impl Fetcher {
     pub(super) fn new(options: &RemoteOptions, bucket: &str) -> Result<Self, JobError> {
-        // Fails if a provider is already installed. In that case, we use that provider.
+        // Fails if a crypto provider is already installed. In that case, we use the installed
+        // provider.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let client = reqwest::Client::builder();
         // A proxy would resolve hostnames itself, so we couldn't keep it away from private
@@ -135,7 +136,7 @@ impl Fetcher {
     /// Fetches a page, or returns the server's refusal.
     ///
     /// # Errors
-    /// Returns an error if the server is unreachable or busy even after several attempts, or at the
+    /// Returns an error if the server is still unreachable or busy after several attempts or at the
     /// deadline.
     pub(super) fn page(&mut self, url: &Url) -> Result<Result<Vec<u8>, Refusal>, JobError> {
         if !self.options.allows_private && names_private(url) {

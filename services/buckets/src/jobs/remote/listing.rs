@@ -1,4 +1,4 @@
-//! URLs for listing buckets.
+//! Builds the URLs for listing buckets.
 
 use reqwest::Url;
 
@@ -6,14 +6,14 @@ use crate::jobs::error::JobError;
 use crate::jobs::formats::{Defaults, Format, Marker};
 use crate::model::address::{Address, BucketType};
 
-/// A bucket to be listed page by page.
+/// A bucket whose contents we list one page at a time.
 #[derive(Clone, Debug)]
 pub(in crate::jobs) struct Listing {
     /// Format of the pages.
     pub(super) format: Format,
-    /// Address of the bucket, regardless of what the pages contain.
+    /// Bucket address, which overrides any address found in the pages.
     pub(super) bucket: String,
-    /// URL of the list operation.
+    /// URL of the provider's list operation.
     base: Url,
 }
 
@@ -22,7 +22,7 @@ impl Listing {
     pub(in crate::jobs) fn of(url: &str, defaults: &Defaults) -> Result<Self, JobError> {
         let wrong = |why: &str| JobError::Invalid(format!("{url}: {why}"));
         if url.contains(['?', '#', '@']) {
-            // The URL is stored with the run, and these components could contain secrets.
+            // The URL is stored with the run, and a query or user info could contain secrets.
             return Err(wrong("only public buckets can be listed: use the plain address"));
         }
         let known = Address::parse(url).ok().filter(|address| address.kind().is_some());
@@ -50,7 +50,7 @@ impl Listing {
         Ok(Self { format, bucket, base })
     }
 
-    /// Address of the bucket.
+    /// Returns the bucket address.
     pub(in crate::jobs) fn bucket(&self) -> &str {
         &self.bucket
     }
@@ -64,7 +64,7 @@ impl Listing {
         listing
     }
 
-    /// URL of a page.
+    /// Returns the URL of a page.
     pub(super) fn page(&self, marker: Option<&Marker>) -> Url {
         let mut url = self.base.clone();
         {
@@ -75,7 +75,7 @@ impl Listing {
                     ("maxResults", "1000"),
                     ("fields", "kind,nextPageToken,items(name,bucket,size,updated,etag)"),
                 ]),
-                // XML can't represent every character that may be in a key.
+                // XML can't represent every character that can be in a key.
                 _ => query.extend_pairs([("list-type", "2"), ("encoding-type", "url")]),
             };
             if let Some(Marker { parameter, value }) = marker {
@@ -89,7 +89,7 @@ impl Listing {
 const UNKNOWN_HOST: &str = "an unknown host requires --bucket ADDRESS and --format s3, azure or \
                             gcs";
 
-/// URL of the list operation, for known providers.
+/// Returns the URL of a known provider's list operation.
 fn interface_of(url: &str, address: &Address, format: Format) -> String {
     let scheme = if url.starts_with("http://") { "http" } else { "https" };
     let (text, name) = (address.as_str(), address.name());

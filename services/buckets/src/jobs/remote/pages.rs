@@ -14,10 +14,10 @@ use crate::jobs::formats::{
     self, Bad, Defaults, Format, Item, Marker, Part, Sink, Skipped, Taken, next_page,
 };
 
-/// Receives the entries of a listing, and the places from which it can be resumed.
+/// Receives a listing's entries, and the places where the listing can be resumed.
 pub(in crate::jobs) trait PageSink: Sink {
-    /// Called after all entries of a page. `next` is the place to continue from, or `None` if this
-    /// was the last page.
+    /// Called after all entries of a page. `next` is the place to continue from, or `None` after
+    /// the last page.
     fn page_done(&mut self, next: Option<&Place>, page: &[u8]) -> Result<(), JobError>;
 
     /// Called if the first page was refused, or if we aren't allowed to request it.
@@ -36,8 +36,8 @@ pub struct Place {
 impl Place {
     /// Returns the marker for resuming the listing in a later run.
     ///
-    /// Continues after a key if the API supports it. A server may implement its tokens by counting
-    /// entries, and the bucket may have changed in the meantime.
+    /// Continues after a key if the API supports it. Tokens are less reliable: a server might
+    /// implement them by counting entries, and the bucket might have changed in the meantime.
     fn resumed(&self, format: Format) -> Marker {
         let parameter = match (format, self.marker.parameter.as_str()) {
             (Format::S3, "continuation-token") => "start-after",
@@ -52,8 +52,8 @@ impl Place {
     }
 }
 
-/// Maximum number of empty pages in a row. Providers may return empty pages where files were
-/// removed, but never this number of them in succession.
+/// Maximum number of empty pages in a row. Providers sometimes return empty pages where files were
+/// removed, but far fewer in succession.
 const MAX_EMPTY_PAGES: usize = 100;
 
 /// Reads a listing, either from the start or from the given place.
@@ -86,7 +86,7 @@ pub(in crate::jobs) fn read_pages(
             }
         };
         let name = Path::new(&listing.bucket);
-        // If this page was fetched before, its first few entries may already have been processed.
+        // If this page was fetched before, its first few entries might already have been processed.
         let until = match known.take() {
             Some(key) if has_key(name, &page, &defaults, &key)? => Some(key),
             _ => None,
@@ -151,8 +151,8 @@ impl Sink for KeySearch<'_> {
     }
 }
 
-/// Passes on the entries after a key. Drops the links between pages, which are unnecessary because
-/// each page is requested with the marker from the previous one.
+/// Passes on the entries after a key. Drops the links between pages, which we don't need because we
+/// request each page with the previous page's marker.
 pub(super) struct Entries<'a> {
     pub(super) sink: &'a mut dyn PageSink,
     /// Key of the last entry to skip.

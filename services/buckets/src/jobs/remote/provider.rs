@@ -1,4 +1,4 @@
-//! Keeps requests within a bucket's provider.
+//! Keeps requests to a bucket from leaving its provider.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,8 +13,8 @@ use crate::model::address::{Address, BucketType, provider_of};
 const MOST_REDIRECTS: usize = 3;
 
 /// Follows redirects to other addresses of the same bucket at the same provider. If the provider is
-/// unknown, they must stay at the same host and path. Any other redirect is returned as the
-/// response, since its target's files would be stored as those of the requested bucket.
+/// unknown, host and path must stay the same. Any other redirect is returned as the response. If we
+/// followed it, the target's files would be stored in the requested bucket.
 pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     let first = attempt.previous().first();
     let allowed = attempt.previous().len() <= MOST_REDIRECTS
@@ -52,8 +52,8 @@ fn name(url: &Url) -> Option<String> {
     Some(if is_azure { address.to_string() } else { address.name().to_owned() })
 }
 
-/// Resolves hostnames. Providers must have public addresses. Otherwise, a forged DNS response could
-/// point us to an internal service.
+/// Resolves hostnames. Providers must have public IP addresses, because a forged DNS response could
+/// otherwise point us to an internal service.
 pub(super) struct ProviderResolver {
     /// Whether other hosts may have private addresses.
     pub(super) allows_private: bool,

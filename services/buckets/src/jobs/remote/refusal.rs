@@ -1,4 +1,4 @@
-//! Reasons a page isn't available.
+//! Reasons why a page isn't available.
 
 /// Describes why a server has refused a page, or why we can't request it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::jobs::formats::{self, Defaults, Format, Marker, Part};
 /// Marker parameter for stored pages. The value is the page number.
 const PAGE: &str = "page";
 
-/// Reads stored pages as if they came from a server. Starts at the first one, or at the given
+/// Reads stored pages as if they came from a server. Starts at the first page, or at the given
 /// place.
 pub(in crate::jobs) fn read_stored(
     listing: &Listing,

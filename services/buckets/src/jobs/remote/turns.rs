@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Number of names beyond which those without scheduled requests are forgotten.
+/// Above this number of names, names without scheduled requests are dropped.
 const MOST_NAMES: usize = 1_000;
 
 /// The next free slot for each bucket and provider. Shared by all runs whose options are clones of
