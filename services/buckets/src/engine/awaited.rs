@@ -11,7 +11,7 @@ use crate::model::facets::Facets;
 use crate::model::file_query::{FileQuery, Found};
 
 /// Placeholder for a generation until the process with the write lock creates it. Readers never
-/// create an index themselves, because a load may be writing to the same location.
+/// create an index themselves, because a load might be writing to the same location.
 pub struct AwaitedIndex {
     generations: Arc<dyn Generations>,
     generation: u32,

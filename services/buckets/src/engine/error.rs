@@ -1,4 +1,4 @@
-//! Errors that all engines have in common.
+//! Errors common to all engines.
 
 use super::removal_limit::BucketLoss;
 

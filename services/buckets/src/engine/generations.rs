@@ -12,25 +12,25 @@ use super::write_lock::{HeldLock, WriteLock};
 
 /// Opens, creates and drops generations, regardless of the engine.
 pub trait Generations: Send + Sync {
-    /// Takes the write lock. If another process has it, the error contains the description that
-    /// process gave when it took the lock.
+    /// Takes the write lock. If another process has it, the error contains that process's own
+    /// description.
     fn lock(&self, holder: &str) -> Result<WriteLock, EngineError>;
 
     /// Opens a generation. Returns [`EngineError::Missing`] if it doesn't exist.
     fn open(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
     /// Opens a generation, creating an empty one if it doesn't exist. Requires the write lock,
-    /// because this could otherwise overwrite the data of another writer.
+    /// because this could otherwise overwrite another writer's data.
     fn open_or_create(&self, generation: u32) -> Result<Arc<dyn FileIndex>, EngineError>;
 
     /// Describes any damage to a generation's files, without searching them. Returns nothing if the
-    /// engine doesn't keep them on this machine.
+    /// engine doesn't keep the files on this machine.
     fn damage(&self, _generation: u32) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())
     }
 
-    /// Returns the number of paths in a generation without a checksum, which
-    /// [`damage`](Self::damage) can't check.
+    /// Returns the number of paths in a generation that don't have a checksum, so that
+    /// [`damage`](Self::damage) can't check them.
     fn unchecked_paths(&self, _generation: u32) -> Result<u64, EngineError> {
         Ok(0)
     }
@@ -38,8 +38,8 @@ pub trait Generations: Send + Sync {
     /// Drops an unfinished generation. Requires the write lock.
     fn discard(&self, generation: u32, lock: &dyn HeldLock) -> Result<(), EngineError>;
 
-    /// Drops older generations, except those known to be in use. Returns `true` once they are all
-    /// gone. Searches in a dropped generation return [`EngineError::Missing`].
+    /// Drops older generations, unless they are known to be in use. Returns `true` once they are
+    /// all gone. Searches in a dropped generation return [`EngineError::Missing`].
     fn sweep(&self, current: u32) -> Result<bool, EngineError>;
 
     /// The folder with all generations, or `None` if the engine doesn't keep them on this machine.
@@ -60,7 +60,7 @@ pub trait Generations: Send + Sync {
     }
 
     /// Returns `true` if a killed rebuild left the generation after `current` unfinished. A server
-    /// may then take the write lock and discard it. Engines that return `false` leave that to the
+    /// can then take the write lock and discard it. Engines that return `false` leave this to the
     /// next writer.
     fn has_unfinished(&self, _current: u32) -> Result<bool, EngineError> {
         Ok(false)
@@ -92,7 +92,7 @@ pub fn restore_generations(from: &Path, to: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Path of a generation's folder.
+/// Returns the path of a generation's folder.
 pub fn generation_folder(root: &Path, generation: u32) -> PathBuf {
     root.join(format!("generation-{generation}"))
 }
@@ -106,7 +106,7 @@ fn remove_unused(folder: &Path) -> Result<bool, EngineError> {
         Ok(true)
     };
     match remove() {
-        // Another process may have put a new lock file into the folder in the meantime.
+        // Another process might have put a new lock file into the folder in the meantime.
         Err(EngineError::Io(error))
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) =>
         {
@@ -145,7 +145,7 @@ impl Generations for Folders {
         let folder = self.of(generation);
         if folder.exists() {
             lock.check()?;
-            // If a writer has just failed, one of its merges may still be adding files.
+            // If a writer has just failed, one of its merges might still be adding files.
             retry_while(
                 || std::fs::remove_dir_all(&folder),
                 |done| matches!(done, Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty),
@@ -193,7 +193,7 @@ impl Generations for Folders {
         if !next.exists() || !self.of(current).exists() {
             return Ok(false);
         }
-        // A newer copy of the database may be using this generation if it was published.
+        // If this generation was published, a newer copy of the database might be using it.
         match EmbeddedIndex::open(&next) {
             Ok(index) => Ok(index.summary().journal.published.is_none()),
             Err(EngineError::Missing(_)) => Ok(true),
@@ -223,8 +223,8 @@ impl Generations for Cluster {
         Ok(self.generations()?.last().copied())
     }
 
-    /// There is no way to know which servers still search old generations. They will notice that
-    /// the table is missing and look for the new generation.
+    /// There is no way to know which servers still search old generations. Those servers will
+    /// notice that the table is missing and look for the new generation.
     fn sweep(&self, current: u32) -> Result<bool, EngineError> {
         let mut old = self.generations()?;
         old.retain(|generation| *generation < current);

@@ -19,12 +19,12 @@ use crate::model::identity::Identity;
 pub struct NewFile {
     /// Bucket id.
     pub bucket: u64,
-    /// Type code of the bucket.
+    /// Bucket type code.
     pub kind: u64,
     /// Path within the bucket, exactly as listed.
     pub path: String,
     pub attributes: Attributes,
-    /// Whether the file replaces an existing one even if all attributes are equal.
+    /// Whether the file replaces an existing file even if all attributes are equal.
     pub is_changed: bool,
 }
 
@@ -70,7 +70,7 @@ pub trait FileList: Send {
     fn files(&self) -> u64;
 
     /// Reads up to `count` more files. Returns `None` at the end. Files erased since the search are
-    /// skipped, so the result may be empty even before the end.
+    /// skipped, so the result can be empty even before the end.
     ///
     /// # Errors
     /// Returns [`EngineError::Stopped`] if the state is no longer complete.
@@ -94,16 +94,16 @@ impl FileList for NoFiles {
     }
 }
 
-/// The rules for a writer's publishes. By default, nothing is restricted.
+/// Restricts what a writer's publishes can change. By default, there are no restrictions.
 #[derive(Clone, Debug, Default)]
 pub struct PublishRules {
-    /// Limits the number of files that a publish may remove.
+    /// Limits the number of files that a publish is allowed to remove.
     pub removal_limit: Option<RemovalLimit>,
     /// Files that publishes neither remove nor replace. They count as unchanged if the run contains
     /// their paths. There's one exception: a file that the run marks as changed replaces a
-    /// confirmed file with equal attributes, because the other run may not have noticed the change.
+    /// confirmed file with equal attributes, because the other run might have missed the change.
     pub newer: Option<NewerFiles>,
-    /// Buckets for which publishes record in the journal which files are unchanged in the run.
+    /// Buckets whose unchanged files are recorded in the journal by a publish.
     pub noted: HashSet<u64>,
     /// Unix time at which the run's listing began, for the journal.
     pub begun_at: i64,
@@ -114,8 +114,8 @@ pub trait FileWriter: Send {
     /// The journal of the last commit.
     fn journal(&self) -> &Journal;
 
-    /// Number of rows left over from replaced and removed files. They take up space until a
-    /// rebuild. Engines that delete such rows return 0.
+    /// Number of rows left over from replaced and removed files. These rows take up space until a
+    /// rebuild. Engines that delete them return 0.
     fn dead_rows(&self) -> Result<u64, EngineError> {
         Ok(0)
     }
@@ -123,7 +123,7 @@ pub trait FileWriter: Send {
     /// Sets the identity to store with the next commit.
     fn identify(&mut self, identity: Identity);
 
-    /// Returns the rules for this writer's publishes, which callers may change.
+    /// Returns this writer's publish rules. Callers can change them.
     fn rules(&mut self) -> &mut PublishRules;
 
     /// Starts a run. Its files stay hidden until it is published.

@@ -1,4 +1,4 @@
-//! The journal records the state of an index and its runs.
+//! The journal, which records the state of an index and its runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::model::id_ranges::{self, IdRanges};
 use crate::model::identity::Identity;
 
-/// How a publish changes the buckets that the run covers.
+/// How a publish changes the buckets covered by the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -81,8 +81,7 @@ pub struct Publish {
     #[serde(serialize_with = "write_named", deserialize_with = "read_named")]
     pub buckets: Vec<NamedBucket>,
     pub counts: PublishCounts,
-    /// Files that were unchanged in the run, limited to buckets that a crawl was listing at the
-    /// same time.
+    /// Files that the run found unchanged in buckets that a crawl was listing at the same time.
     #[serde(default, skip_serializing_if = "IdRanges::is_empty")]
     pub confirmed: IdRanges,
     /// Unix time at which the run's listing began.
@@ -101,7 +100,7 @@ fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<NamedBuc
     Ok(id_ranges::ids(ranges).map(named).collect())
 }
 
-/// An index's journal. It is stored in the commit that it describes.
+/// An index's journal, stored in the commit that it describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
     /// Incremented with every change that searches can see.
@@ -116,8 +115,8 @@ pub struct Journal {
     pub published: Option<Publish>,
     /// Id of the last takedown, if any.
     pub removal: Option<i64>,
-    /// Number of files hidden by the last removal. If the process is killed, the one that completes
-    /// the removal can no longer count them, so the number is stored.
+    /// Number of files hidden by the last removal. It is stored because, if the process is killed,
+    /// the process that completes the removal can no longer count them.
     #[serde(default)]
     pub removed: u64,
     /// Identifies the index and its state.
@@ -142,8 +141,8 @@ impl Journal {
         self.published.as_ref().map_or(0, |published| published.run).max(open)
     }
 
-    /// Returns the journal after the start of a run. By then, the crawls have been notified of the
-    /// files that the last run confirmed, so these are dropped.
+    /// Returns the journal after the start of a run. Drops the last run's confirmed files, since
+    /// the crawls have been notified of them by now.
     pub fn with_run(&self, run: OpenRun) -> Self {
         let mut journal = Self { open: Some(run), ..self.clone() };
         if let Some(published) = &mut journal.published {

@@ -1,4 +1,4 @@
-//! Time, cancellation and memory limits of a search.
+//! Time, cancellation and memory limits for searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,15 +9,15 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::error::EngineError;
 
-/// Maximum number of bytes between two checks of the limits. It is large enough to make the cost of
-/// a check negligible.
+/// Maximum number of bytes to search between limit checks. This is enough to make the cost of a
+/// check negligible.
 const MOST_BYTES: usize = 16 * 1_024;
-/// Maximum product of an expression's size and the number of bytes searched between two checks.
-/// Searching them takes up to 0.1 s, even if every part of the expression is tried at every byte. A
-/// lower limit would slow down ordinary expressions.
+/// Maximum product of an expression's size and the number of bytes searched between limit checks.
+/// The search then takes at most 0.1 s between checks, even if every part of the expression is
+/// tried at every byte. A lower limit would slow down ordinary expressions.
 const CHECK_WORK: usize = 1 << 28;
 
-/// Returns the number of bytes to search between two checks, given the size of the compiled
+/// Returns the number of bytes to search between limit checks, given the size of the compiled
 /// expression.
 pub(super) fn check_bytes(expression: usize) -> usize {
     (CHECK_WORK / expression.max(1)).min(MOST_BYTES)
@@ -33,7 +33,7 @@ pub(super) fn is_long(expression: usize, text: usize) -> bool {
 const ROW: usize = 128;
 /// Memory per sort key, in bytes. A search collects up to twice as many as it keeps.
 const KEY: usize = 32;
-/// Number of sort keys that a search may keep without waiting for memory.
+/// Number of sort keys that a search can keep without waiting for memory.
 const FEW_KEYS: usize = 4_096;
 /// How long to wait for a lock before checking the limits.
 const LOOK: Duration = Duration::from_millis(5);
@@ -45,12 +45,12 @@ pub struct Limits {
     cancelled: Arc<AtomicBool>,
     /// Maximum number of threads per expression.
     pub threads: usize,
-    /// Memory shared by all pages, if it is limited, and this search's permit for its page.
+    /// Memory shared by all pages, if limited, and this search's permit for its page.
     pages: Option<PagePermits>,
     permit: Arc<Mutex<Option<PagePermit>>>,
     /// Memory shared by the sort keys of deep pages, if it is limited.
     keys: Option<PagePermits>,
-    /// Set if the total was known without counting.
+    /// Set if the total was known without counting the results.
     knew_total: Arc<AtomicBool>,
     /// Number of checks after which the search stops.
     #[cfg(test)]
@@ -94,7 +94,7 @@ impl Limits {
         Self { keys: Some(keys), ..self }
     }
 
-    /// Takes the memory permit of the page. Keep it until the page has been written.
+    /// Takes the page's memory permit. Keep it until the page has been written.
     pub fn take_permit(&self) -> Option<PagePermit> {
         self.permit.lock().take()
     }
@@ -130,7 +130,7 @@ impl Limits {
         }
     }
 
-    /// Waits for a lock that another search may keep for several seconds.
+    /// Waits for a lock that another search might keep for several seconds.
     pub(super) fn lock<'a, T>(
         &self,
         mutex: &'a Mutex<T>,
@@ -153,9 +153,9 @@ impl Limits {
         Ok(())
     }
 
-    /// Waits until there's memory for this number of sort keys. Keep the permit until they are
-    /// dropped. A small number doesn't need a permit, so that ordinary pages never wait for deep
-    /// ones.
+    /// Waits until there's memory for this number of sort keys. Keep the permit until the keys are
+    /// dropped. A small number of keys doesn't need a permit, so that ordinary pages never wait for
+    /// deep pages.
     pub(super) fn wait_for_keys(&self, keys: usize) -> Result<Option<PagePermit>, EngineError> {
         let memory = self.keys.as_ref().filter(|_| keys > FEW_KEYS);
         let bytes = keys.saturating_mul(KEY);
@@ -164,7 +164,7 @@ impl Limits {
 }
 
 /// Decides when to check the limits, based on the amount of text matched. Counting rows wouldn't
-/// work, because some take 100 times longer than others.
+/// work, because some rows take 100 times longer than others.
 #[derive(Debug)]
 pub(super) struct Pace {
     counted: usize,

@@ -2,7 +2,7 @@
 //!
 //! Engines only store file rows. Words, extensions, addresses, packages and their limits are all
 //! resolved before a query reaches an engine. Every engine has to pass the same conformance suite,
-//! which compares the results of random queries with a naive model.
+//! which compares random query results with a naive model.
 
 mod awaited;
 mod bitmap;

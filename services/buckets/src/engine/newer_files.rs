@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::bitmap::Bitmap;
 use crate::model::id_ranges::IdRanges;
 
-/// Files that other runs have published since the listing of a run began.
+/// Files that other runs have published since a run's listing began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewerFiles {
-    /// Files with higher ids were added since then.
+    /// Files with higher ids have been added since then.
     pub after: u64,
     /// Files that other runs have found unchanged since then.
     pub confirmed: IdRanges,
@@ -24,7 +24,7 @@ impl NewerFiles {
 /// Collects the files that a publish finds unchanged.
 pub(super) struct Compared {
     unchanged: Bitmap,
-    /// Files that stay but aren't in the run, or have different attributes there.
+    /// Files that stay even though they aren't in the run or have different attributes there.
     others: Bitmap,
     /// The smallest and the largest unchanged id.
     span: Option<(u64, u64)>,
@@ -47,12 +47,12 @@ impl Compared {
     }
 
     /// Returns the smallest and the largest unchanged id. Other files only need to be added if
-    /// their ids are between these.
+    /// their ids are in this range.
     pub(super) fn span(&self) -> Option<(u64, u64)> {
         self.span
     }
 
-    /// Returns the unchanged files. The set may also contain ids of dead rows and of files in other
+    /// Returns the unchanged files. The set can also contain ids of dead rows and of files in other
     /// buckets.
     pub(super) fn unchanged(&self) -> IdRanges {
         let Some((least, most)) = self.span else { return IdRanges::default() };

@@ -1,15 +1,15 @@
-//! Limits how many files a publish may remove.
+//! Limits how many files a publish is allowed to remove.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Limits the number of files that a publish may remove from a bucket.
+/// Limits the number of files that a publish is allowed to remove from a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovalLimit {
     /// Buckets with at most this number of files are exempt.
     pub files: u64,
-    /// Maximum percentage of files that a larger bucket may lose.
+    /// Maximum percentage of files that a larger bucket is allowed to lose.
     pub percent: u64,
 }
 
@@ -19,7 +19,7 @@ impl Default for RemovalLimit {
     }
 }
 
-/// Number of files that a bucket loses in a publish.
+/// Number of files that a publish removes from a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BucketLoss {
     /// Files that aren't in the run.

@@ -5,14 +5,14 @@ use super::error::EngineError;
 /// A write lock. Released on drop.
 pub type WriteLock = Box<dyn HeldLock>;
 
-/// A write lock. If it isn't renewed in time, another process may take it over.
+/// A held write lock. If it isn't renewed in time, another process can take it over.
 pub trait HeldLock: Send {
-    /// Returns an error if another process has taken over the lock. Call this before every deletion
-    /// and every switch of generations.
+    /// Returns an error if another process has taken over the lock. Call this before deleting
+    /// anything and before switching generations.
     fn check(&self) -> Result<(), EngineError>;
 }
 
-/// For callers that don't need a lock or already have one for another generation.
+/// For callers that don't need a lock, or that already have the lock for another generation.
 impl HeldLock for () {
     fn check(&self) -> Result<(), EngineError> {
         Ok(())

@@ -1,4 +1,4 @@
-//! Runs SQL statements on the servers of a cluster over HTTP.
+//! Runs SQL statements on a cluster's servers over HTTP.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,10 +23,10 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// ClickHouse 18.16 closes idle connections after three seconds, so this has to be shorter.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// Maximum number of attempts to list the tables while other processes are dropping theirs.
+/// Maximum number of attempts to list the tables while other processes are dropping tables.
 const MOST_LISTINGS: u32 = 50;
 
-/// HTTP client for all servers of the cluster.
+/// HTTP client for all servers in the cluster.
 pub(super) struct Client {
     pub(super) target: Target,
     http: reqwest::Client,
@@ -39,7 +39,8 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(target: Target) -> Result<Self, ClusterError> {
-        // Fails if a provider is already installed. In that case, we use that provider.
+        // Fails if a crypto provider is already installed. In that case, we use the installed
+        // provider.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -142,7 +143,7 @@ impl Client {
         let request = self.request(server, &self.name(), STATEMENT_TIMEOUT, &settings).body(rows);
         let (send, receive) = sync_channel(1);
         self.runtime()?.spawn(async move {
-            // Fails if the receiver is gone, in which case the result isn't needed anymore.
+            // Fails if the receiver is gone. In that case, the result isn't needed anymore.
             let _ = send.send(answer_of(request).await.map(drop));
         });
         Ok(Pending(receive))
@@ -223,7 +224,7 @@ impl Client {
         }
     }
 
-    /// Cancels a statement on the server, where it would otherwise run until its time limit.
+    /// Cancels a statement on the server. Otherwise, it would run there until its time limit.
     fn cancel(&self, server: &Url, name: &str) {
         let statement = format!("KILL QUERY WHERE query_id = {} ASYNC", super::sql::text(name));
         let request = self.prepared(server, statement);
@@ -239,8 +240,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Dropping a runtime waits for its threads, which isn't allowed everywhere a client may be
-        // dropped.
+        // Dropping a runtime waits for its threads. That isn't allowed everywhere, but a client can
+        // be dropped anywhere.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -43,7 +43,7 @@ impl Cluster {
         checked.map_err(|error| error.to_string())
     }
 
-    /// Connects to `CLUSTER_URL` and looks up the servers of `CLUSTER_NAME`.
+    /// Connects to `CLUSTER_URL` and looks up the servers in `CLUSTER_NAME`.
     pub fn connect(url: &str, name: Option<&str>) -> Result<Self, EngineError> {
         let client = Arc::new(Client::new(Target::parse(url)?)?);
         let servers = Servers::of(&client, name)?;
@@ -88,7 +88,7 @@ impl Cluster {
     /// Lists all generations, including unfinished ones.
     pub fn generations(&self) -> Result<BTreeSet<u32>, EngineError> {
         let names = self.client.table_names(&self.client.target.base, "buckets_")?;
-        // Dropping a generation isn't atomic, so some of its tables may be missing.
+        // Dropping a generation isn't atomic, so some of its tables might be missing.
         let number = |name: &str| -> Option<u32> {
             let kinds = ["buckets_files_", "buckets_dead_", "buckets_journal_"];
             kinds.iter().find_map(|kind| name.strip_prefix(kind))?.parse().ok()
@@ -96,8 +96,8 @@ impl Cluster {
         Ok(names.iter().filter_map(|name| number(name)).collect())
     }
 
-    /// Takes the cluster-wide write lock. If another process has it, the error contains the
-    /// description that process gave when it took the lock.
+    /// Takes the cluster-wide write lock. If another process has it, the error contains that
+    /// process's own description.
     pub fn lock(&self, holder: &str) -> Result<ClusterLock, EngineError> {
         Ok(ClusterLock { lease: Lease::take(&self.client, "lock", holder)? })
     }

@@ -1,4 +1,4 @@
-//! Server and connection errors.
+//! Cluster server and connection errors.
 
 use crate::engine::error::EngineError;
 
@@ -11,7 +11,7 @@ const EXPRESSION: u32 = 427;
 /// Socket timeout, network error, and no connection to any replica of a shard.
 const AWAY: [u32; 3] = [209, 210, 279];
 
-/// Server error messages are truncated to this number of characters.
+/// Maximum number of characters of a server error message to keep.
 const LONGEST_REASON: usize = 400;
 
 /// Error while running a statement.

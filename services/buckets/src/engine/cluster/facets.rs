@@ -12,8 +12,8 @@ use crate::model::file_query::FileQuery;
 /// Minimum size in bytes of a row that counts an extension: its length, one byte and the count.
 const SHORTEST_ROW: usize = 10;
 
-/// Counts the results of a search in one state of the index. `newest` means that there can't be a
-/// newer state yet.
+/// Counts a search's results in one state of the index. `newest` means that there can't be a newer
+/// state yet.
 pub(super) fn facets(
     index: &Generation,
     view: &View,
@@ -33,7 +33,7 @@ pub(super) fn facets(
          WHERE {condition} AND notEmpty(extensions) GROUP BY shortest"
     );
     let by_extension = execute(index, &by_extension, limits)?;
-    // Like the embedded engine, reserve as much memory as for a page with this number of rows.
+    // Like the embedded engine, reserve as much memory as a page with this number of rows would.
     let counts = by_bucket.len() / (2 * size_of::<u64>()) + by_extension.len() / SHORTEST_ROW;
     limits.wait_for_memory(counts, 0)?;
     let mut rows = Rows::of(&by_bucket);

@@ -1,5 +1,5 @@
-//! Detects features that were added to ClickHouse after 18.16. They are recognised by their
-//! settings, because those are more reliable than version numbers.
+//! Detects features that were added to ClickHouse after 18.16. We look for their settings, because
+//! these are more reliable than version numbers.
 
 use super::client::Client;
 use super::error::ClusterError;
@@ -17,7 +17,7 @@ pub(super) struct Features {
     pub(super) cleanup_thread: bool,
 }
 
-/// The setting to look for, for each field of [`Features`].
+/// The setting that indicates each of the [`Features`], in field order.
 const TOLD_BY: [&str; 3] =
     ["enable_full_text_index", "lightweight_deletes_sync", "max_cleanup_delay_period"];
 

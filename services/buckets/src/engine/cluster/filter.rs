@@ -9,7 +9,7 @@ use crate::model::file_query::{Between, FileQuery, Matching, Order, SortKey};
 use crate::model::keywords::Phrase;
 use crate::model::takedowns::HiddenPaths;
 
-/// Returns all conditions except visibility. May be empty.
+/// Returns all conditions except visibility. There might not be any.
 pub(super) fn conditions(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineError> {
     let mut all = Vec::new();
     if let Some(buckets) = &query.buckets {
@@ -56,7 +56,7 @@ pub(super) fn is_by_bucket(query: &FileQuery) -> bool {
         && query.ids.is_none()
 }
 
-/// The column to sort by before the id, or `None` to sort by id only.
+/// Returns the column to sort by before the id, or `None` to sort by id only.
 pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     match order {
         Order::Index => None,
@@ -64,7 +64,7 @@ pub(super) fn sort_column(order: Order) -> Option<&'static str> {
     }
 }
 
-/// Condition for rows that come after a sort key.
+/// Returns the condition for rows that come after a sort key.
 pub(super) fn after(query: &FileQuery, place: SortKey) -> String {
     let SortKey { value, id } = place;
     match sort_column(query.order) {
@@ -108,13 +108,13 @@ fn matching(query: &FileQuery, layout: Layout) -> Result<Vec<String>, EngineErro
     }
 }
 
-/// SQL expression for the position of a phrase in the padded words, or 0 if it doesn't occur.
+/// Returns the SQL expression for a phrase's position in the padded words (0 if it doesn't occur).
 fn place(words: &str, phrase: &Phrase) -> String {
     format!("position({words}, {})", sql::text(&format!(" {} ", phrase.join(" "))))
 }
 
-/// Conditions that match a phrase. The text index finds words but not their positions, so a phrase
-/// of several words needs a second condition.
+/// Returns the conditions for a phrase. The text index finds words but not their positions, so a
+/// phrase of several words needs a second condition.
 fn included(words: &str, phrase: &Phrase, layout: Layout) -> Vec<String> {
     let matches = format!("{} > 0", place(words, phrase));
     match layout {

@@ -1,4 +1,4 @@
-//! A generation, shared by search, verification and the writer.
+//! A generation's servers and tables, shared by search, verification and the writer.
 
 use std::sync::Arc;
 

@@ -67,7 +67,7 @@ impl ClusterIndex {
                 self.reload()?;
             } else if newest && version != view.record.version && view.record.journal.open.is_none()
             {
-                // A new run may have started, so the result could include some of its rows.
+                // A new run might have started, so the result could include some of its rows.
                 newest = false;
             } else {
                 return Ok((found, view));

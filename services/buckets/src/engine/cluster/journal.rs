@@ -1,4 +1,4 @@
-//! The index journal: a single row that is always replaced as a whole.
+//! The index journal, which is a single row that is always replaced as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,9 @@ use crate::engine::limits::Limits;
 pub(super) struct Record {
     /// Version of this row.
     pub(super) version: u64,
-    /// Incremented whenever rows that older states can see may have been deleted.
+    /// Incremented whenever rows might have been deleted that are visible in older states.
     pub(super) purges: u64,
-    /// The part of the journal that all engines have in common.
+    /// The part of the journal that is common to all engines.
     pub(super) journal: Journal,
     /// Batches of dead rows that are still stored, so searches have to hide them.
     pub(super) dead: Vec<u64>,
@@ -30,20 +30,20 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns the highest visible file id. An open run only adds higher ones.
+    /// Returns the highest visible file id. An open run only adds higher ids.
     pub(super) fn cutoff(&self) -> u64 {
         self.journal.open.as_ref().map_or(self.journal.rows, |open| open.first_row)
     }
 
-    /// Condition for visible rows.
+    /// Returns the condition for visible rows.
     pub(super) fn visible(&self, tables: &Tables) -> String {
         let mut conditions = vec![format!("id <= {}", self.cutoff())];
         conditions.extend(self.not_dead(tables));
         conditions.join(" AND ")
     }
 
-    /// Returns conditions that are sufficient as long as this is the newest state. If there are
-    /// none, ClickHouse can count the rows for a word without reading them.
+    /// Returns the visibility conditions that are sufficient as long as this is the newest state.
+    /// If there aren't any, ClickHouse can count the rows for a word without reading them.
     pub(super) fn visible_while_newest(&self, tables: &Tables) -> Vec<String> {
         let all = self.settled && self.journal.open.is_none();
         let cutoff = (!all).then(|| format!("id <= {}", self.cutoff()));
@@ -54,13 +54,13 @@ impl Record {
         (!self.dead.is_empty()).then(|| format!("NOT {}", self.is_dead(tables)))
     }
 
-    /// Condition for dead rows.
+    /// Returns the condition for dead rows.
     pub(super) fn is_dead(&self, tables: &Tables) -> String {
         dead_in(&tables.dead, &self.dead)
     }
 }
 
-/// Condition for rows in any of these batches.
+/// Returns the condition for rows in any of these batches.
 pub(super) fn dead_in(table: &str, batches: &[u64]) -> String {
     let batches = sql::numbers(batches);
     format!(

@@ -40,7 +40,8 @@ impl Layout {
         }
     }
 
-    /// The case-folded name column, or an empty string if the layout doesn't have one.
+    /// Returns the case-folded name column, or an empty string if the layout doesn't have this
+    /// column.
     pub(super) fn folded_name(self) -> &'static str {
         match self {
             Self::Plain => "''",

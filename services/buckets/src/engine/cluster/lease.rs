@@ -1,9 +1,9 @@
-//! The cluster's write lock. Each candidate creates its own table, and only one may remain.
+//! The cluster's write lock. Each candidate creates its own table, and only one table can remain.
 //!
-//! A candidate creates a table with a unique name and then looks for other tables of the same lock.
-//! If two candidates do this at once, at least one of them sees the other, so they can't both get
-//! the lock. Tables left by dead processes are dropped by their unique names, so a live process's
-//! table can't be dropped by mistake.
+//! A candidate creates a table with a unique name and then looks for other tables for the same
+//! lock. If two candidates do this at once, at least one of them sees the other, so they can't both
+//! get the lock. Tables left by dead processes are dropped by their unique names, so we can't drop
+//! a live process's table by mistake.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -24,8 +24,8 @@ use super::sql;
 const LAPSES_SECONDS: u64 = 30;
 const RENEWAL: Duration = Duration::from_secs(5);
 /// A table that stays empty for this long was probably left by a process that died before writing
-/// its row. When a server restarts, lock tables lose their rows but still exist; the next renewal
-/// adds a row again.
+/// its row. After a server restart, lock tables are empty too, until the next renewal adds a row
+/// again.
 const NAMELESS: Duration = Duration::from_secs(6);
 /// Separates the lock's name from the unique part. [`GRAVE`] replaces it after a takeover.
 const BY: &str = "_by_";
@@ -40,7 +40,7 @@ pub(super) struct Lease {
     renewal: AbortHandle,
 }
 
-/// This process's lock table. Dropped along with the value.
+/// This process's lock table. Dropping the value drops the table.
 struct Table {
     client: Arc<Client>,
     server: Url,
@@ -142,9 +142,9 @@ impl Table {
         }
     }
 
-    /// Drops a table whose process appears to be dead. The table is renamed first, which is atomic
-    /// and keeps that process from renewing. If the process renewed just before that, the takeover
-    /// is undone.
+    /// Drops a table whose process appears to be dead. Renames the table first, which is atomic and
+    /// keeps the process from renewing its lease. If it turns out that the process renewed just
+    /// before the rename, the takeover is undone.
     fn take_over(&self, table: &str) -> Result<(), ClusterError> {
         let Some((lock, end)) = table.rsplit_once(BY) else { return Ok(()) };
         let grave = format!("{lock}{GRAVE}{end}");
@@ -177,12 +177,12 @@ impl Drop for Table {
     }
 }
 
-/// Name of the lock for writing to a generation.
+/// Returns the name of the lock for writing to a generation.
 pub(super) fn of_generation(generation: u32) -> String {
     format!("writer_{generation}")
 }
 
-/// Drops all tables of a lock that is no longer used.
+/// Drops all tables for a lock that is no longer used.
 pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     let server = &client.target.base;
     for which in [BY, GRAVE] {
@@ -193,8 +193,8 @@ pub(super) fn forget(client: &Client, lock: &str) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Lists the tables of a lock, qualified with the database. `which` selects either current tables
-/// or tables that have been taken over.
+/// Lists a lock's tables, qualified with the database. `which` selects either current tables or
+/// tables that have been taken over.
 fn tables(
     client: &Client,
     server: &Url,
@@ -206,7 +206,7 @@ fn tables(
     Ok(names.into_iter().map(|name| format!("{database}.{name}")).collect())
 }
 
-/// Looks for other tables. `seen` remembers when we first saw each of the empty ones.
+/// Looks for other tables. `seen` remembers when we first saw each empty table.
 fn rivals(
     own: &Table,
     lock: &str,
@@ -248,7 +248,7 @@ struct State {
 }
 
 impl State {
-    /// Returns `true` if the table's process may still be writing.
+    /// Returns `true` if the table's process might still be writing.
     fn is_living(&self) -> bool {
         self.renewals > 0 && self.age <= LAPSES_SECONDS && !is_dead(&self.process)
     }
@@ -270,7 +270,7 @@ fn state(client: &Client, server: &Url, table: &str) -> Result<Option<State>, Cl
     Ok(Some(State { age, process, holder, renewals }))
 }
 
-/// Identifies this process and machine.
+/// Returns an identifier for this process and machine.
 fn process() -> String {
     format!("{}@{}", std::process::id(), machine())
 }
@@ -287,8 +287,8 @@ fn is_dead(process: &str) -> bool {
         && !Path::new("/proc").join(id).exists()
 }
 
-/// The machine's hostname and boot id. Containers on one machine share the boot id but not the
-/// hostname.
+/// Returns the machine's hostname and boot id. Containers on one machine share the boot id but not
+/// the hostname.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     let name = read("/proc/sys/kernel/hostname");
@@ -296,7 +296,7 @@ fn machine() -> String {
     if name.is_empty() || boot.is_empty() { String::new() } else { format!("{name}/{boot}") }
 }
 
-/// A unique suffix for table names.
+/// Returns a unique suffix for table names.
 fn unique() -> String {
     static TAKEN: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

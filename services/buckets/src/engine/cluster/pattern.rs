@@ -40,7 +40,7 @@ pub(super) fn folded(hir: &Hir) -> Option<Hir> {
     let all = |parts: &[Hir]| parts.iter().map(folded).collect::<Option<Vec<_>>>();
     match hir.kind() {
         HirKind::Empty => Some(hir.clone()),
-        // The long s (ſ) isn't an ASCII word character, but it folds to one that is.
+        // The long s (ſ) isn't an ASCII word character, but folds to `s`, which is.
         HirKind::Look(Look::WordAscii | Look::WordAsciiNegate) => None,
         HirKind::Look(_) => Some(hir.clone()),
         HirKind::Literal(literal) => {

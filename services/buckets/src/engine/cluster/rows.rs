@@ -5,8 +5,8 @@ use super::layout::Layout;
 use crate::engine::index::NewFile;
 use crate::model::{Attribute, extension, fold, path, words};
 
-/// Added to the run number of rows that are marked as changed. A run's number is its first id,
-/// which is always below this value.
+/// Added to the run number of rows that are marked as changed. Run numbers are always below this
+/// value, because a run's number is its first id.
 pub(super) const MARK: u64 = 1 << 63;
 
 /// Encodes a file, with its fields in column order.

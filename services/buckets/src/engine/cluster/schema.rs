@@ -1,4 +1,4 @@
-//! The tables of a generation.
+//! Creates and drops a generation's tables.
 
 use super::client::Client;
 use super::error::ClusterError;
@@ -9,7 +9,7 @@ use super::servers::{Server, Servers};
 use super::sql;
 use super::target::Target;
 
-/// Table names of a generation.
+/// A generation's table names.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     pub(super) database: String,
@@ -104,7 +104,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Statements that drop all tables.
+    /// Returns the statements that drop all tables.
     pub(super) fn drops<'a>(&self, servers: &'a Servers) -> Vec<(&'a Server, String)> {
         let mut names = vec![&self.files, &self.dead, &self.journal];
         if servers.cluster.is_some() {

@@ -12,10 +12,10 @@ use crate::engine::limits::Limits;
 use crate::model::Attributes;
 use crate::model::file_query::{FileQuery, FileRow, Found, Order, Position, SortKey};
 
-/// Maximum page size for looking up ids first, so that ClickHouse doesn't read the path of every
+/// Up to this page size, look up the ids first, so that ClickHouse doesn't read the path of every
 /// match.
 const SHORT: usize = 1_000;
-/// Assumed size of paths that haven't been read yet. S3 keys are never longer than this.
+/// Assumed length of paths that haven't been read yet. S3 keys are never longer.
 const LONGEST_USUAL_PATH: usize = 1_024;
 
 /// Runs a search on a single state. `newest` means that there can't be a newer state yet.
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         Ok(places.into_iter().map(slot).collect())
     }
 
-    /// Returns the sort key and bucket of each result on the page and of the one after it.
+    /// Returns the sort key and bucket of each result on the page, and of the next result.
     fn places(&self) -> Result<Vec<(SortKey, u64)>, ClusterError> {
         let value = filter::sort_column(self.query.order).unwrap_or("toInt64(0)");
         let answer = self.page(&format!("id, bucket, {value}"), "")?;
@@ -196,8 +196,8 @@ impl<'a> Search<'a> {
         Ok(places)
     }
 
-    /// Reads all columns at once. In index order, the next results are usually close together, so a
-    /// narrow range of ids, which touches only a few partitions, is tried first.
+    /// Reads all columns at once. In index order, the next results are usually close together, so
+    /// we first try a narrow range of ids that only touches a few partitions.
     fn long_page(&self, view: &View) -> Result<Vec<Slot>, ClusterError> {
         let columns = &row_columns();
         if let (Order::Index, Position::After(place)) = (self.query.order, self.query.position) {

@@ -7,7 +7,7 @@ use super::error::ClusterError;
 use super::sql;
 use super::target::is_name;
 
-/// A server of the cluster.
+/// A server in the cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
     /// Servers with the same shard number have the same rows.
@@ -15,7 +15,7 @@ pub(super) struct Server {
     pub(super) url: Url,
 }
 
-/// All servers of a cluster.
+/// All servers in a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Servers {
     /// The cluster's name in the ClickHouse configuration. `None` for a single server.
@@ -73,7 +73,8 @@ impl Servers {
         self.all.iter().filter(move |server| Some(server.shard) == shard)
     }
 
-    /// `FROM` expression that reads a table, or a system table, on one server per shard.
+    /// Returns the `FROM` expression that reads a table (or a system table) on one server per
+    /// shard.
     pub(super) fn across(&self, database: &str, table: &str) -> String {
         match &self.cluster {
             Some(name) => format!("cluster({}, {database}.{table})", sql::text(name)),

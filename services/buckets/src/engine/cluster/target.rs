@@ -7,7 +7,7 @@ use reqwest::Url;
 
 use super::error::ClusterError;
 
-/// Address of the cluster, and the credentials to log in with.
+/// Cluster address and login credentials.
 #[derive(Clone)]
 pub(super) struct Target {
     /// URL of the first server. The credentials and the database have been stripped.
@@ -43,7 +43,7 @@ impl Target {
         Ok(Self { base, user, password, database })
     }
 
-    /// URL of another server in the cluster.
+    /// Returns the URL of another server in the cluster.
     pub(super) fn at_host(&self, host: &str) -> Result<Url, ClusterError> {
         let mut url = self.base.clone();
         let bracketed = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };

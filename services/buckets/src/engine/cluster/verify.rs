@@ -11,7 +11,7 @@ use crate::model::{fold, path};
 
 /// Size of the id range that each query checks for duplicates.
 const RANGE: u64 = 50_000_000;
-/// Number of rows whose words are recomputed.
+/// Approximate number of rows for which to recompute the words.
 const SAMPLE: u64 = 100_000;
 /// Stop reporting after this number of problems.
 const MOST_NAMED: usize = 20;

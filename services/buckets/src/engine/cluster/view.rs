@@ -15,7 +15,7 @@ use super::sql;
 use crate::engine::journal::IndexSummary;
 use crate::model::file_query::FileQuery;
 
-/// Number of cached totals, which make it possible to page through a search without counting again.
+/// Number of totals to cache, so that paging through a search doesn't count the results again.
 const MOST_TOTALS: usize = 256;
 /// Maximum number of attempts to read a consistent state.
 const ATTEMPTS: usize = 20;
@@ -109,7 +109,7 @@ pub(super) fn counts(
     Ok(counts)
 }
 
-/// Size of one copy of the rows, in bytes.
+/// Returns the size of one copy of the rows, in bytes.
 fn disk_bytes(client: &Client, servers: &Servers, tables: &Tables) -> Result<u64, ClusterError> {
     let statement = format!(
         "SELECT sum(bytes_on_disk) FROM {} WHERE active AND database = {} AND table = {} \

@@ -1,4 +1,4 @@
-//! State of the cluster writer, i.e. which rows are buffered, stored and committed.
+//! The cluster writer. Keeps track of which rows are buffered, stored and committed.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(in super::super) struct ClusterWriter {
     pub(super) layout: Layout,
     pub(super) features: Features,
     pub(super) record: Record,
-    /// Value of `settled` in the states that are committed from now on.
+    /// Value of `settled` for the states committed from now on.
     pub(super) settled: bool,
     pub(super) lease: Lease,
     /// Rows that haven't been sent yet.
@@ -34,8 +34,8 @@ pub(in super::super) struct ClusterWriter {
     /// Number of files, including uncommitted ones, and the total length of their paths.
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Set when an insert fails. The writer is no longer usable, because some of the rows may have
-    /// been stored.
+    /// Set when an insert fails. The writer is no longer usable, because some of the rows might
+    /// have been stored.
     pub(super) failed: bool,
     pub(super) rules: PublishRules,
     /// Buckets changed by the last publish.
@@ -60,7 +60,7 @@ impl ClusterWriter {
     ) -> Result<Self, ClusterError> {
         let name = lease::of_generation(index.number);
         let lease = Lease::take(&index.client, &name, "the index is being written")?;
-        // A server may be new, or it may have been down when the tables were created.
+        // A server might be new, or might have been down when the tables were created.
         let features = Features::of(&index.client, &index.servers)?;
         index.tables.create(&index.client, &index.servers, index.layout, features)?;
         let record = journal::repair(&index.client, &index.servers, &index.tables)?;
@@ -122,8 +122,8 @@ impl ClusterWriter {
     pub(super) fn send(&mut self) -> Result<(), ClusterError> {
         self.finish_pending()?;
         if !self.buffer.is_empty() {
-            // If this process was suspended for longer than the lease, another writer may be using
-            // these ids.
+            // If this process was suspended for longer than the lease, another writer might be
+            // using these ids.
             self.lease.check()?;
             let rows = std::mem::take(&mut self.buffer);
             let statement = format!("INSERT INTO {} FORMAT RowBinary", self.tables.all_files);

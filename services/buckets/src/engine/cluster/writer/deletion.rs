@@ -12,7 +12,7 @@ use super::super::sql;
 use super::cluster_writer::ClusterWriter;
 
 const POLL: Duration = Duration::from_millis(50);
-/// Time to wait before making the server delete its outdated parts.
+/// How long to wait before making the server delete its outdated parts.
 const WAKE_AFTER: Duration = Duration::from_millis(1_500);
 /// Timeout after which a server is considered broken.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
@@ -37,7 +37,7 @@ impl ClusterWriter {
     }
 
     /// Waits for inserts left behind by a killed writer. If they finished later, their rows would
-    /// have the same ids as new rows.
+    /// get the same ids as new rows.
     pub(super) fn wait_for_inserts(&self) -> Result<(), ClusterError> {
         let into = |table: &str| {
             format!("startsWith(query, {})", sql::text(&format!("INSERT INTO {table} ")))
@@ -84,9 +84,9 @@ impl ClusterWriter {
         touched.into_iter().try_for_each(|server| self.wait_for_mutations(server))
     }
 
-    /// Starts deleting replaced rows. Servers with lightweight deletes only mark the rows, so this
-    /// waits until they have. Searches then no longer have to exclude these rows, and ClickHouse
-    /// can use its indexes again.
+    /// Starts deleting replaced rows. On servers with lightweight deletes, waits until the rows are
+    /// marked. Searches then no longer have to exclude these rows, and ClickHouse can use its
+    /// indexes again.
     pub(super) fn drop_replaced(&mut self) -> Result<(), ClusterError> {
         self.delete_dead(Erasure::Later)?;
         if self.features.lightweight_delete {
@@ -109,7 +109,7 @@ impl ClusterWriter {
         );
         self.delete_on_all_servers(&self.deletion(&condition, erasure))?;
         if erasure == Erasure::Now && self.features.lightweight_delete {
-            // Earlier publishes may have left marked rows in the same bucket.
+            // Earlier publishes might have left marked rows in the same bucket.
             self.on_all_servers(&format!("ALTER TABLE {files} APPLY DELETED MASK"))?;
         }
         Ok(())
@@ -154,8 +154,8 @@ impl ClusterWriter {
         for server in self.servers.one_of_each_shard() {
             hidden += self.count(server, &format!("{visible} AND {condition}"))?;
         }
-        // ClickHouse stores the text of mutations, so it must not contain any paths and refers to
-        // the batch instead.
+        // ClickHouse stores the text of mutations. It must not contain any paths, so refer to the
+        // batch instead.
         let batch = self.new_batch()?;
         let Tables { files, dead, .. } = &self.tables;
         let columns = if prefix.is_some() { "0, id" } else { "run, 0" };
@@ -174,7 +174,7 @@ impl ClusterWriter {
     /// Deletes the batches of dead rows and waits until they are erased from disk.
     fn erase(&mut self) -> Result<(), ClusterError> {
         if self.features.cleanup_thread {
-            // Tables from earlier versions were created with other settings.
+            // Tables from earlier versions have other settings.
             let (files, settings) = (&self.tables.files, self.features.part_settings());
             self.on_all_servers(&format!("ALTER TABLE {files} MODIFY SETTING {settings}"))?;
         }
@@ -199,7 +199,7 @@ impl ClusterWriter {
         Ok(last + 1)
     }
 
-    /// Runs a deletion on each server. Checks the write lock every time, because this process may
+    /// Runs a deletion on each server. Checks the write lock every time, because this process might
     /// have been suspended for longer than the lease.
     fn delete_on_all_servers(&self, statement: &str) -> Result<(), ClusterError> {
         self.servers.all().iter().try_for_each(|server| {

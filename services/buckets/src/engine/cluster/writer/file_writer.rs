@@ -35,7 +35,7 @@ impl FileWriter for ClusterWriter {
 
     fn add(&mut self, files: &[NewFile]) -> Result<(), EngineError> {
         // Runs are identified by their first id. It is unique among stored runs, whereas the
-        // caller's run numbers may repeat.
+        // caller's run numbers can repeat.
         let run = self.open_run()?.first_row + 1;
         for file in files {
             rows::encode(file, self.files + 1, run, self.layout, &mut self.buffer)?;

@@ -18,13 +18,13 @@ use crate::model::id_ranges::IdRanges;
 const MOST_ROWS: u64 = 2_000_000;
 /// Maximum number of buckets in a comparison.
 const MOST_BUCKETS: usize = 2_000;
-/// Maximum number of newer files to name in a statement. Shares with more of them are split.
+/// Maximum number of newer files to list in a statement. Shares with more newer files are split.
 const MOST_NEWER: usize = 5_000;
 
-/// SQL condition for the paths of a share that are unchanged in the run.
+/// SQL condition for a share's paths that the run leaves unchanged.
 const UNCHANGED: &str = "notEmpty(fresh) AND is_equal AND is_same";
 
-/// The changes a publish makes.
+/// The changes made by a publish.
 pub(super) struct Changes {
     pub(super) counts: PublishCounts,
     /// Buckets in which files are added, replaced or removed.
@@ -35,15 +35,14 @@ pub(super) struct Changes {
     pub(super) batch: Option<u64>,
 }
 
-/// The subqueries of shares that have already been determined. `None` for shares that must be
-/// split.
+/// Caches the subqueries of shares. `None` for shares that must be split.
 pub(super) type Groups = HashMap<Share, Option<String>>;
 
-/// A unit of work: either several buckets, or a slice of a large one.
+/// A unit of work: either several buckets, or a slice of a large bucket.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Share {
     buckets: Vec<u64>,
-    /// Number of slices, and the index of this one.
+    /// Number of slices, and the index of this slice.
     parts: u64,
     part: u64,
 }
@@ -165,7 +164,8 @@ impl ClusterWriter {
         Ok(losses)
     }
 
-    /// SQL expression for the old ids of a path that may be removed if the run doesn't contain it.
+    /// Returns the SQL expression for a path's old ids that can be removed if the run doesn't
+    /// contain the path.
     fn removable(&self) -> &'static str {
         match &self.rules.newer {
             None => "old",
@@ -191,9 +191,10 @@ impl ClusterWriter {
         Ok(shares_of(&weights))
     }
 
-    /// Subquery that groups old and new ids by bucket and path. If a path's newest old row is newer
-    /// than the run, the path counts as unchanged. A path that the run marks as changed doesn't,
-    /// unless that row was added later. Returns `None` if the share must be split.
+    /// Returns the subquery that groups old and new ids by bucket and path, or `None` if the share
+    /// must be split. If a path's newest old row is newer than the run, the path counts as
+    /// unchanged. If the run marks the path as changed, this only applies if the row was added
+    /// later.
     fn groups(
         &self,
         mode: Mode,
@@ -220,9 +221,9 @@ impl ClusterWriter {
         Ok(groups)
     }
 
-    /// Finds the confirmed files that the run would remove or replace. There are rarely any,
-    /// whereas the confirmed files as a whole may consist of many ranges. Returns `None` if there
-    /// are more than [`MOST_NEWER`].
+    /// Finds the confirmed files that the run would remove or replace. There are rarely any, even
+    /// if the confirmed files as a whole consist of many ranges. Returns `None` if there are more
+    /// than [`MOST_NEWER`].
     fn confirmed_to_keep(
         &self,
         mode: Mode,
@@ -248,8 +249,8 @@ impl ClusterWriter {
         Ok(Some(kept).filter(|kept| kept.len() <= MOST_NEWER))
     }
 
-    /// Collects the files that stay but aren't unchanged. This is limited to ids between those of
-    /// unchanged files, because the rest of the bucket may be large.
+    /// Collects the files that stay but aren't unchanged. Only looks at ids between the first and
+    /// last unchanged file, because the rest of the bucket can be large.
     fn note_others(
         &self,
         shares: Vec<(Mode, Share)>,
@@ -273,8 +274,8 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Collects the old files of a share that meet a condition, in the buckets for which unchanged
-    /// files have to be recorded.
+    /// Collects a share's old files that meet a condition, in the buckets for which unchanged files
+    /// have to be recorded.
     fn note(
         &self,
         share: &Share,
@@ -302,7 +303,7 @@ impl ClusterWriter {
         Ok(())
     }
 
-    /// Subquery of [`Self::groups`]. `is_newer` is a condition for the newest old id.
+    /// Returns the subquery for [`Self::groups`]. `is_newer` is a condition for the newest old id.
     fn groups_with(&self, share: &Share, named: &HashSet<u64>, is_newer: &str) -> String {
         let cutoff = self.record.cutoff();
         let old: Vec<u64> =
@@ -327,8 +328,8 @@ impl ClusterWriter {
         )
     }
 
-    /// Counts the changes in the share of `groups`. The flag is `true` if any of its rows have to
-    /// be marked as dead.
+    /// Counts the changes in the share that `groups` selects. The flag is `true` if any of its rows
+    /// have to be marked as dead.
     fn compare(
         &self,
         mode: Mode,
@@ -367,9 +368,9 @@ impl ClusterWriter {
         Ok((counts, replaced + unchanged + removed + duplicates > 0))
     }
 
-    /// Marks the dead rows of a share: duplicates within the run, new rows that are identical to
-    /// the old ones, and old rows that are replaced or removed. They are stored by id, except if a
-    /// replaced bucket loses all of its old rows, in which case it's enough to store its old runs.
+    /// Marks a share's dead rows: duplicates within the run, new rows that are identical to old
+    /// rows, and old rows that are replaced or removed. Dead rows are stored by id. If a replaced
+    /// bucket loses all of its old rows, it's enough to store its old runs.
     fn mark_dead(
         &self,
         mode: Mode,
@@ -408,7 +409,8 @@ impl ClusterWriter {
     }
 }
 
-/// SQL expression that compares the attributes of the run's newest row with the newest old row's.
+/// Returns the SQL expression that compares the attributes of the run's newest row and the newest
+/// old row.
 fn is_equal(cutoff: u64) -> String {
     let equal = Attribute::ALL.map(|attribute| {
         let column = attribute.column();

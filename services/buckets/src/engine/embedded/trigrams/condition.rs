@@ -1,4 +1,4 @@
-//! Derives conditions on trigrams for strings that aren't in an index.
+//! Derives trigram conditions for strings that aren't in an index.
 
 use std::collections::BTreeSet;
 
@@ -35,12 +35,13 @@ impl GramCondition {
         Some(Self { need, keys: keys.into_iter().collect() })
     }
 
-    /// Trigrams to look up strings by. Every matching string contains at least one of them.
+    /// Returns the trigrams to look up strings by. Every matching string contains at least one of
+    /// them.
     pub fn keys(&self) -> &[Gram] {
         &self.keys
     }
 
-    /// Returns `true` if a string with these trigrams may match. `grams` must be sorted.
+    /// Returns `true` if a string with these trigrams could match. `grams` must be sorted.
     pub fn holds(&self, grams: &[Gram]) -> bool {
         holds(&self.need, grams)
     }

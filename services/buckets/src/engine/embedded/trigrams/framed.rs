@@ -1,5 +1,5 @@
-//! Expressions that are just literals, possibly with `.*` at either end. For these, comparing bytes
-//! is several times faster than running a regex.
+//! Detects expressions that are just literals, possibly with `.*` at either end, because comparing
+//! bytes is then several times faster than running a regex.
 
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -10,8 +10,8 @@ use super::part::Part;
 /// Maximum number of literals. If there are more, the regex is used.
 const MOST_TEXTS: usize = 3;
 
-/// A set of literals, encoded as symbols. A match is one of them, plus whatever `.*` matches at the
-/// ends.
+/// A set of literals, encoded as symbols. A match is one of the literals, plus whatever `.*`
+/// matches at the ends.
 pub(super) struct Framed {
     /// Whether there's a `.*` in front.
     pub(super) front: bool,

@@ -1,13 +1,13 @@
-//! A trigram index of file names. It narrows down the matches of an expression before any file is
+//! A trigram index of file names, which narrows down an expression's matches before any file is
 //! read.
 //!
 //! A name is converted to symbols (see [`symbols`]), with a marker at either end. Characters that
 //! only differ in case share a symbol. Any three consecutive symbols are a term in the inverted
 //! index, so trigrams are committed, merged and deleted along with their documents.
 //!
-//! [`need`] derives the trigrams that a match must contain from the syntax tree of an expression.
-//! [`select`] then queries the rarest ones. The results are checked against the expression, unless
-//! the trigrams are already conclusive.
+//! From an expression's syntax tree, [`need`] derives the trigrams that a match must contain.
+//! [`select`] then queries the rarest of these trigrams. The results are checked against the
+//! expression, unless the trigrams are already conclusive.
 
 mod condition;
 mod framed;

@@ -1,4 +1,4 @@
-//! Trigrams that a match must contain.
+//! Conditions on the trigrams that a match must contain.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ pub(super) enum Need {
     Nothing,
     /// True if the name contains this trigram.
     Gram([u8; LENGTH]),
-    /// True if all of these hold.
+    /// True if all of these conditions hold.
     All(BTreeSet<Self>),
-    /// True if any of these holds. An empty set is never true.
+    /// True if any of these conditions holds. An empty set is never true.
     Any(BTreeSet<Self>),
 }
 
@@ -57,7 +57,7 @@ impl Need {
         }
     }
 
-    /// Condition for names that contain at least one of these strings.
+    /// Returns the condition for names that contain at least one of these strings.
     pub(super) fn of(texts: &Texts) -> Self {
         let grams = |text: &Text| {
             let gram = |gram: &[u8]| Self::Gram([gram[0], gram[1], gram[2]]);
@@ -66,7 +66,7 @@ impl Need {
         texts.iter().map(grams).reduce(Self::or).unwrap_or(Self::Any(BTreeSet::new()))
     }
 
-    /// Number of trigrams in the condition.
+    /// Returns the number of trigrams in the condition.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Nothing => 0,

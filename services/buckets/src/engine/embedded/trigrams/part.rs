@@ -20,13 +20,12 @@ const MOST_REPEATS: u32 = 4;
 /// Number of symbols at each end that can form a trigram with a neighbouring part.
 const EDGE: usize = LENGTH - 1;
 
-/// Properties shared by all strings that a part of an expression matches.
+/// Properties common to all strings that a part of an expression matches.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// All strings, if there are few enough to list them.
     pub(super) texts: Option<Texts>,
-    /// Whether these symbols are enough to match. If not, only some of the strings with these
-    /// symbols match.
+    /// Whether every string with these symbols matches. If not, only some of them do.
     pub(super) faithful: bool,
     /// Prefixes. Every string starts with one of them.
     begins: Texts,

@@ -16,21 +16,20 @@ use crate::model::extension;
 
 /// Maximum number of trigrams in a query.
 const MOST_GRAMS: usize = 600;
-/// Maximum number of conditions to combine. Beyond that, it's cheaper to check the names that are
-/// left.
+/// Maximum number of conditions to combine. Beyond that, it's cheaper to check the remaining names.
 const MOST_TOGETHER: usize = 3;
-/// Number of remaining files below which no further condition is added.
+/// If fewer files remain, no further condition is added.
 const FEW: u64 = 500;
 /// If more than 1 in `SHARE` files needs checking, it's cheaper to read all names.
 const SHARE: u64 = 4;
-/// Maximum number of letters `s` in an extension. Each one doubles the number of spellings.
+/// Maximum number of letters `s` in an extension. Each `s` doubles the number of spellings.
 const MOST_SPELLINGS: usize = 4;
 
 /// A query that narrows an expression down using posting lists.
 pub(in super::super) struct Narrowed {
-    /// Matches at least the files that match the expression.
+    /// Matches every file that matches the expression, and possibly others.
     pub(in super::super) query: Box<dyn Query>,
-    /// Set if the query matches exactly those files.
+    /// Set if the query doesn't match any other files.
     pub(in super::super) decides: bool,
 }
 
@@ -58,7 +57,7 @@ pub(in super::super) fn narrowed(view: &View, hir: &Hir) -> Result<Option<Narrow
 /// A query and its approximate number of matches.
 pub(in super::super) type Counted = (u64, Box<dyn Query>);
 
-/// Builds a query for names that may contain a match. Returns `None` if there are no trigrams to
+/// Builds a query for names that could contain a match. Returns `None` if there are no trigrams to
 /// look for.
 pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Counted>, EngineError> {
     let Some(field) = view.fields.name_trigrams else { return Ok(None) };
@@ -69,7 +68,8 @@ pub(in super::super) fn containing(view: &View, hir: &Hir) -> Result<Option<Coun
     Selection { view, field, text: String::new() }.choose(&need).map(Some)
 }
 
-/// Returns a list of extensions if the expression matches exactly the names that have one of them.
+/// If the expression matches exactly the names that have one of certain extensions, returns these
+/// extensions.
 fn extensions(hir: &Hir) -> Option<Vec<String>> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     if !front || back {
@@ -101,7 +101,8 @@ fn extensions(hir: &Hir) -> Option<Vec<String>> {
     Some(extensions)
 }
 
-/// Returns a list of trigrams if the expression matches exactly the names that contain one of them.
+/// If the expression matches exactly the names that contain one of certain trigrams, returns these
+/// trigrams.
 fn contained(hir: &Hir) -> Option<Texts> {
     let Framed { front, texts, back } = Framed::of(hir)?;
     (front && back && texts.iter().all(|text| text.len() == LENGTH)).then_some(texts)
@@ -158,7 +159,7 @@ impl Selection<'_> {
 }
 
 /// Orders conditions so that the first few narrow the search down as far as possible. One trigram
-/// of each string comes first, followed by trigrams that don't overlap with those. `grams` must be
+/// from each string comes first, followed by trigrams that don't overlap with it. `grams` must be
 /// sorted, rarest first, with `None` for conditions that aren't a single trigram.
 fn telling(grams: &[Option<[u8; LENGTH]>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
@@ -194,8 +195,8 @@ fn text_of(some: &[[u8; LENGTH]], grams: &[Option<[u8; LENGTH]>]) -> Vec<[u8; LE
     text
 }
 
-/// Returns `true` if two trigrams overlap by two symbols. Since names with one of them usually
-/// contain the other as well, it doesn't help to query both.
+/// Returns `true` if two trigrams overlap by two symbols. Names with one of the trigrams usually
+/// contain the other as well, so it doesn't help to query both.
 fn overlap(one: [u8; LENGTH], other: [u8; LENGTH]) -> bool {
     one[1..] == other[..LENGTH - 1] || other[1..] == one[..LENGTH - 1]
 }

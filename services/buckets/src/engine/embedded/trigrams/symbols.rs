@@ -1,4 +1,4 @@
-//! Case-folded symbols for characters.
+//! Maps characters to case-folded symbols.
 
 use crate::model::fold::folded;
 

@@ -38,8 +38,8 @@ pub(in super::super) struct EmbeddedWriter {
     journal: Journal,
     memory: usize,
     rules: PublishRules,
-    /// Rows of the open run that are marked as changed, in ascending order. Lost if the process is
-    /// killed.
+    /// Rows of the open run that are marked as changed, in ascending order. The marks are lost if
+    /// the process is killed.
     marked: Vec<u64>,
     /// Buckets changed by the last publish.
     changed: Bitmap,
@@ -62,8 +62,8 @@ impl EmbeddedWriter {
             || index.writer_with_num_threads(threads, budget),
             |opened| matches!(opened, Err(TantivyError::LockFailure(..))),
         )?;
-        // Clean up after a killed writer. Otherwise, the names of files it left behind would be
-        // reused.
+        // Clean up after a killed writer. Otherwise, we would reuse the names of files that it left
+        // behind.
         writer.garbage_collect_files().wait()?;
         let journal = view::journal(&index.load_metas()?)?;
         let column = ColumnWriter::open(&folder.join(COLUMN), journal.rows, journal.bytes)?;
@@ -141,7 +141,7 @@ impl EmbeddedWriter {
     }
 
     /// Drops the open run's rows and adds the surviving files again, so that dead rows don't take
-    /// up space. If the process is killed at this point, the run is left without any files, and
+    /// up space. If the process is killed in between, the run is left without any files, and
     /// resuming it reads the sources again.
     fn rewrite_run(&mut self, survivors: &[NewFile]) -> Result<(), EngineError> {
         let open = self.open_run()?.clone();

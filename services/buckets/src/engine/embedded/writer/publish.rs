@@ -18,10 +18,10 @@ use crate::model::address::BucketType;
 use crate::model::id_ranges::IdRanges;
 use crate::model::{Attribute, Attributes};
 
-/// Fingerprint of the path, bucket, row, and fingerprint of the attributes.
+/// Path fingerprint, bucket, row, and attribute fingerprint.
 type Entry = (u64, u32, u64, u64);
 
-/// The changes a publish makes.
+/// The changes made by a publish.
 pub(super) struct Changes {
     /// Rows to delete.
     pub(super) doomed: Bitmap,
@@ -94,7 +94,7 @@ pub(super) fn compare(
     Ok(Changes { doomed, counts, changed, confirmed, losses })
 }
 
-/// Collects the files of the run and of the buckets it covers. `wanted` selects by fingerprint.
+/// Collects the files in the run and in the buckets it covers. `wanted` selects by fingerprint.
 fn entries(view: &View, run: u64, named: &Bitmap, wanted: impl Fn(u64) -> bool) -> Vec<Entry> {
     let mut entries = Vec::new();
     for segment in &view.segments {
@@ -155,8 +155,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Handles the rows of a single path. Each comes with the fingerprint of its attributes, and
-    /// rows from before the run come first.
+    /// Handles the rows of a single path. Each row comes with its attribute fingerprint, and rows
+    /// from before the run come first.
     fn judge_path(&mut self, rows: &[(u64, u64)], bucket: u64) {
         let (old, new) = rows.split_at(rows.partition_point(|&(row, _)| row < self.first_row));
         let is_replaced = self.replaced.contains(bucket);
@@ -209,7 +209,7 @@ impl Comparison<'_> {
         is_newer || is_equal
     }
 
-    /// Records a file that stays, if its bucket is one of the noted buckets.
+    /// Records a file that stays, if it is in one of the noted buckets.
     fn note(&mut self, row: u64, bucket: u64, is_unchanged: bool) {
         if self.noted.contains(&bucket) {
             self.compared.insert(row + 1, is_unchanged);
@@ -263,7 +263,7 @@ pub(super) fn few_survivors(
     Ok(Some(survivors))
 }
 
-/// Finds the type of a document's bucket. It isn't stored, so it has to be looked up in the posting
+/// Finds the type of a document's bucket. Documents don't store it, so we look it up in the posting
 /// lists.
 fn kind_of(view: &View, segment: &Segment, document: DocId) -> Result<u64, EngineError> {
     let field = view.fields.kind;

@@ -7,10 +7,10 @@ use tantivy::{Index, IndexWriter};
 use super::super::view::View;
 use crate::engine::error::EngineError;
 
-/// Returns all rows of a bucket or prefix, including those of earlier publishes.
+/// Returns all rows of a bucket or prefix, including rows from earlier publishes.
 ///
 /// Also returns rows whose path was purged but whose document still exists. A copy that was made
-/// during a removal may contain such rows, and their prefix is no longer known.
+/// during a removal can contain such rows, and their prefix is no longer known.
 pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     let prefix = prefix.unwrap_or_default().as_bytes();
     let column = &view.column;
@@ -19,7 +19,7 @@ pub(super) fn rows(view: &View, bucket: u64, prefix: Option<&str>) -> Vec<u64> {
     owned.filter(|&row| column.path(row).starts_with(prefix) || is_left(row)).collect()
 }
 
-/// Number of rounds with failed rewrites after which the index is checked for damage.
+/// If rewrites still fail after this number of rounds, check the index for damage.
 const ROUNDS: usize = 100;
 
 /// Rewrites every segment with deleted documents, so that their data is gone from disk once the old
