@@ -119,7 +119,7 @@ impl Settings {
         if self.webhook_allow_private.is_on() { Reach::anywhere() } else { Reach::public() }
     }
 
-    /// Returns which buckets may be crawled.
+    /// Returns the lists of buckets that we are allowed to crawl.
     pub fn crawl_lists(&self) -> CrawlLists {
         CrawlLists { allow: self.crawl_allow.clone(), deny: self.crawl_deny.clone() }
     }

@@ -71,7 +71,7 @@ pub enum Error {
     Parameter {
         /// Parameter name.
         name: &'static str,
-        /// The rule that it violates.
+        /// The rule that the parameter violates.
         text: String,
     },
     /// The regular expression is invalid.
@@ -93,7 +93,7 @@ pub enum Error {
     Package {
         /// Parameter name.
         name: &'static str,
-        /// The cheapest package that includes it.
+        /// The cheapest package that includes the parameter.
         package: String,
     },
     /// The request target is too long.
@@ -108,7 +108,7 @@ pub enum Error {
     /// Too many downloads are in progress.
     #[error("too many downloads at once: try again")]
     ManyDownloads,
-    /// The resource already exists, or the package doesn't allow any more of them.
+    /// The resource already exists, or the package doesn't allow any more of its kind.
     #[error("{0}")]
     Conflict(String),
     /// There is no usable index.
@@ -242,7 +242,7 @@ fn names_of(allow: &[Method]) -> Vec<&str> {
     allow.iter().map(Method::as_str).collect()
 }
 
-/// Error message for an unsupported method.
+/// Returns the error message for an unsupported method.
 fn methods_text(allow: &[Method]) -> String {
     match &names_of(allow)[..] {
         [] => "the method is not allowed".to_owned(),
@@ -251,7 +251,8 @@ fn methods_text(allow: &[Method]) -> String {
     }
 }
 
-/// The name of the invalid parameter. If it's an item in a list, this is the name of the list.
+/// Returns the name of the invalid parameter. If a list item is invalid, returns the name of the
+/// list.
 fn parameter_of(violation: &Violation) -> String {
     violation.field.split('[').next().unwrap_or_default().to_owned()
 }
@@ -333,7 +334,7 @@ impl From<ParameterError> for Error {
     }
 }
 
-/// Gives errors from outside the handlers the same type of body.
+/// Gives errors from outside the handlers the same kind of body as API errors.
 pub struct ErrorBodies;
 
 impl ErrorFormat for ErrorBodies {

@@ -1,4 +1,4 @@
-//! Metrics specific to this service. The shell adds general ones.
+//! Metrics specific to this service. The shell adds general metrics.
 
 use std::sync::LazyLock;
 
@@ -65,7 +65,7 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     register(IntGauge::new(name, help))
 }
 
-/// Records the number of results of a search.
+/// Records a search's number of results.
 pub fn searched(operation: &str, results: u64) {
     RESULTS.with_label_values(&[operation]).observe(results as f64);
 }
@@ -80,7 +80,7 @@ pub fn knew_total(engine: &str) {
     KNOWN_TOTALS.with_label_values(&[engine]).inc();
 }
 
-/// Records the speed of the current load, or 0 if there is none.
+/// Records the current load's speed, or 0 if there is no load.
 pub fn loading(files_per_second: f64) {
     LOAD_RATE.set(files_per_second);
 }
@@ -101,7 +101,7 @@ pub fn alerting(waiting: i64) {
 /// Metrics of a published snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexFigures {
-    /// Generation of the index.
+    /// Index generation.
     pub generation: u64,
     /// Visible files.
     pub files: u64,

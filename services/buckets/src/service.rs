@@ -18,9 +18,9 @@ use crate::policy::KeyPolicy;
 use crate::state::State;
 use crate::{app, jobs, openapi, routes};
 
-/// Prefix of API paths, whose responses depend on the caller.
+/// Prefix of API paths. Their responses depend on the caller.
 const API: &str = "/api/";
-/// Headers that may contain a key.
+/// Headers that can contain a key.
 static CREDENTIALS: [HeaderName; 1] = [AUTHORIZATION];
 
 /// The service and its state.

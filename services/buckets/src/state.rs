@@ -19,14 +19,15 @@ use crate::model::package::{Capability, Package};
 use crate::model::takedowns::Takedowns;
 use crate::store::buckets::Bucket;
 
-/// Limit on rows that have been found but not serialised yet, in bytes. A response takes up seven
-/// times as much memory.
+/// Memory limit for rows that have been found but not serialised yet, in bytes. A response takes up
+/// seven times as much memory.
 const MEMORY_FOR_PAGES: u32 = 4 << 20;
 
-/// Limit on the sort keys of deep pages, in bytes. The deepest possible page takes up a quarter.
+/// Memory limit for the sort keys of deep pages, in bytes. The deepest possible page takes up a
+/// quarter of it.
 const MEMORY_FOR_KEYS: u32 = 128 << 20;
 
-/// State of a server. Cheap to clone.
+/// A server's state. Cheap to clone.
 #[derive(Clone)]
 pub struct State {
     inner: Arc<Inner>,
@@ -50,15 +51,15 @@ struct Inner {
 
 /// Keeps track of regular expressions that are running or waiting.
 pub struct ExpressionSlots {
-    /// One permit per expression that may run.
+    /// One permit per expression that can run at the same time.
     pub running: Arc<Semaphore>,
-    /// Shares of all accounts that have a search running or waiting.
+    /// Shares of all accounts with running or waiting searches.
     pub shares: Mutex<HashMap<String, Share>>,
 }
 
 /// An account's share of the slots.
 pub struct Share {
-    /// One permit per expression that the account may run.
+    /// One permit per expression that the account can run at the same time.
     pub running: Arc<Semaphore>,
     /// Number of searches, running or waiting.
     pub searches: usize,
@@ -105,7 +106,7 @@ impl State {
         &self.inner.clock
     }
 
-    /// The generations of the index.
+    /// The index generations.
     pub fn generations(&self) -> &dyn Generations {
         &*self.inner.generations
     }
@@ -115,19 +116,19 @@ impl State {
         &self.inner.generations
     }
 
-    /// Returns the reason the index is unusable, if it is.
+    /// Returns why the index is unusable, if it is.
     pub fn fault(&self) -> Option<String> {
         self.inner.fault.lock().clone()
     }
 
-    /// Records the reason the index is unusable, or `None` if it is usable.
+    /// Records why the index is unusable, or `None` if it is usable.
     pub fn set_fault(&self, fault: Option<String>) {
         *self.inner.fault.lock() = fault;
     }
 
     /// Waits for other threads that are looking for a newer snapshot. Keep the guard while
-    /// publishing one. Otherwise, a slow check that started earlier could bring back files that
-    /// have since been removed.
+    /// publishing a snapshot. Otherwise, a slow check that started earlier could bring back files
+    /// that have since been removed.
     pub fn look(&self) -> MutexGuard<'_, ()> {
         self.inner.looking.lock()
     }
@@ -172,9 +173,9 @@ impl State {
 #[derive(Clone)]
 pub struct Snapshot {
     pub index: Arc<dyn FileIndex>,
-    /// State of the index when the snapshot was taken.
+    /// Index state when the snapshot was taken.
     pub summary: Arc<IndexSummary>,
-    /// Generation of the index.
+    /// Index generation.
     pub generation: u32,
     /// Version of the SQL rows.
     pub version: i64,
@@ -254,7 +255,7 @@ impl Snapshot {
         self.buckets.get(at)?.hidden_at
     }
 
-    /// Returns the listed buckets in ascending id order, leaving out those hidden by a takedown.
+    /// Returns the listed buckets in ascending id order, leaving out buckets hidden by a takedown.
     /// With `since`, only returns buckets first indexed by that time.
     pub fn listed(&self, since: Option<i64>) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().filter(move |bucket| {
@@ -296,12 +297,12 @@ impl Snapshot {
         counts
     }
 
-    /// Time of the last publish, or 0 if there hasn't been one.
+    /// Returns the time of the last publish, or 0 if there hasn't been one.
     pub fn published_at(&self) -> i64 {
         self.summary.journal.published.as_ref().map_or(0, |published| published.at)
     }
 
-    /// Returns the package for a plan. Keys without a plan get the cheapest one.
+    /// Returns the package for a plan. Keys without a plan get the cheapest package.
     pub fn package(&self, plan: Option<&str>) -> Package {
         let named = self.packages.iter().find(|package| Some(package.code.as_str()) == plan);
         let [free, ..] = Package::seeds();

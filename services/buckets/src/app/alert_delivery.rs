@@ -25,7 +25,7 @@ use crate::wire::files::FileRecord;
 
 /// User agent of webhook requests.
 const USER_AGENT: &str = concat!("buckets/", env!("CARGO_PKG_VERSION"));
-/// Rows read at a time.
+/// Number of rows to read at a time.
 const BATCH: usize = 100;
 /// Time limit for the searches run during a delivery attempt. An attempt must finish within a few
 /// seconds.
@@ -168,7 +168,7 @@ impl Courier<AlertMessage> for AlertDelivery {
         let message = WebhookMessage {
             url: named,
             secret,
-            // In a restored database, new messages may reuse the ids of messages that were lost.
+            // In a restored database, new messages can reuse the ids of messages that were lost.
             id: format!("msg_{}_{}", message.id, message.published_at),
             timestamp: now,
             body,
@@ -185,8 +185,8 @@ fn wait_for(bucket: &Bucket, since: Option<i64>) -> Option<i64> {
     (wait > 0).then_some(wait)
 }
 
-/// The files of a message that are still in the index, or the number of seconds until the package
-/// shows all of them.
+/// A message's files that are still in the index, or the number of seconds until the package shows
+/// all of them.
 type Counted = Result<(i64, Vec<FileRecord>), i64>;
 
 /// Returns the files of a message whose file list is complete.
@@ -198,7 +198,7 @@ fn named(
 ) -> Result<Counted, EngineError> {
     let ids = alert_messages::ids_of(&message.files);
     let (files, wait) = rows(snapshot, package, &ids, now)?;
-    // If the message's search couldn't run, there may be more files than the message lists.
+    // If the message's search couldn't run, there might be more files than the message lists.
     let count = message.count - (ids.len() - files.len()) as i64;
     Ok(wait.map_or(Ok((count, files)), Err))
 }

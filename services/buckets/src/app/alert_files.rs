@@ -1,4 +1,4 @@
-//! Lists the new files of an alert.
+//! Lists an alert's new files.
 
 use std::fmt;
 
@@ -32,12 +32,12 @@ struct Cursor {
 /// Files that weren't returned because the package didn't show their buckets yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pending {
-    /// The files have ids above this one.
+    /// The files have higher ids.
     above: u64,
     /// Their buckets were first indexed after this time.
     since: i64,
-    /// Set if only some of the files have been returned since their delay ended: the id of the last
-    /// one, and the time by which their buckets were first indexed.
+    /// Set if only some of the files have been returned since their delay ended. Contains the id of
+    /// the last returned file, and the time by which the files' buckets were first indexed.
     part: Option<(u64, i64)>,
 }
 
@@ -72,11 +72,11 @@ impl Cursor {
         let Some(after) = after else {
             return Ok(Self { generation: end.generation, id: first, pending: None });
         };
-        // An index restored from an older backup will reuse later ids for other files.
+        // An index restored from an older backup reuses later ids for other files.
         if after.generation != end.generation || after.id > end.id as u64 {
             return Err(Error::AfterExpired);
         }
-        // Earlier files can only be found by searching, within the depth of the package.
+        // Earlier files can only be found by searching, within the package's depth.
         let pending = after.pending.filter(|_| after.id > first);
         let pending = pending.map(|pending| Pending { above: pending.above.max(first), ..pending });
         Ok(Self { id: after.id.max(first), pending, ..after })
@@ -100,8 +100,8 @@ struct Page {
     permit: Option<PagePermit>,
 }
 
-/// Returns an alert's files that are new since a cursor. The permit reserves memory for the page
-/// until the response has been written.
+/// Returns an alert's files that are new since a cursor. Keep the permit, which reserves memory for
+/// the page, until the response has been written.
 pub async fn get_alert_files(
     state: &State,
     key: &Key,
@@ -117,7 +117,7 @@ pub async fn get_alert_files(
     let end = end_of(&state.snapshot());
     let is_later = |after: Cursor| (after.generation, after.id) > (end.generation, end.id as u64);
     if after.is_some_and(is_later) {
-        // Another server may have noticed a publish or rebuild before this one did.
+        // Another server might have noticed a publish or rebuild before this server.
         newest(state).await?;
     }
     let limit = parameters.limit.unwrap_or(DEFAULT_LIMIT) as usize;
@@ -178,8 +178,8 @@ async fn page(
     let query = shown_by(request, snapshot, hidden_since, cursor.id);
     let query = FileQuery { limit, ..query };
     let (mut found, permit) = search(state, snapshot, &key.owner, query).await?;
-    // The index may be ahead of the snapshot, which doesn't know about new buckets yet, so their
-    // files are returned by a later request. The snapshot may also be behind the server that saved
+    // The index can be ahead of the snapshot. The snapshot then doesn't know about new buckets yet,
+    // so a later request returns their files. The snapshot can also be behind the server that saved
     // the alert.
     let last = cursor.id.max(end_of(snapshot).id as u64);
     let more = found.next.filter(|next| next.id <= last);

@@ -1,4 +1,4 @@
-//! Alerts are searches saved by a key.
+//! Manages alerts, i.e. searches saved by a key.
 
 use auth::Key;
 use outbound::{WebhookSecret, web_url};
@@ -15,7 +15,7 @@ use crate::wire::RULES;
 use crate::wire::alerts::{AlertBody, AlertRecord, AlertsAnswer, AlertsMeta};
 use crate::wire::files::{FileParameters, FileSearch};
 
-/// Maximum size of a compiled expression, in bytes. It is small because every load checks its new
+/// Maximum size of a compiled expression, in bytes. This is small because every load checks its new
 /// files against all alerts.
 const LARGEST_EXPRESSION: usize = 256 << 10;
 
@@ -95,7 +95,8 @@ pub(super) fn own(found: Option<Alert>, key: i64) -> Result<Alert, Error> {
     found.filter(|alert| alert.key_id == key).ok_or(Error::Fault(Fault::NotFound))
 }
 
-/// Converts an alert to its wire format. A webhook's secret is only shown when it is created.
+/// Converts an alert to its wire format. A webhook's secret is only shown when the secret is
+/// created.
 fn alert_record(alert: Alert, shows_secret: bool) -> AlertRecord {
     AlertRecord {
         id: alert.id,
@@ -153,7 +154,7 @@ fn new_secret() -> Result<String, Error> {
     Ok(secret.map_err(|error| Error::Internal(error.to_string()))?.text())
 }
 
-/// Saves a search. Files already in the index don't count as new.
+/// Saves a search as an alert. Files already in the index don't count as new.
 pub async fn add_alert(state: &State, key: &Key, body: AlertBody) -> Result<AlertRecord, Error> {
     let package = permitted(state, key)?;
     let mut content = checked(state, &package, body)?;

@@ -1,4 +1,4 @@
-//! Searches the buckets themselves.
+//! Searches for buckets.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Crawls added by API keys.
+//! Manages the crawls that belong to API keys.
 
 use std::collections::HashMap;
 
@@ -144,7 +144,7 @@ pub async fn add_crawl(state: &State, key: &Key, body: NewCrawlBody) -> Result<C
 }
 
 /// Validates a new crawl. The bucket address is always derived from the URL. Otherwise, a key could
-/// list one server under the address of another.
+/// list one server under another server's address.
 fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     let NewCrawlBody { url, every_seconds, prefix, until, format, kind } = body;
     let wrong = |text: &str| Error::parameter("url", text);
@@ -158,7 +158,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
     if until.is_some_and(|end| end <= now) {
         return Err(Error::parameter("until", "until must be in the future"));
     }
-    // Operators see both in their terminals.
+    // Operators see the prefix and the URL in their terminals.
     if prefix.contains(char::is_control) {
         return Err(Error::parameter("prefix", "prefix must not contain control characters"));
     }
@@ -200,8 +200,7 @@ fn checked(body: NewCrawlBody, key: i64, now: i64) -> Result<NewCrawl, Error> {
 }
 
 /// Checks that HTTP clients would request the URL exactly as written, and that it leads to
-/// `address`. If the host or path were spelled differently, takedowns and other crawls would not
-/// recognise the bucket.
+/// `address`. Otherwise, takedowns and other crawls might not recognise the bucket.
 fn is_plain(url: &str, address: &Address) -> bool {
     if !url.is_ascii() || url.contains('%') {
         return false;
@@ -211,7 +210,8 @@ fn is_plain(url: &str, address: &Address) -> bool {
     }
     let Some(parsed) = web_url(url) else { return false };
     let host = parsed.host_str().unwrap_or_default();
-    // Addresses with a non-standard port aren't matched to a provider.
+    // Reject a provider's host with a non-standard port, since such an address isn't recognised as
+    // the provider's.
     let is_hidden = address.kind().is_none() && provider_of(host).is_some();
     if host.ends_with('.') || parsed.path().contains("//") || is_hidden {
         return false;

@@ -31,8 +31,8 @@ pub struct Download<S> {
 }
 
 /// Runs a search within the limits of the caller's package and streams its files in chunks, as fast
-/// as the client reads them. All chunks come from the same state of the index, minus any files that
-/// are removed during the download.
+/// as the client reads them. All chunks come from the same index state, minus any files that are
+/// removed during the download.
 pub async fn download_files(
     state: &State,
     caller: (&str, Option<&str>),
@@ -82,8 +82,9 @@ impl Reading {
         reading.await.map_err(|error| Error::Internal(error.to_string()))?
     }
 
-    /// Returns the removals that hide files from the rest of the download. Once a rebuild has
-    /// replaced this index, completed removals no longer erase files from it.
+    /// Returns the removals that hide files from the rest of the download. If a rebuild has
+    /// replaced this index, that includes completed removals, because they no longer erase files
+    /// from it.
     fn takedowns(&self) -> Result<Takedowns, Error> {
         let now = self.state.snapshot();
         let mut takedowns = now.takedowns.clone();
@@ -96,7 +97,7 @@ impl Reading {
 }
 
 /// One of the concurrent download slots. Freed on drop. An account can only take half of the slots,
-/// so it can never lock out the others.
+/// so it can never lock out other accounts.
 struct DownloadPlace {
     state: State,
     account: String,

@@ -1,6 +1,6 @@
 //! Limits the number of concurrent regular-expression searches. A search either runs, waits in a
-//! queue or is rejected. An account can only take half of the slots, so it can never lock out the
-//! others.
+//! queue or is rejected. An account can only take half of the slots, so it can never lock out other
+//! accounts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::metrics;
 use crate::state::{Share, State};
 
-/// Permission to run one expression. Freed on drop.
+/// Permission to run an expression search. Freed on drop.
 pub struct ExpressionSlot {
     // Fields are dropped in declaration order. `_search` has to be last because it removes the
     // account's share once nothing else uses it.
@@ -68,7 +68,8 @@ impl Drop for ExpressionSlot {
     }
 }
 
-/// A search that is running or waiting. Dropping an account's last one removes the account's share.
+/// A search that is running or waiting. Dropping an account's last search removes the account's
+/// share.
 struct Search {
     state: State,
     account: String,

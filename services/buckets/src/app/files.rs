@@ -38,7 +38,7 @@ pub(super) enum Extent {
     Download,
 }
 
-/// Everything that a search needs in addition to its request.
+/// Everything that a search needs apart from the request itself.
 pub(super) struct Prepared {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) package: Package,
@@ -56,7 +56,7 @@ pub(super) async fn run_prepared<T>(
 ) -> Result<(Prepared, T), Error> {
     let mut snapshot = state.snapshot();
     if request.scroll.is_some_and(|scroll| scroll.generation > snapshot.generation) {
-        // Another server may have noticed a rebuild before this one did.
+        // Another server might have noticed a rebuild before this server.
         snapshot = newest(state).await?;
     }
     let mut again = true;
@@ -72,8 +72,8 @@ pub(super) async fn run_prepared<T>(
             Err(Error::NotReady) if std::mem::take(&mut again) => {
                 snapshot = newest(state).await?;
             }
-            // The index is newer than the snapshot, which doesn't know about new buckets and
-            // finished removals yet.
+            // The index is newer than the snapshot, so the snapshot doesn't know about new buckets
+            // and finished removals yet.
             Ok(_) if again && is_behind(&snapshot) => {
                 again = false;
                 let newer = newest(state).await;
@@ -89,7 +89,7 @@ fn is_behind(snapshot: &Snapshot) -> bool {
     snapshot.index.summary().journal.sequence != snapshot.summary.journal.sequence
 }
 
-/// The values that a scroll id is bound to. It is only valid if they match.
+/// The values that must match for a scroll id to be valid.
 struct ScrollBinding {
     generation: u32,
     fingerprint: u64,
@@ -158,8 +158,8 @@ fn conditions(search: &FileSearch, snapshot: &Snapshot, excluded: Vec<u64>) -> F
     query
 }
 
-/// Builds a query for the first files of a search, by id, in visible buckets. With `until`, these
-/// are the buckets first indexed by that time.
+/// Builds a query for a search's first files, by id, in visible buckets. With `until`, only
+/// searches buckets that were first indexed by that time.
 pub(super) fn shown_by(
     search: &FileSearch,
     snapshot: &Snapshot,
@@ -170,7 +170,7 @@ pub(super) fn shown_by(
     by_id(conditions(search, snapshot, excluded), after)
 }
 
-/// Builds a query for the first files of a search, by id, in buckets that were first indexed after
+/// Builds a query for a search's first files, by id, in buckets that were first indexed after
 /// `since` and by `until`. Returns `None` if there are no such buckets.
 pub(super) fn shown_between(
     search: &FileSearch,
@@ -193,7 +193,7 @@ fn by_id(query: FileQuery, after: u64) -> FileQuery {
     FileQuery { order: Order::Index, descending: false, position, ..query }
 }
 
-/// A sort key that comes before every file's.
+/// Returns a sort key that comes before any file.
 fn first_key(descending: bool) -> SortKey {
     SortKey { value: if descending { i64::MAX } else { i64::MIN }, id: 0 }
 }

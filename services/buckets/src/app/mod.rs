@@ -1,4 +1,5 @@
-//! Use cases. They check permissions and decide which reads and writes belong together.
+//! The service's use cases, which check permissions and decide which reads and writes belong
+//! together.
 
 mod accounts;
 mod alert_delivery;

@@ -1,4 +1,4 @@
-//! Packages extend the shared plans with this service's own columns.
+//! Reads and seeds packages, which extend the shared plans with this service's own columns.
 
 use database::{DatabaseError, Db};
 

@@ -6,11 +6,11 @@ use super::error::SnapshotError;
 use crate::engine::{EngineError, FileIndex};
 use crate::store::{generations, load_runs, removals};
 
-/// Number of comparisons before a mismatch is reported. Since a publish or removal may happen
-/// between the two reads, the first comparison isn't conclusive.
+/// Number of comparisons before we report a mismatch. A single comparison isn't conclusive, since a
+/// publish or removal might happen between the two reads.
 const ATTEMPTS: u32 = 4;
 
-/// Compares the index of a generation with the database. Returns `false` if the database has since
+/// Compares a generation's index with the database. Returns `false` if the database has since
 /// switched to another generation.
 ///
 /// # Errors

@@ -8,8 +8,8 @@ use crate::store::load_runs::{self, LoadRun};
 use crate::store::{buckets, crawl_listings, generations, removals};
 
 /// Updates the SQL rows after a publish or removal that was killed between its two commits. Only
-/// the process that executed the run has its complete `report`. All others record the counts from
-/// the journal.
+/// the process that executed the run has its complete `report`. Other processes record the counts
+/// from the journal.
 pub fn reconcile(
     pools: &Pools,
     journal: &Journal,
@@ -20,8 +20,8 @@ pub fn reconcile(
     reconcile_removal(pools, journal)
 }
 
-/// Completes a removal that is in the index but still pending in SQL. Its data may not be erased
-/// yet, in which case the next write session does that.
+/// Completes a removal that is in the index but still pending in SQL. If its data hasn't been
+/// erased yet, the next write session does that.
 fn reconcile_removal(pools: &Pools, journal: &Journal) -> Result<(), DatabaseError> {
     let Some(removal) = journal.removal else { return Ok(()) };
     let behind = |db: &mut Db| -> Result<bool, DatabaseError> {
@@ -46,7 +46,7 @@ fn reconcile_publish(
         return Ok(());
     };
     let run = pools.read_blocking(|db| load_runs::find(db, published.run))?;
-    // A server may have seen and marked the publish before the run's process could record it.
+    // A server might have seen and marked the publish before the run's process could record it.
     let is_open = |run: &LoadRun| run.state != "published" || report.is_some();
     let Some(run) = run.filter(is_open) else { return Ok(()) };
     let counts = serde_json::to_string(&published.counts).map_err(DatabaseError::broken)?;
@@ -57,7 +57,7 @@ fn reconcile_publish(
     let complete: Vec<u64> = complete.map(|bucket| bucket.id).collect();
     confirm(pools, published, now)?;
     pools.write_blocking(|db| -> Result<(), DatabaseError> {
-        // Another process may already have done this, and a removal may have unlisted a bucket
+        // Another process might have done this already, and a removal might have unlisted a bucket
         // since.
         if load_runs::publish(db, published.run, report.unwrap_or(&counts), now)? {
             buckets::published(db, &buckets, published.at)?;
@@ -71,9 +71,9 @@ fn reconcile_publish(
 }
 
 /// Records the files that a run found unchanged, for all crawls of the same buckets whose current
-/// listing began before the run's. Each crawl gets its own transaction, so this never waits for one
-/// crawl while another is locked. If the process is killed, the next one harmlessly repeats all of
-/// this.
+/// listing began before the run's listing. Each crawl gets its own transaction, so this never waits
+/// for one crawl while another is locked. If the process is killed, the next process harmlessly
+/// repeats all of this.
 fn confirm(pools: &Pools, published: &Publish, now: i64) -> Result<(), DatabaseError> {
     if published.confirmed.is_empty() {
         return Ok(());

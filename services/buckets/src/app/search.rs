@@ -74,8 +74,8 @@ async fn run<T: Send + 'static>(
     let (limits, _guard) = limits(state);
     let index = Arc::clone(&snapshot.index);
     let searching = off_worker(move || {
-        // A search may keep running for a moment after the client disconnects. Its slot stays taken
-        // until then.
+        // A search can keep running for a moment after the client disconnects. Keep its slot until
+        // the search ends.
         let _slot = slot;
         let found = find(&*index, &query, &limits)?;
         if limits.knew_total() {

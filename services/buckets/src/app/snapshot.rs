@@ -60,7 +60,7 @@ pub fn open(
     Ok(state)
 }
 
-/// Describes an error for `/readyz`. That endpoint is public, so this must not reveal any paths.
+/// Describes an error for `/readyz`. The endpoint is public, so the text must not reveal any paths.
 fn public_text(error: &EngineError) -> String {
     match error {
         EngineError::Missing(_) => "the index is missing".to_owned(),
@@ -70,8 +70,7 @@ fn public_text(error: &EngineError) -> String {
 }
 
 /// Opens the current index for reading, but never creates one. Before the first load, returns an
-/// empty placeholder. Returns [`EngineError::Missing`] if an index was published but can't be
-/// found.
+/// empty placeholder. Returns [`EngineError::Missing`] if a published index can't be found.
 pub fn open_index(
     pools: &Pools,
     generations: &Arc<dyn Generations>,
@@ -138,7 +137,7 @@ fn clear_unfinished(pools: &Pools, generations: &dyn Generations) -> Result<(), 
         Err(EngineError::Locked(_)) => return Ok(()),
         taken => taken?,
     };
-    // The rebuild may have finished while we waited for the lock.
+    // The rebuild might have finished while we were waiting for the lock.
     let current = pools.read_blocking(generations::read)?.generation;
     if generations.has_unfinished(current)? {
         generations.discard(current + 1, &*lock)?;
@@ -192,11 +191,11 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         // Don't drop older generations until this one is open.
         state.generations().sweep(now.generation)?;
     }
-    // A search may have refreshed the index before us, so `refreshed` isn't enough on its own.
+    // A search might have refreshed the index before us, so `refreshed` isn't enough on its own.
     let refreshed = index.refresh()?;
     let is_same = index.summary().journal.identity == own;
     if !is_same && !is_paired(pools, &*index, now.generation)? {
-        // The database has switched to another generation, which the next refresh will find.
+        // The database has switched to another generation. The next refresh will find it.
         return Ok(false);
     }
     let sequence = |summary: &IndexSummary| summary.journal.sequence;
@@ -208,10 +207,10 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
         let (mut snapshot, after) = pools.read_blocking(|db| -> Result<_, DatabaseError> {
             Ok((read(db, index, now)?, generations::read(db)?))
         })?;
-        // If a rebuild switched generations in the meantime, these buckets may belong to the next
-        // one. The next refresh will read both from the same generation.
+        // If a rebuild switched generations in the meantime, the buckets we read might belong to
+        // the next generation. The next refresh will read both from the same generation.
         if after.generation == now.generation {
-            // This state of the index may predate a removal that has been completed since.
+            // This index state might predate a removal that has been completed since.
             snapshot.takedowns.add_all(&pending);
             let paths = &snapshot.takedowns.paths;
             let mut hidden = seen.hidden.clone();
@@ -228,7 +227,7 @@ fn look(state: &State) -> Result<bool, SnapshotError> {
     Ok(false)
 }
 
-/// Hides files in the current snapshot and returns it. Refreshing the index may take a while or
+/// Hides files in the current snapshot and returns it. Refreshing the index can take a while or
 /// fail, and removed files must not be found in the meantime.
 fn hide(state: &State, pending: &Takedowns) -> Arc<Snapshot> {
     let seen = state.snapshot();
@@ -252,7 +251,7 @@ fn recount(state: &State) {
             let _looking = state.look();
             let now = state.snapshot();
             let versions = |snapshot: &Snapshot| (snapshot.generation, snapshot.version);
-            // Another refresh may have published a newer snapshot while we were counting.
+            // Another refresh might have published a newer snapshot while we were counting.
             if versions(&now) == versions(&counted) && Arc::ptr_eq(&now.summary, &counted.summary) {
                 let mut snapshot = (*now).clone();
                 snapshot.hidden = hidden;
@@ -274,8 +273,8 @@ pub async fn newest(state: &State) -> Result<Arc<Snapshot>, Error> {
     }
 }
 
-/// Keeps the snapshot up to date until the server stops. Only logs the first of consecutive
-/// failures.
+/// Keeps the snapshot up to date until the server stops. If it keeps failing, only the first
+/// failure is logged.
 pub async fn follow(state: State) {
     let pause = Duration::from_millis(state.settings().reload_ms);
     let mut failing = false;
@@ -324,7 +323,7 @@ fn read(
     Ok(Snapshot::new(index, summary, versions, packages, buckets, takedowns))
 }
 
-/// Counts the files and buckets of a snapshot and updates the metrics.
+/// Counts a snapshot's files and buckets and updates the metrics.
 fn with_totals(mut snapshot: Snapshot) -> Snapshot {
     snapshot.totals = snapshot.counts(None);
     metrics::published(&IndexFigures {

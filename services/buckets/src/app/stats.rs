@@ -10,7 +10,7 @@ use crate::state::State;
 use crate::wire::stats::{StatsAnswer, StatsMeta};
 
 /// Returns the number of files and buckets in the index and the time of the last publish, or 0
-/// before the first one.
+/// before the first publish.
 pub fn get_totals(state: &State) -> (Counts, i64) {
     let snapshot = state.snapshot();
     (snapshot.totals, snapshot.published_at())

@@ -1,4 +1,5 @@
-//! Pending removals. Their files are hidden right away and erased later.
+//! Reads the removals that hide files. Files are hidden as soon as their removal is pending, and
+//! erased later.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use crate::model::takedowns::{HiddenPaths, Takedowns};
 use crate::state::Snapshot;
 use crate::store::{buckets, removals};
 
-/// Reads the pending removals, skipping those for unknown buckets.
+/// Reads the pending removals, skipping unknown buckets.
 pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::pending(db)? {
@@ -22,7 +23,7 @@ pub fn pending_takedowns(db: &mut Db) -> Result<Takedowns, DatabaseError> {
 }
 
 /// Reads all removals in force, pending or completed, of the buckets in a snapshot. An index from
-/// before a rebuild needs these, because removals are only carried out in the current one.
+/// before a rebuild needs all of them, because removals are only carried out in the current index.
 pub fn takedowns_in_force(db: &mut Db, snapshot: &Snapshot) -> Result<Takedowns, DatabaseError> {
     let mut takedowns = Takedowns::default();
     for removal in removals::in_force(db)? {

@@ -16,8 +16,8 @@ use crate::engine::{EngineError, Folders, Generations, restore_generations};
 use crate::service::Buckets;
 use crate::store::MIGRATIONS;
 
-/// Number of attempts to get a matching copy of the database and the index, since loads may publish
-/// during the copy.
+/// Number of attempts to get matching copies of the database and the index, since loads might
+/// publish in the meantime.
 const ATTEMPTS: u32 = 8;
 const INDEX: &str = "index";
 

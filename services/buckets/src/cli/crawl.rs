@@ -190,7 +190,7 @@ pub fn run(
 
 /// How often to check for due crawls.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time to wait after an index or database error.
+/// How long to wait after an index or database error.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
 /// Runs crawls as they become due, until the process is stopped.
@@ -262,7 +262,7 @@ fn every(text: &str) -> Result<i64, String> {
     if seconds >= 60.0 { Ok(seconds as i64) } else { Err(wrong()) }
 }
 
-/// Escapes control characters and direction marks. Prefixes come from keys, and outcomes may quote
+/// Escapes control characters and direction marks. Prefixes come from keys, and outcomes can quote
 /// a server, so they could otherwise manipulate the terminal or forge lines.
 fn terminal_safe(text: &str) -> String {
     let is_unsafe = |c: char| {

@@ -131,7 +131,8 @@ impl shell::Cli for Cli {
 
 impl Cli {
     fn execute(mut self) -> anyhow::Result<ExitCode> {
-        // Ensures that free pages don't contain bad lines or crawled pages after a takedown.
+        // Ensures that free database pages don't contain bad lines or crawled pages after a
+        // takedown.
         self.settings.database.sqlite.secure_delete = true;
         let command =
             self.command.take().unwrap_or_else(|| Command::Common(CommonCommand::default()));
@@ -193,7 +194,7 @@ impl Cli {
         shell::serve(shell, Buckets::new(state, &shell.base_url()))
     }
 
-    /// Opens the database and adds any of the default plans and packages that are missing.
+    /// Opens the database and adds any missing default plans and packages.
     fn pools(&self) -> anyhow::Result<Pools> {
         let pools = self.settings.open(&Buckets::INFO, &ALL_MIGRATIONS)?;
         pools.write_at_start(app::seed_packages)?;
@@ -209,7 +210,7 @@ impl Cli {
         RemovalLimit { files: protected_files, percent: protected_percent }
     }
 
-    /// Folder of the embedded index, or `None` with the cluster engine.
+    /// Returns the folder of the embedded index, or `None` with the cluster engine.
     fn index_folder(&self) -> Option<PathBuf> {
         let settings = &self.settings.service;
         let embedded = settings.engine == Engine::Embedded;

@@ -10,7 +10,7 @@ use super::sources::SourceArguments;
 use crate::engine::Mode;
 use crate::jobs::{self, CheckpointPolicy, JobContext};
 
-/// Exit code for arguments that don't go together.
+/// Exit code for conflicting arguments.
 const USAGE: u8 = 2;
 
 /// Arguments of `rebuild`.

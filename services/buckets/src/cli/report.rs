@@ -18,7 +18,7 @@ pub fn written(report: &Report, json: bool) -> String {
     }
 }
 
-/// Prints the report and chooses the exit code. The `usize` is the number of incomplete sources.
+/// Prints the report and returns the exit code. The `usize` is the number of incomplete sources.
 pub fn finished(done: Result<(String, usize), JobError>) -> anyhow::Result<ExitCode> {
     match done {
         Ok((text, incomplete)) => {

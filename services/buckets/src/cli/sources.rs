@@ -41,8 +41,8 @@ pub struct SourceArguments {
 }
 
 impl SourceArguments {
-    /// Returns `true` if an option was given that needs sources. Options with a default can't be
-    /// detected.
+    /// Returns `true` if an option was given that needs sources. Options with a default value can't
+    /// be detected.
     pub fn has_options(&self) -> bool {
         let Self { format, bucket, kind, reject, .. } = self;
         format.is_some() || bucket.is_some() || kind.is_some() || reject.is_some()

@@ -10,19 +10,20 @@ use validator::Validate;
 use crate::error::Error;
 use crate::wire::RULES;
 
-/// The code of the caller's plan. The package has the same code. `None` if the caller has no plan.
+/// Returns the code of the caller's plan, or `None` if the caller doesn't have a plan. The package
+/// has the same code.
 pub(super) fn plan_of(caller: &Caller) -> Option<&str> {
     let plan = caller.key.as_ref().and_then(|key| key.plan.as_ref());
     plan.map(|plan| plan.code.as_str())
 }
 
-/// The owner of the caller's key, and the code of its plan. The owner is empty if there is no key.
+/// Returns the key's owner and plan code. The owner is empty if there is no key.
 pub(super) fn owner_and_plan(caller: &Caller) -> (&str, Option<&str>) {
     let owner = caller.key.as_ref().map_or("", |key| key.owner.as_str());
     (owner, plan_of(caller))
 }
 
-/// The caller's key. Returns an error if the request doesn't have one.
+/// Returns the caller's key, or an error if the request doesn't have one.
 pub(super) fn key_of(caller: &Caller) -> Result<&Key, Error> {
     caller.key.as_deref().ok_or(Error::Fault(Fault::Unauthorized(Credentials::Missing)))
 }
@@ -35,8 +36,8 @@ pub(super) fn check_query(request: &HttpRequest) -> Result<(), Error> {
     }
 }
 
-/// The `id` in the path. If it isn't a number, the resource can't exist. Also checks the query
-/// string.
+/// Returns the `id` in the path. If it isn't a number, the resource can't exist. Also checks the
+/// query string.
 pub(super) fn id_of(request: &HttpRequest) -> Result<i64, Error> {
     check_query(request)?;
     let id = request.match_info().query("id");

@@ -1,4 +1,4 @@
-//! The search page at `/`, and the crawls page.
+//! Serves the search page at `/` and the crawls page.
 
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ pub static SITE: LazyLock<Site> = LazyLock::new(|| {
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    /// `None` before the first publish.
+    /// `None` until something has been published.
     indexed: Option<Indexed>,
 }
 

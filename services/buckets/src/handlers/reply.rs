@@ -8,12 +8,12 @@ use crate::error::Error;
 
 const JSON: &str = "application/json; charset=utf-8";
 
-/// A JSON response with an explicit charset.
+/// Builds a JSON response with an explicit charset.
 pub(super) fn json(answer: &impl Serialize) -> Result<HttpResponse, Error> {
     Ok(HttpResponse::Ok().content_type(JSON).body(text(answer)?))
 }
 
-/// A 201 response with the new resource and its location.
+/// Builds a 201 response with the new resource and its location.
 pub(super) fn created(answer: &impl Serialize, path: &str) -> Result<HttpResponse, Error> {
     let mut response = HttpResponse::Created();
     Ok(response.content_type(JSON).insert_header((LOCATION, path)).body(text(answer)?))

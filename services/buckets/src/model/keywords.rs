@@ -11,9 +11,9 @@ pub type Phrase = Vec<String>;
 /// Required and excluded phrases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keywords {
-    /// All these phrases must occur, in any order.
+    /// Matches contain all these phrases, in any order.
     pub include: Vec<Phrase>,
-    /// None of these phrases must occur.
+    /// Matches contain none of these phrases.
     pub exclude: Vec<Phrase>,
 }
 
