@@ -63,7 +63,7 @@ pub trait FileIndex: Send + Sync {
 
 /// Results of a search, in order and from a single published state.
 pub trait FileList: Send {
-    /// Total number of results, including those that aren't in the list.
+    /// Total number of results, including results that aren't in the list.
     fn total(&self) -> u64;
 
     /// Number of files in the list.

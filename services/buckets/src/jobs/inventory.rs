@@ -163,7 +163,7 @@ pub(super) fn refuse_hive(path: &Path, manifests: &[Manifest]) -> Result<(), Job
     )))
 }
 
-/// Finds a data file by its key in the destination bucket. The local copy may contain the whole
+/// Finds a data file by its key in the destination bucket. The local copy can contain the whole
 /// bucket or just parts of it.
 fn find(folders: &[&Path], file: &DataFile) -> Result<PathBuf, String> {
     let key = Path::new(&file.key);

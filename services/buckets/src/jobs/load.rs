@@ -214,7 +214,7 @@ fn resume_with(
     change: impl FnOnce(&mut LoadOptions),
 ) -> Result<Report, JobError> {
     let mut session = Session::open(context, "a resumed run loads files")?;
-    // A killed run may have published files without comparing them.
+    // A killed run might have published files without comparing them.
     judge_or_warn(context, &*session.index, session.generation);
     // This also removes the buckets from the run's saved progress.
     apply_pending_removals(&mut session)?;

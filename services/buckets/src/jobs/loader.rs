@@ -98,7 +98,7 @@ impl Loader {
         if let Err(error) = &result
             && let Err(second) = self.note_failure(error)
         {
-            // The disk may be full, but the operator needs to see the first error.
+            // The disk might be full, but the operator needs to see the first error.
             log::warn!("run {}: its failure cannot be recorded: {second}", self.id);
         }
         if result.is_ok() && self.searched.is_none() {
@@ -263,7 +263,7 @@ impl Loader {
             return Err(EngineError::Broken(text).into());
         }
         // File ids are different in the new generation, so finish the comparison first. An earlier
-        // attempt may have failed.
+        // attempt might have failed.
         judge_or_warn(context, &*searched.index, searched.generation);
         let buckets: Vec<(u64, bool)> = named.iter().map(|b| (b.id, b.truncated)).collect();
         let last = index.summary().journal.published_id() as i64;

@@ -1,6 +1,6 @@
 //! Prepares untrusted text for storage.
 
-/// Maximum length of a reason, in bytes. Reasons may quote the source.
+/// Maximum length of a reason, in bytes. Reasons can quote the source.
 const LONGEST_REASON: usize = 300;
 
 /// Shortens a reason.

@@ -35,7 +35,7 @@ pub fn remove(
     let mut waiting = first.clone();
     let (mut done, mut files) = (Vec::new(), 0);
     loop {
-        // While we wait, a load may add files that it has already read under another address.
+        // While we wait, a load might add files that it has already read under another address.
         let others = other_addresses(context, &address, &known)?;
         known.extend(others.iter().cloned());
         waiting.extend(request(context, others, prefix, &act)?);

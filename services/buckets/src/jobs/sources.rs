@@ -83,7 +83,7 @@ impl Source {
     }
 
     /// Returns an error if the file has changed since the run started, because the data read so far
-    /// may then be inconsistent.
+    /// might then be inconsistent.
     pub fn check(&self) -> Result<(), JobError> {
         let version = |source: &Self| (source.size, source.modified);
         if self.is_file() && version(&Self::of(&self.path)?) != version(self) {

@@ -1,4 +1,4 @@
-//! Decides whether a run may be published, once all sources have been read.
+//! Decides whether a run can be published, once all sources have been read.
 
 use super::error::JobError;
 use super::intake::Intake;

@@ -39,7 +39,7 @@ impl FileList for ClusterList {
         let part = &rest[..rest.len().min(count)];
         let rows = search::rows_of(&self.generation, part, limits)?;
         let Generation { client, tables, .. } = &*self.generation;
-        // Rows may have been deleted since the search.
+        // Rows might have been deleted since the search.
         if journal::mark(client, tables, Some(limits))?.1 != self.purges {
             return Err(EngineError::Stopped);
         }

@@ -51,7 +51,7 @@ pub fn copy_index(from: &Path, to: &Path) -> Result<(), EngineError> {
 }
 
 /// Returns `true` if `later` still contains the rows of `earlier` unmodified. Removals overwrite
-/// rows in place, and when a run ends, its own rows may be overwritten.
+/// rows in place, and when a run ends, its own rows can be overwritten.
 fn keeps_rows(earlier: &Journal, later: &Journal) -> bool {
     let run = |journal: &Journal| journal.open.as_ref().map(|open| (open.run, open.first_row));
     let keeps_run = earlier.open.is_none() || run(earlier) == run(later);

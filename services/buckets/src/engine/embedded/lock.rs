@@ -167,7 +167,7 @@ mod tests {
         let other = open(&folder.path().join("readers.lock")).unwrap();
         assert_eq!(holder_of(&other), None);
         let held = FolderLock::unused(folder.path()).unwrap().unwrap();
-        // Inside a container, the process id may be hidden.
+        // Inside a container, the process id might be hidden.
         assert!(holder_of(&other).is_none_or(|process| process == std::process::id()));
         drop(held);
         assert_eq!(holder_of(&other), None);

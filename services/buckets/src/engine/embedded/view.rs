@@ -47,7 +47,7 @@ pub(super) struct View {
 pub(super) enum Reach {
     /// Rows before the open run. The run's own rows will be overwritten if it is aborted.
     Published,
-    /// All rows, including those of the open run. Only for the writer.
+    /// All rows, including the open run. Only for the writer.
     OpenRun,
 }
 

@@ -208,15 +208,15 @@ pub(super) fn read<R: BufRead>(
     }
 }
 
-/// Reads the header, which may come after a `sep=;` line. Returns `false` at the end of the source.
+/// Reads the header, which can come after a `sep=;` line. Returns `false` at the end of the source.
 fn read_header<R: Read>(reader: &mut Reader<R>, record: &mut ByteRecord) -> csv::Result<bool> {
     Ok(reader.read_byte_record(record)?
         && (!declares_separator(record) || reader.read_byte_record(record)?))
 }
 
 /// Removes the apostrophe that downloads put before a path that looks like a formula. Returns
-/// `None` if there isn't one, or if it belongs to the path, in which case the URL contains it as
-/// well.
+/// `None` if there is no apostrophe, or if it belongs to the path. In that case, the URL contains
+/// it as well.
 fn unguarded(record: &ByteRecord, path: usize, url: usize) -> Option<ByteRecord> {
     let plain = record.get(path)?.strip_prefix(b"'")?;
     let url = percent_decoded(std::str::from_utf8(record.get(url)?).ok()?);

@@ -55,7 +55,7 @@ fn name(url: &Url) -> Option<String> {
 /// Resolves hostnames. Providers must have public IP addresses, because a forged DNS response could
 /// otherwise point us to an internal service.
 pub(super) struct ProviderResolver {
-    /// Whether other hosts may have private addresses.
+    /// Whether other hosts are allowed to have private addresses.
     pub(super) allows_private: bool,
 }
 
