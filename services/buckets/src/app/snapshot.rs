@@ -95,7 +95,7 @@ pub fn open_index(
         };
         let after = pools.read_blocking(before)?;
         if after.0.generation != now.generation {
-            // A rebuild switched to a new generation and dropped this one.
+            // A rebuild switched to a new generation and dropped the old one.
             (now, published) = after;
         } else if published {
             return Err(lost(place).into());

@@ -14,7 +14,8 @@ use crate::model::address::Address;
 use crate::model::{Attribute, Attributes};
 use crate::store::buckets::Bucket;
 
-/// Path of an entry that loads skip, but whose bucket they add. Used for empty buckets.
+/// Path of the entry for an empty bucket. When loading the entry, the bucket is added but the entry
+/// itself is skipped.
 const DIRECTORY_MARKER: &str = "/";
 
 /// An export line, in a format that loads can read.

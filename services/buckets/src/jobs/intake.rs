@@ -20,8 +20,8 @@ use crate::store::{buckets, removals};
 
 /// Maximum path length in bytes.
 const LONGEST_PATH: usize = 4_096;
-/// Minimum number of lines read before every bad line triggers a check of the share of bad lines.
-/// Until then, the share isn't checked before the end.
+/// Once this number of lines has been read, the share of bad lines is checked at every bad line.
+/// Until then, it is only checked at the end.
 const JUDGED_EARLY_FROM: u64 = 1_000;
 
 /// Processes the files of a run.

@@ -21,7 +21,7 @@ const LARGEST: u64 = 64 << 20;
 /// Bucket and columns of an inventory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
-    /// Address of the bucket.
+    /// Bucket address.
     pub bucket: String,
     /// Column names.
     pub columns: Vec<String>,

@@ -18,7 +18,7 @@ pub(super) const STDIN: &str = "-";
 /// A source and its state at the start of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Path of the file, or URL of the bucket.
+    /// File path or bucket URL.
     pub path: PathBuf,
     /// Size in bytes. 0 unless it's a regular file.
     pub size: u64,

@@ -10,7 +10,7 @@ const VERSION: u8 = 1;
 const BODY: usize = 1 + 4 + 8 + 8 + 8 + 8;
 const CHECK: usize = 8;
 
-/// State of a scroll.
+/// A scroll's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scroll {
     /// The index generation that the file ids belong to.

@@ -14,7 +14,7 @@ const KEPT: i64 = 86_400;
 pub struct KeyCrawl<'a> {
     /// The key that the crawl belongs to.
     pub key: i64,
-    /// Address of the bucket in the index.
+    /// Bucket address in the index.
     pub bucket: &'a str,
     pub prefix: &'a str,
 }

@@ -13,9 +13,9 @@ use super::{buckets, crawl_confirmations, crawl_etags, crawl_pages, generations}
 pub struct Crawl {
     /// Crawl id, as used by commands and clients.
     pub id: i64,
-    /// URL of the bucket.
+    /// Bucket URL.
     pub url: String,
-    /// Address of the bucket in the index.
+    /// Bucket address in the index.
     pub bucket: String,
     /// The host's API, if the provider is unknown.
     pub format: Option<String>,
@@ -86,9 +86,9 @@ impl Crawl {
 #[derive(Clone, Debug, PartialEq, Eq, Insertable)]
 #[diesel(table_name = crawl, treat_none_as_default_value = false)]
 pub struct NewCrawl {
-    /// URL of the bucket.
+    /// Bucket URL.
     pub url: String,
-    /// Address of the bucket in the index.
+    /// Bucket address in the index.
     pub bucket: String,
     /// The host's API, if the provider is unknown.
     pub format: Option<String>,

@@ -12,7 +12,7 @@ use crate::model::address::bucket_key_of;
 pub struct Removal {
     /// Takedown id, as used by commands.
     pub id: i64,
-    /// Address of the bucket.
+    /// Bucket address.
     pub address: String,
     /// Path prefix. Empty for the whole bucket.
     pub prefix: String,

@@ -11,7 +11,7 @@ const EXPRESSION: u32 = 427;
 /// Socket timeout, network error, and no connection to any replica of a shard.
 const AWAY: [u32; 3] = [209, 210, 279];
 
-/// Maximum number of characters of a server error message to keep.
+/// Maximum length of a server error message, in characters. Longer messages are truncated.
 const LONGEST_REASON: usize = 400;
 
 /// Error while running a statement.

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crc32fast::Hasher;
 
-/// Name of the file.
+/// Name of the checksum file.
 pub(super) const SUMS: &str = "sums";
 /// Maximum number of rows in a block. Erasing a row means reading its whole block.
 const BLOCK_ROWS: u64 = 4_096;

@@ -29,7 +29,7 @@ pub(super) struct Directories {
     parts: Vec<Part>,
 }
 
-/// The directories of a range of rows.
+/// The directories for a range of rows.
 #[derive(Debug, Default)]
 struct Part {
     rows: Range<u64>,

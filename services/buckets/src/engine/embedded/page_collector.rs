@@ -43,7 +43,7 @@ impl<'a> PageCollector<'a> {
 /// Per-segment part of [`PageCollector`].
 pub(super) struct PagePart {
     segment: Option<Arc<Segment>>,
-    /// Documents below this one come after the page in sort order, so they only have to be counted.
+    /// Documents below this id come after the page, so they only have to be counted.
     beyond: DocId,
     values: Values,
     chooser: Chooser,

@@ -11,9 +11,9 @@ use crate::model::address::{Address, BucketType, provider_of};
 /// A bucket to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditAddress {
-    /// URL of the bucket.
+    /// Bucket URL.
     pub url: String,
-    /// Address of the bucket in the index.
+    /// Bucket address in the index.
     pub bucket: String,
     /// Bucket type for buckets at an endpoint. `None` if it follows from the host.
     pub kind: Option<BucketType>,

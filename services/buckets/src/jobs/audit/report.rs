@@ -47,7 +47,7 @@ impl AuditState {
 /// Result for one bucket, including the changes to its files.
 #[derive(Clone, Debug, Serialize)]
 pub struct BucketAudit {
-    /// Address of the bucket in the index, or the text of an invalid line.
+    /// Bucket address in the index, or the text of an invalid line.
     pub bucket: String,
     pub state: AuditState,
     /// Whether the bucket wasn't listed in the index before the audit, or was hidden.

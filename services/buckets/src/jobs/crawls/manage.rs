@@ -10,7 +10,7 @@ use crate::store::crawls::{self, Crawl, NewCrawl};
 /// A crawl requested by an operator.
 #[derive(Clone, Debug, Default)]
 pub struct CrawlRequest {
-    /// URL of the bucket.
+    /// Bucket URL.
     pub url: String,
     /// `--format`, for unknown hosts.
     pub format: Option<String>,

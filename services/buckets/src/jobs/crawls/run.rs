@@ -31,7 +31,7 @@ const DAY: i64 = 86_400;
 #[derive(Clone, Debug, Serialize)]
 pub struct CrawlOutcome {
     pub crawl: i64,
-    /// Address of the bucket.
+    /// Bucket address.
     pub bucket: String,
     /// Whether a complete listing was published.
     pub complete: bool,

@@ -5,7 +5,7 @@ use crate::engine::NewFile;
 use crate::jobs::error::JobError;
 use crate::model::{Attribute, Attributes};
 
-/// Number of bytes of a bad line to quote in a report.
+/// How many bytes of a bad line to quote in a report.
 pub const EXCERPT: usize = 200;
 
 /// A file found in a source.
