@@ -10,7 +10,7 @@ use super::error::JobError;
 use super::inventory::{self, CHECKSUM, Manifest};
 use super::sources::{STDIN, Source, scheme_of, url_of};
 
-/// Maximum number of characters of a path to show in a notice.
+/// Maximum path length to show in a notice, in characters.
 const LONGEST_SHOWN: usize = 160;
 
 /// Finds the sources for the paths given to a command. Folders are read recursively and in order of
@@ -36,9 +36,9 @@ pub fn sources_of(paths: &[PathBuf]) -> Result<Vec<Source>, JobError> {
     Ok(sources)
 }
 
-/// Sorts files whose names only differ in numbers by these numbers, since `page-10.xml` comes
-/// before `page-2.xml` when sorted by name, as by the shell. Files in any other order keep it,
-/// except for the pages `ADDRESS.xml.N` of a listing. Other sources keep their positions.
+/// Sorts numbered files by number: shells sort by name and pass `page-10.xml` before `page-2.xml`.
+/// Files that aren't sorted by name keep their order, except for listing pages (`ADDRESS.xml.N`).
+/// Other sources keep their positions.
 fn sort_pages(sources: &mut [Source]) {
     let mut series: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (place, source) in sources.iter().enumerate() {
@@ -60,13 +60,13 @@ fn sort_pages(sources: &mut [Source]) {
     }
 }
 
-/// The path without the extension of a compressed file.
+/// Returns the path without a `.gz` or `.zst` extension.
 fn unpacked(path: &Path) -> &[u8] {
     let path = path.as_os_str().as_encoded_bytes();
     path.strip_suffix(b".gz").or_else(|| path.strip_suffix(b".zst")).unwrap_or(path)
 }
 
-/// The path with a `#` instead of each number in the file name.
+/// Returns the path with each number in the file name replaced by a `#`.
 fn without_numbers(path: &Path) -> Vec<u8> {
     let path = unpacked(path);
     let name = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
@@ -81,7 +81,7 @@ fn without_numbers(path: &Path) -> Vec<u8> {
     shape
 }
 
-/// Compares names byte by byte, but numbers in them by value.
+/// Compares names byte by byte, except for numbers, which are compared by value.
 fn natural_order(one: &[u8], other: &[u8]) -> Ordering {
     let number = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (mut left, mut right) = (one, other);
@@ -105,7 +105,7 @@ fn natural_order(one: &[u8], other: &[u8]) -> Ordering {
     }
 }
 
-/// A number without leading zeros.
+/// Strips leading zeros.
 fn significant(digits: &[u8]) -> &[u8] {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     &digits[zeros..]
@@ -115,7 +115,7 @@ fn significant(digits: &[u8]) -> &[u8] {
 #[derive(Default)]
 struct Found {
     sources: Vec<Source>,
-    /// Canonical paths of inventory data files, including those of inventories that aren't read.
+    /// Canonical paths of inventory data files, including inventories that aren't read.
     data: HashSet<PathBuf>,
 }
 

@@ -109,7 +109,7 @@ impl Source {
     }
 }
 
-/// Returns the path as a URL, if it is one that can be listed.
+/// Returns the path if it's a URL that we can list.
 pub(super) fn url_of(path: &Path) -> Option<&str> {
     let text = path.to_str()?;
     let schemes = ["https://", "http://", "s3://", "gs://"];

@@ -94,8 +94,8 @@ pub fn claim_one(
     Ok(found)
 }
 
-/// A crawl and the process that has claimed it. Updates through this have no effect if the crawl
-/// was removed or taken over by another process.
+/// A crawl and the process that has claimed it. Updates have no effect if the crawl was removed or
+/// taken over by another process.
 #[derive(Clone, Copy, Debug)]
 pub struct Held<'a> {
     pub id: i64,
@@ -103,8 +103,8 @@ pub struct Held<'a> {
     pub holder: &'a str,
 }
 
-/// Updates a claimed crawl. Returns `false` if this process no longer has it. This is a macro
-/// because Diesel's types would get too long.
+/// Updates a claimed crawl. Returns `false` if this process no longer has it. It's a macro because
+/// a function's Diesel types would get too long.
 macro_rules! update_held {
     ($db:expr, $held:expr, $changes:expr) => {{
         let Held { id, holder } = $held;

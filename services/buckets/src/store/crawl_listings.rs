@@ -20,7 +20,7 @@ pub fn begin_listing(
     listing: i64,
     now: i64,
 ) -> Result<bool, DatabaseError> {
-    // If some files haven't been compared yet, this id is lower than the newest file's.
+    // If some files haven't been compared yet, this is lower than the newest file id.
     let last = alerts::judged(db)?;
     let empty = (
         crawl::listing.eq(listing),
@@ -41,7 +41,8 @@ pub fn begin_listing(
     Ok(begun)
 }
 
-/// Returns the mark at which a crawl's current listing began. Files after it were added since then.
+/// Returns the mark at which a crawl's current listing began. Files after the mark were added
+/// later.
 pub fn begun(db: &mut Db, id: i64) -> Result<Option<Mark>, DatabaseError> {
     let columns = (crawl::begun_generation, crawl::begun_id);
     let found: Option<(i64, i64)> = crawl::table.find(id).select(columns).first(db).optional()?;
@@ -78,13 +79,13 @@ pub fn confirm(
 pub struct ListedPage<'a> {
     /// Compressed.
     pub body: &'a [u8],
-    /// Fingerprints of its ETags.
+    /// Fingerprints of the page's ETags.
     pub etags: &'a [u8],
     /// The position to continue from, as JSON. Empty after the last page.
     pub place: &'a str,
 }
 
-/// Stores a page and where to continue.
+/// Stores a page and the position to continue from.
 pub fn add_page(
     db: &mut Db,
     held: Held<'_>,
@@ -136,11 +137,11 @@ pub struct RunEnd<'a> {
     pub outcome: &'a str,
     /// Unix time of the first refusal since the bucket was last listed.
     pub gone_since: Option<i64>,
-    /// Whether later listings are compared with the ETags of this one.
+    /// Whether to compare later listings with this listing's ETags.
     pub keeps_etags: bool,
 }
 
-/// Records a run and when the next one is due. Deletes the stored pages.
+/// Records a run and schedules the next run. Deletes the stored pages.
 pub fn record(db: &mut Db, held: Held<'_>, end: RunEnd<'_>) -> Result<bool, DatabaseError> {
     let done = (
         crawl::last_at.eq(end.started),

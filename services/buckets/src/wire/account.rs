@@ -1,4 +1,4 @@
-//! The caller's account.
+//! Returns the caller's account.
 
 use serde::Serialize;
 use utoipa::ToSchema;

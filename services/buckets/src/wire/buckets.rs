@@ -131,7 +131,7 @@ pub struct BucketMeta {
 pub struct BucketRecord {
     /// ID of the bucket.
     pub id: u64,
-    /// Address of the bucket.
+    /// Bucket address.
     pub bucket: String,
     /// Number of the bucket's files in the index.
     pub file_count: u64,

@@ -30,7 +30,7 @@ pub struct FacetMeta {
 pub struct BucketFacet {
     /// ID of the bucket.
     pub id: u64,
-    /// Address of the bucket.
+    /// Bucket address.
     pub bucket: String,
     /// Type of the bucket.
     #[serde(rename = "type")]
