@@ -1,4 +1,5 @@
-//! Proposes fields for the alternatives of a JSON Schema, and for arrays of distinct items.
+//! Proposes fields for the `anyOf` and `oneOf` branches (alternatives) in a JSON Schema, and for
+//! arrays of distinct items.
 
 use serde_json::{Map, Value, json};
 
@@ -8,13 +9,13 @@ use super::measures::is_countable;
 
 /// Maximum number of alternatives.
 const MOST: usize = 100;
-/// Maximum depth of nested alternatives at which the first one is still resolved.
+/// How many levels of nested alternatives to resolve.
 const SETS: usize = 50;
-/// Name of the hidden field that contains the number of the row's alternative.
+/// Name of the hidden field that decides which alternative a row uses.
 const NUMBER: &str = "alternative";
 
 impl Reader<'_> {
-    /// Follows local references, merges `allOf`, and picks the first of all alternatives.
+    /// Follows local references, merges `allOf`, and picks the first alternative at each level.
     pub fn resolved(&self, schema: &Value) -> Value {
         let (mut whole, mut alternatives, _) = self.split(schema);
         // Bounded, because references may be circular.
@@ -26,7 +27,8 @@ impl Reader<'_> {
         Value::Object(whole)
     }
 
-    /// Returns a schema that is limited to one of its alternatives.
+    /// Merges a schema with one of its alternatives. If the schema has a discriminator, also fixes
+    /// its value.
     fn variant(&self, whole: &Map<String, Value>, alternative: &Value) -> Value {
         let mut parts = vec![alternative.clone()];
         let discriminator = whole.get("discriminator");
@@ -48,7 +50,7 @@ impl Reader<'_> {
         merged(whole, parts)
     }
 
-    /// Returns a schema for each of the first alternatives.
+    /// Returns one merged schema per alternative. Reports alternatives after the first `MOST`.
     pub fn variants(
         &self,
         name: &str,
@@ -61,7 +63,7 @@ impl Reader<'_> {
         alternatives.iter().take(MOST).map(|alternative| self.variant(whole, alternative)).collect()
     }
 
-    /// Returns the column for a property with alternatives, one of which applies to each row.
+    /// Returns the column for a property with alternatives. Each row then uses one of them.
     pub fn either(
         &self,
         name: &str,
@@ -92,8 +94,8 @@ impl Reader<'_> {
         Column { required, ..Column::new(name.to_owned(), Stored::Known(field)) }
     }
 
-    /// Returns the schemas for the rows of a table. There are several if the schema has
-    /// alternatives. Schemas without properties are left out.
+    /// Returns the schemas that table rows can have: one per alternative, or just one if the schema
+    /// has no alternatives. Schemas without properties are left out.
     pub fn kinds_of_rows(&self, schema: &Value) -> Vec<Value> {
         let (whole, alternatives, is_one_of) = self.split(schema);
         self.name_ignored("the whole", &whole);
@@ -112,8 +114,8 @@ impl Reader<'_> {
         kinds
     }
 
-    /// Returns the fields of a table whose rows have these schemas. If there are several, a hidden
-    /// field chooses one of them for the whole row.
+    /// Returns the fields of a table whose rows have these schemas. If there is more than one
+    /// schema, a hidden field picks the schema for each row.
     pub fn fields_of_rows(&self, kinds: &[Value]) -> Vec<Value> {
         let several: Vec<_> = match kinds {
             [] => return Vec::new(),

@@ -1,4 +1,5 @@
-//! Keeps the alternatives of `oneOf` apart, of which only one may apply to a value.
+//! Makes `oneOf` branches mutually exclusive, so that a generated value matches exactly one of
+//! them.
 
 use serde_json::{Value, json};
 
@@ -6,12 +7,12 @@ use super::json_schema::{Reader, kind};
 use super::objects::required;
 use super::satisfied::satisfies;
 
-/// Depth of properties that are compared. Tags of alternatives are usually at the top.
+/// How deep to compare properties. Discriminators are usually at the top level.
 const DEEPEST: usize = 1;
 
 impl Reader<'_> {
-    /// Removes properties from alternatives so that values of one alternative don't satisfy another
-    /// one, and reports alternatives that may still overlap.
+    /// Removes properties from branches so that a value generated for one branch can't also match
+    /// another. Reports branches that might still overlap.
     pub fn set_apart(&self, name: &str, variants: &mut [Value]) {
         let resolved: Vec<_> = variants.iter().map(|variant| self.resolved(variant)).collect();
         let mut overlaps = false;
@@ -36,8 +37,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether the values generated for a schema may satisfy another schema. Both have been
-    /// resolved.
+    /// Returns whether a value generated for `own` could match `other`. Both schemas must already
+    /// be resolved.
     fn can_satisfy(&self, own: &Value, other: &Value, depth: usize) -> bool {
         if let Some(mut choices) = choices(own) {
             return choices.any(|choice| satisfies(other, choice));
@@ -55,8 +56,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether objects of a schema may satisfy another schema. Objects have each of their
-    /// own properties and never any others.
+    /// Like [`can_satisfy`](Self::can_satisfy), but for objects. Generated objects have all of
+    /// their own properties and never any others.
     fn can_be(&self, own: &Value, other: &Value, depth: usize) -> bool {
         let (all, others) = (self.properties(own), self.properties(other));
         if required(other).any(|name| !all.contains_key(name)) {
@@ -87,7 +88,7 @@ fn is_near(own: &Value, other: &Value) -> bool {
         bounds.is_some_and(|(most, least)| most < least)
     };
     let is_apart = |names: [&str; 2]| is_below(own, other, names) || is_below(other, own, names);
-    // A single exclusive bound keeps ranges with a common end apart.
+    // Ranges that meet at a common bound don't overlap if either of them excludes it.
     let touches = |low: &Value, high: &Value| {
         let ends = |inner: &str, outer: &str| {
             low[inner].as_f64().zip(high[outer].as_f64()).is_some_and(|(low, high)| low <= high)

@@ -1,5 +1,6 @@
-//! The bodies of `CREATE TABLE` statements. They are split here because of constructs that the SQL
-//! parser doesn't support: copies of other tables, and unusual kinds of columns and constraints.
+//! Splits the bodies of `CREATE TABLE` statements into columns and constraints. This is how we
+//! handle syntax that the SQL parser doesn't support: copies of other tables, and unusual columns
+//! and constraints.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -7,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use super::qualified::of_text;
 use super::statements::{begins, comment, quoted};
 
-/// Maximum length of an item when it is quoted in a message, in characters.
+/// Maximum number of characters of an item to quote in a message.
 const QUOTED: usize = 80;
-/// Maximum size in bytes of all columns and constraints that the tables in a file copy from each
-/// other.
+/// Maximum total size in bytes of the columns and constraints that the tables in a file copy from
+/// each other. Without a limit, chains of copies could grow exponentially.
 const MOST: usize = 64 << 20;
 
 /// The columns and constraints of the tables in a file, by lower-case table name.
@@ -25,7 +26,7 @@ pub struct Bodies {
 
 struct Body {
     items: Vec<String>,
-    /// Further definitions of columns that are already in `items`.
+    /// Additional definitions of columns that `items` already contains.
     merged: Vec<String>,
     /// Length of `items` and `merged` in bytes.
     size: usize,
@@ -34,7 +35,8 @@ struct Body {
 /// A statement that includes the columns and constraints copied from other tables.
 pub struct Expanded {
     pub statement: String,
-    /// Further definitions of some columns, whose constraints apply as well.
+    /// Additional definitions of columns that are already in `statement`. Their constraints apply
+    /// as well.
     pub merged: Vec<String>,
 }
 
@@ -74,10 +76,11 @@ impl Bodies {
     }
 
     /// Returns a statement that includes the columns and constraints copied from other tables with
-    /// `LIKE` or `INHERITS`, or from a composite type with `OF`. Returns `None` if there aren't any.
+    /// `LIKE` or `INHERITS`, or from a composite type with `OF`. Returns `None` if there aren't
+    /// any.
     ///
-    /// Columns of the same name are merged, as in PostgreSQL. The database wouldn't copy some of
-    /// the constraints, but rows that satisfy these are valid, too.
+    /// Columns with the same name are merged, as in PostgreSQL. We also copy some constraints that
+    /// the database wouldn't, which does no harm: the rows just have to meet stricter conditions.
     ///
     /// # Errors
     /// Returns an error if the tables in the file copy too much from each other.
@@ -144,7 +147,7 @@ impl Bodies {
         let (mut all, mut merged) = (source.items.clone(), Vec::new());
         for item in split.map(|split| split.items).unwrap_or_default() {
             match self.column(item) {
-                // Only the constraints of this column follow, so any type will do.
+                // The item only adds constraints to the column, so any type will do.
                 Some(_) => {
                     let item = bare(item, self.is_mysql);
                     let (name, rest) = item.split_once(char::is_whitespace)?;
@@ -160,7 +163,7 @@ impl Bodies {
         Some((source, Expanded { statement, merged }))
     }
 
-    /// Adds the size of the columns and constraints that are copied from another table.
+    /// Counts the size of a copied table body towards the limit.
     fn take(&self, source: &Body) -> Result<(), String> {
         self.taken.set(self.taken.get().saturating_add(source.size));
         match self.taken.get() <= MOST {
@@ -199,7 +202,7 @@ impl Bodies {
     }
 
     /// Returns a `CREATE TABLE` statement without its options and without the columns and
-    /// constraints that `is_known` rejects, along with a list of these.
+    /// constraints that `is_known` rejects. Also returns the rejected ones.
     pub fn understood(
         &self,
         statement: &str,
@@ -260,7 +263,7 @@ impl Bodies {
     }
 }
 
-/// Keywords after `ADD` that introduce something rows must comply with.
+/// Keywords that can follow `ADD` to introduce a constraint on rows.
 const ADDED: [&str; 7] =
     ["CONSTRAINT", "UNIQUE", "PRIMARY", "FOREIGN", "CHECK", "EXCLUDE", "COLUMN"];
 
@@ -289,8 +292,7 @@ pub fn unread(statement: &str) -> Option<(String, String)> {
     Some((last(place)?, shortened(&words[at..].join(" "))))
 }
 
-/// Returns the start of an item on a single line, for use in messages, without any leading
-/// comments.
+/// Returns the start of an item on a single line and without leading comments, for use in messages.
 pub fn shortened(item: &str) -> String {
     one_line(bare(item, false)).chars().take(QUOTED).collect()
 }

@@ -1,4 +1,4 @@
-//! SQL check constraints, which limit the values in a column.
+//! Translates SQL check constraints to limits on column values.
 
 use serde_json::Value;
 use sqlparser::ast::{
@@ -15,20 +15,21 @@ use super::types::object;
 
 /// Maximum length of a string.
 const LONGEST: u32 = 1_000;
-/// Email addresses that are similar to generated ones.
+/// Email addresses in the styles that we generate, for testing patterns against.
 const ADDRESSES: [&str; 3] =
     ["greta.vogel@example.com", "m_lind2@example.org", "gvogel17@example.net"];
-/// The name that refers to the column in the checks of a domain.
+/// The keyword for the column in a domain's checks.
 const VALUE: &str = "VALUE";
 
-/// Applies a check to the columns of a table, or to a single column. Returns false if rows may
-/// violate it.
+/// Applies a check to a table's columns, or to a single column. Returns false if rows might still
+/// violate the check.
 pub fn apply(check: &Expr, columns: &mut [Column]) -> bool {
     match check {
         Expr::Nested(inner) => apply(inner, columns),
         Expr::Value(value) => value.value == Literal::Boolean(true),
         Expr::BinaryOp { left, op: Op::And, right } => {
-            // A comparison between two columns splits the range that is left by all other checks.
+            // Apply column-to-column comparisons last, because they divide up whatever range the
+            // other checks leave.
             let is_first = has_order(left, columns) && !has_order(right, columns);
             let (first, last) = if is_first { (right, left) } else { (left, right) };
             let is_kept = apply(first, columns);
@@ -125,7 +126,7 @@ fn flipped(op: &Op) -> Option<Op> {
     })
 }
 
-/// Returns the index of the column, if the expression is just a column.
+/// Returns the column's index if the expression is just a column.
 fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     match expression {
         Expr::Identifier(name) => {
@@ -141,7 +142,7 @@ fn place(expression: &Expr, columns: &[Column]) -> Option<usize> {
     }
 }
 
-/// Changes the column, if the expression is just a column. Otherwise, returns false.
+/// Calls `change` on the column if the expression is just a column. Otherwise, returns false.
 fn with(
     expression: &Expr,
     columns: &mut [Column],
@@ -201,8 +202,8 @@ fn compare(left: &Expr, op: &Op, right: &Expr, columns: &mut [Column]) -> bool {
     }
     let column = &mut columns[own];
     if is_now(right) {
-        // These days are in the past no matter when rows are generated. The reference date isn't
-        // suitable as a bound, because with a seed it is in the future.
+        // These dates are in the past whenever the rows are generated. The reference date can't
+        // serve as a bound, because with a seed it is in the future.
         column.days.0.get_or_insert_with(|| "2000-01-01".to_owned());
         end_by(column, Some("2024-12-31".to_owned()));
         return matches!(op, Op::Lt | Op::LtEq) && is_day(column);
@@ -284,7 +285,8 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
     let (low, high) = match op {
         Op::Lt | Op::LtEq => (own, other),
         Op::Gt | Op::GtEq => (other, own),
-        // A reference to an earlier row can't refer to the row itself.
+        // "Not equal" holds between a key and a reference to an earlier row, because such a
+        // reference never points at its own row.
         Op::NotEq => {
             let key = |place: usize| columns[place].is_key;
             let refers = |place: usize| columns[place].refers.is_some();
@@ -303,15 +305,14 @@ fn order(own: usize, op: &Op, other: usize, columns: &mut [Column]) -> bool {
             return false;
         }
         columns[high].after = Some((name, i64::from(is_strict)));
-        // A date that is computed from a null would be null as well.
+        // A date computed from a null would be null as well.
         columns[low].required |= columns[high].required;
         return true;
     }
     if !is_number(&columns[low]) || !is_number(&columns[high]) {
         return false;
     }
-    // Split the range between the columns, giving the lower half to one and the upper half to the
-    // other.
+    // Give the lower half of the range to one column and the upper half to the other.
     let usual =
         |column: &Column| if column.stored == Stored::Integer { 1_000_000.0 } else { 1_000.0 };
     let most = |column: &Column| {

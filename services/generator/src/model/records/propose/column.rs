@@ -1,4 +1,4 @@
-//! The columns of existing tables, and the fields that match them.
+//! Proposes fields that match the columns of existing tables.
 
 use serde_json::{Value, json};
 
@@ -16,29 +16,31 @@ const MOST_DECIMAL: f64 = 1_000.0;
 pub const LARGEST_INTEGER: f64 = 9_007_199_254_740_991.0;
 /// Maximum digits of a decimal.
 pub const DIGITS: i32 = 15;
-/// From this day on, a first allowed day may be after the default range of dates, so the range
-/// needs a new end.
+/// If the earliest allowed date is this late or later, it might be after the default date range, so
+/// the range gets a new end.
 const LATE: &str = "2024-01-01";
-/// Before this day, a last allowed day may be before the default range of dates, so the range needs
-/// a new start.
+/// If the latest allowed date is earlier than this, it might be before the default date range, so
+/// the range gets a new start.
 const EARLY: &str = "2001-01-01";
-/// Length of such a range in days.
+/// Length in days of a range with a new start or end.
 const YEAR: i64 = 365;
-/// Maximum length of the column name within the name of a helper field.
+/// Maximum length of the column name that a helper field's name starts with.
 const LONGEST_START: usize = 50;
-/// Maximum number of days between two dates in a row.
+/// Maximum number of days between two dates in the same row, such as an order date and a delivery
+/// date.
 const DAYS: i64 = 30;
 /// Length of a timestamp without an offset.
 const LOCAL: u32 = 19;
-/// Timestamps without an offset. Daylight saving time skips none of these hours.
+/// A pattern for timestamps without an offset, restricted to times that daylight saving time never
+/// skips.
 const LOCAL_TIMES: &str = "20[12][0-9]-0[1-9]-[12][0-8]T1[0-9]:[0-5][0-9]:[0-5][0-9]";
-/// Usual length of the random strings that are used where other strings would have to be cut.
+/// Usual length of the random strings that we use where realistic ones would have to be truncated.
 const SHORT: u32 = 12;
 /// Maximum length of strings generated from a pattern.
 const LONG: u32 = 1_000;
 /// Length of unique telephone numbers.
 const PHONE: u32 = "+12015550123".len() as u32;
-/// Length of unique email addresses that don't belong to a person.
+/// Length of unique email addresses that don't come from a generated person.
 const SHORT_EMAIL: u32 = 20;
 
 /// The type of a column's values.
@@ -60,7 +62,7 @@ pub enum Stored {
     Uuid,
     /// Strings, with their maximum length if limited.
     Text(Option<u32>),
-    /// We already know which field to use.
+    /// Values of the given field, for columns whose field is already decided.
     Known(Value),
 }
 
@@ -75,8 +77,8 @@ pub struct Column {
     pub is_key: bool,
     /// Whether the column is part of a unique combination of columns.
     pub is_combined: bool,
-    /// Whether only the database writes the column. Other fields can still refer to the numbers
-    /// that it will assign.
+    /// Whether only the database can write the column, e.g. an identity column. Other fields can
+    /// still refer to the numbers that the database is going to assign.
     pub is_hidden: bool,
     /// Whether all values must be null.
     pub is_null: bool,
@@ -88,7 +90,7 @@ pub struct Column {
     pub most: Option<f64>,
     /// The largest number that the type can store.
     pub limit: Option<f64>,
-    /// The first and last allowed day.
+    /// The earliest and latest allowed dates.
     pub days: (Option<String>, Option<String>),
     /// A regular expression that strings must match.
     pub regex: Option<String>,
@@ -98,13 +100,13 @@ pub struct Column {
     pub is_upper: bool,
     /// Whether strings are in lower case.
     pub is_lower: bool,
-    /// Whether a column such as `state` describes progress, because its table has no address.
+    /// Whether a column such as `state` means a status, because its table doesn't have an address.
     pub is_status: bool,
-    /// The column that contains an earlier date, and the minimum number of days in between.
+    /// The column with a date that this one must follow, and the minimum number of days in between.
     pub after: Option<(String, i64)>,
-    /// The table and column that this column refers to.
+    /// The table and column that this column references.
     pub refers: Option<(String, String)>,
-    /// The column whose reference also picks the row for this column.
+    /// The column that picks the referenced row for this one, too, as in a composite foreign key.
     pub with: Option<String>,
 }
 
@@ -177,7 +179,7 @@ impl Column {
             && self.required
             && is_plain(key)
         {
-            // The first row refers to itself.
+            // In the first row, there is no earlier row, so the reference points at the row itself.
             let name = helper("earlier");
             return pair(field, &name, format!("if({name} = {name}, {name}, {key})"));
         }
@@ -190,7 +192,7 @@ impl Column {
         }
     }
 
-    /// Returns the field, along with the maximum length if its values have to be cut.
+    /// Returns the field, along with the maximum length if its values have to be truncated.
     pub fn field(&self, own: &str) -> (Value, Option<u32>) {
         let unique = self.unique || self.is_key;
         let mut field = match &self.refers {
@@ -219,8 +221,8 @@ impl Column {
         (field, length)
     }
 
-    /// Returns the field for use inside an object, an array or alternatives, where its strings
-    /// can't be cut by another field.
+    /// Returns the field for use inside an object, an array or alternatives, where no other field
+    /// can truncate its strings.
     pub fn inner_field(&self) -> Value {
         let (mut field, length) = self.field("");
         if let (Some(length), Stored::Text(_)) = (length, &self.stored) {
@@ -338,13 +340,14 @@ impl Column {
         }
     }
 
-    /// Returns whether only some integers are allowed, or a unique column may need all of them.
+    /// Returns whether the integers need explicit bounds, because the column has limits or might
+    /// need every integer to be unique.
     fn has_bounds(&self) -> bool {
         self.is_ordered() || self.least.is_some() || self.most.is_some()
     }
 
-    /// Returns the type of coordinate that the column is named after, unless its limits rule that
-    /// out.
+    /// Returns the coordinate type that the column name suggests, unless the column's limits rule
+    /// it out.
     fn coordinate(&self) -> Option<&'static str> {
         let (kind, largest) = coordinate(&self.name).filter(|_| !self.is_ordered())?;
         let fits = self.least.is_none_or(|least| least <= -largest)
@@ -360,8 +363,8 @@ impl Column {
 
     fn dated(&self, mut field: Value) -> Value {
         let (first, last) = match self.days.clone() {
-            // The default range would end before the first allowed day, or start after the last
-            // one.
+            // The default range would end before the earliest allowed date, or start after the
+            // latest one.
             (Some(first), None) if first.as_str() >= LATE => {
                 let last = moved(&first, YEAR);
                 (Some(first), last)
@@ -394,7 +397,7 @@ impl Column {
             (None, Some(least)) if least >= usual => Some(least + usual),
             (None, _) => (limit < usual).then_some(limit),
         };
-        // If only a maximum is given and it is negative, the minimum must be even lower.
+        // The default minimum is 0, so a negative maximum needs a lower one.
         let below = |most: f64| (most - usual).max(-limit);
         let least = least.or(most.filter(|most| *most < 0.0).map(below));
         if let Some(least) = least {

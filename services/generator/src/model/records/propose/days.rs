@@ -1,4 +1,4 @@
-//! Days in check constraints, and dates in samples.
+//! Handles dates in check constraints and in samples.
 
 /// Adds days to a date.
 pub fn moved(day: &str, days: i64) -> Option<String> {

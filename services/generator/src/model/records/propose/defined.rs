@@ -1,4 +1,4 @@
-//! Types that a file defines.
+//! User-defined types in SQL files.
 
 use std::collections::{HashMap, HashSet};
 

@@ -12,7 +12,7 @@ use super::{checks, globs};
 /// Maximum length of a name in characters.
 const LONGEST_NAME: usize = 64;
 
-/// The columns with unique values, each with its table.
+/// Columns with unique values, as pairs of table and column.
 pub type Distinct = HashSet<(String, String)>;
 
 /// An existing table.
@@ -23,22 +23,21 @@ pub struct Existing {
     /// Sets of columns that are unique as a combination.
     pub unique: Vec<Vec<String>>,
     pub references: Vec<Reference>,
-    /// Check constraints. For those from a domain, this includes the name of the column with that
+    /// Check constraints. A domain's constraints come with the name of the column that uses the
     /// domain.
     pub checks: Vec<(Expr, Option<String>)>,
-    /// Checks that limit the values of references, each with the column as this check alone limits
-    /// it.
+    /// Checks on foreign keys, each with the column as it would be if this were the only check.
     pub limited: Vec<(Column, String)>,
     /// Descriptions of constraints that rows may violate.
     pub broken: Vec<String>,
 }
 
-/// A reference from one or more columns to columns of another table.
+/// A foreign key, with one or more columns.
 #[derive(Clone)]
 pub struct Reference {
     pub columns: Vec<String>,
     pub table: String,
-    /// Columns of the other table. Empty if these are its key.
+    /// The referenced columns. Empty if they are the other table's primary key.
     pub targets: Vec<String>,
 }
 
@@ -176,11 +175,11 @@ impl Existing {
             {
                 continue;
             }
-            // It is sufficient to combine the columns whose values can be chosen freely.
+            // Combining just the columns whose values can be chosen freely is enough.
             let is_own =
                 |column: &&&Column| column.refers.as_ref().is_none_or(|(to, _)| *to != self.name);
-            // A reference only chooses one of several rows if their values differ, or if its
-            // followers are part of the set.
+            // Different rows only help if their referenced values differ, or if the set also
+            // contains columns that follow the reference.
             let has_follower = |column: &Column| {
                 let follows = |other: &&Column| other.with.as_ref() == Some(&column.name);
                 columns.iter().any(follows)

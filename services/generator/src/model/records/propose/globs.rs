@@ -1,7 +1,7 @@
-//! SQLite's `GLOB`, which the SQL parser doesn't support.
+//! Makes SQLite's `GLOB` operator readable for the SQL parser, which doesn't support it.
 //!
-//! It is replaced by `REGEXP`, whose pattern then starts with a mark by which it can be told from a
-//! regular expression.
+//! `GLOB` is replaced with `REGEXP`, and its pattern is prefixed with a marker that distinguishes
+//! it from a regular expression.
 
 const GLOB: &str = " GLOB '";
 const HIDDEN: &str = " REGEXP '\u{1}";

@@ -21,11 +21,10 @@ use crate::model::seed::{SEEDED_DAY, Seed};
 const DEEPEST: usize = 4;
 /// Maximum number of references and `allOf` parts per schema.
 const MOST_PARTS: usize = 50;
-/// Maximum numbers of nested properties, because there is no limit to these in recursive schemas.
-/// The next number is tried if `records` would refuse the proposal, e.g. because of too many values
-/// per row.
+/// Maximum numbers of nested properties to try, since recursive schemas have infinitely many. If
+/// `records` would reject the proposal, e.g. for too many values per row, we try the next number.
 const MOST_NESTED: [usize; 5] = [2_000, 500, 100, 20, 0];
-/// Members of schemas that aren't supported, so that rows may violate them.
+/// Schema keywords that we don't support, so rows might violate them.
 const IGNORED: [&str; 5] = ["not", "if", "contains", "dependentSchemas", "dependencies"];
 /// Matches some regular expressions.
 const REGEX: &str = r"\^(\[a-z\]|\[0-9A-F\]|\\d|\\w)(\+|\*|\{[1-9]\})(-\[0-9\]\{[1-9]\})?\$";
@@ -57,7 +56,7 @@ pub fn of_json_schema(
     Err(format!("the proposal would be refused by records:{reasons}"))
 }
 
-/// Returns the faults for which the `records` command refuses a schema.
+/// Returns the errors that the `records` command would report for a schema.
 fn faults(schema: &Value) -> Result<Vec<SchemaFault>, String> {
     let bounds = Bounds {
         seed: Seed::parse("schema").map_err(|why| why.to_string())?,
@@ -115,10 +114,10 @@ fn propose(
     Ok((json!({"name": shortened(name), "fields": fields}), broken))
 }
 
-/// Reads the schemas of a document.
+/// Reads the schemas in a document.
 pub struct Reader<'a> {
     document: &'a Value,
-    /// The number of nested properties after which objects and arrays are empty.
+    /// Once there are this many nested properties, objects and arrays are left empty.
     most_nested: usize,
     /// Number of nested properties so far.
     pub nested: Cell<usize>,
@@ -127,9 +126,9 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Follows local references and merges `allOf`. Also returns the first set of alternatives,
-    /// which come from `anyOf`, `oneOf` or several types, and whether they come from `oneOf`.
-    /// Further sets are left in `allOf`. The schema `false` becomes the equivalent `{"not": {}}`.
+    /// Follows local references and merges `allOf`. Also returns the first set of alternatives
+    /// (`anyOf`, `oneOf` or a list of types), and whether they come from `oneOf`. Any further sets
+    /// are left in `allOf`. The schema `false` becomes the equivalent `{"not": {}}`.
     pub fn split(&self, schema: &Value) -> (Map<String, Value>, Vec<Value>, bool) {
         let (mut alternatives, mut others) = (Vec::new(), Vec::new());
         let mut is_one_of = false;
@@ -201,7 +200,7 @@ impl Reader<'_> {
             }
         }
         if is_rejected {
-            // The result only allows null if all of the combined schemas do.
+            // The merged schema only allows null if all of its parts do.
             whole.remove("nullable");
             if let Some(Value::Array(kinds)) = whole.get_mut("type") {
                 kinds.retain(|kind| kind != "null");
@@ -235,16 +234,16 @@ impl Reader<'_> {
             self.nested.set(self.nested.get() + 1);
             match depth {
                 0 => fields.extend(column.fields("", &all)),
-                // Fields inside of an object can't use each other.
+                // Fields inside an object can't use each other.
                 _ => fields.push(column.inner_field()),
             }
         }
         fields
     }
 
-    /// Reports the members of a schema that rows may violate.
+    /// Reports unsupported keywords, because rows might violate them.
     pub fn name_ignored(&self, name: &str, schema: &Map<String, Value>) {
-        // Objects have all of their properties, so they have those that others depend on.
+        // Generated objects have all of their properties, so a plain list of names is satisfied.
         let dependencies = schema.get("dependencies").and_then(Value::as_object);
         let are_names = dependencies.is_some_and(|all| all.values().all(Value::is_array));
         for word in IGNORED {
@@ -281,7 +280,7 @@ impl Reader<'_> {
         column.required = !may_be_null(&property);
         let bound = |name: &str| property[name].as_f64();
         let step = column.step();
-        // In draft 4 and OpenAPI 3.0, these members are flags for whether the other bounds are
+        // In draft 4 and OpenAPI 3.0, these keywords are booleans that make `minimum` and `maximum`
         // exclusive.
         let inner = |name: &str| if property[name] == true { step } else { 0.0 };
         let least = bound("minimum").map(|least| least + inner("exclusiveMinimum"));
@@ -349,8 +348,8 @@ impl Reader<'_> {
                 known(json!({"type": "constant", "value": {}}))
             }
             ("array", _) => {
-                // The items of an array field are all of the same kind, so a tuple is reduced to
-                // its first item. Before draft 2020-12, `items` contained the tuple.
+                // All items of an array field have the same type, so we reduce a tuple to its first
+                // item. Before draft 2020-12, `items` contained the tuple.
                 let nth = |place: usize| {
                     let tuples = [&property["prefixItems"], &property["items"]];
                     tuples.into_iter().find_map(|tuple| tuple.get(place))
@@ -427,7 +426,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns one alternative for each type of a schema with several types, and removes these types.
+/// Turns a list of types into alternatives, one per type, and removes the list from the schema.
 fn several_types(schema: &mut Map<String, Value>) -> Vec<Value> {
     let Some(Value::Array(kinds)) = schema.get("type") else { return Vec::new() };
     let others: Vec<_> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
@@ -452,15 +451,15 @@ pub fn may_be_null(schema: &Value) -> bool {
     schema["type"].as_array().is_some_and(is_null) || schema["nullable"] == true
 }
 
-/// Returns an expression whose matches also have a length that the schema allows. The first pair
-/// are the minimum and maximum length of matches of `regex`.
+/// Returns an expression whose matches also comply with the schema's length limits. The pair is the
+/// minimum and maximum match length of `regex`.
 fn of_length(regex: &str, (shortest, longest): (u64, u64), schema: &Value) -> Option<String> {
     let least = schema["minLength"].as_u64().unwrap_or(0);
     let most = schema["maxLength"].as_u64().unwrap_or(u64::MAX);
     if shortest >= least && longest <= most {
         return Some(regex.to_owned());
     }
-    // If a single character is repeated, the number of repetitions can be adjusted.
+    // If the expression just repeats a single character, we can adjust the number of repetitions.
     let (part, fewest, limit) = pattern::repeated(regex)?;
     let least = least.max(fewest);
     let most = most.min(limit.unwrap_or(least.max(longest)));

@@ -1,4 +1,4 @@
-//! Columns of primary keys, unique constraints and unique indexes.
+//! Reads the columns of primary keys, unique constraints and unique indexes.
 
 use sqlparser::ast::{
     DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, IndexColumn,
@@ -8,13 +8,14 @@ use super::checks::literal;
 use super::column::Stored;
 use super::existing::Existing;
 
-/// Functions whose results normally differ if they are applied to different generated strings.
+/// Functions that can be ignored in a unique index, because they normally keep generated strings
+/// distinct.
 const UNWRAPPED: [&str; 7] = ["lower", "upper", "trim", "btrim", "ltrim", "rtrim", "unaccent"];
 
-/// Returns the names of a key's columns. Expressions that aren't columns are returned as SQL.
+/// Returns the column names of a key. Expressions other than columns are returned as SQL.
 ///
-/// In a MySQL prefix key such as `name(10)`, only the first characters have to be unique, so the
-/// strings of that column are limited to this length.
+/// A MySQL prefix key such as `name(10)` only covers the first characters, so we limit the column's
+/// strings to this length.
 pub fn key(table: &mut Existing, columns: &[IndexColumn]) -> Vec<String> {
     let mut names = Vec::new();
     for IndexColumn { column, .. } in columns {
@@ -30,7 +31,7 @@ pub fn key(table: &mut Existing, columns: &[IndexColumn]) -> Vec<String> {
     names
 }
 
-/// Splits the column of a prefix key, which looks like a function, into its name and the length.
+/// Splits a prefix key column, which looks like a function call, into its name and length.
 fn prefix(expression: &Expr) -> Option<(String, u32)> {
     let Expr::Function(function) = expression else { return None };
     let length = argument(function).and_then(literal)?.as_u64()?;

@@ -1,4 +1,4 @@
-//! Reports the limits in a JSON Schema that the proposed fields don't satisfy.
+//! Reports JSON Schema limits that the proposed fields don't comply with.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const LONGEST: u64 = 1_000;
 const DIGITS: i32 = 15;
 
 impl Reader<'_> {
-    /// Reports the limits of a property that its column may violate.
+    /// Reports the property's limits that its column might violate.
     pub fn name_limits(&self, name: &str, property: &Value, column: &Column) {
         self.name_size(name, property);
         if !column.choices.is_empty() {
@@ -63,8 +63,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the choices of a property that its other members allow, and reports a constant that
-    /// they don't allow. If there is a constant, the choices are redundant.
+    /// Returns the `enum` values that the property's other keywords allow, or all values if none is
+    /// allowed. A `const` makes them redundant, so in this case, the result is empty. Reports a
+    /// `const` or `enum` that the other keywords rule out.
     pub fn choices(&self, name: &str, property: &Value) -> Vec<Value> {
         if let Some(constant) = property.get("const") {
             if !satisfies(property, constant) {
@@ -86,7 +87,7 @@ impl Reader<'_> {
         allowed
     }
 
-    /// Removes bounds that don't have any number in between, and reports them.
+    /// Removes and reports bounds that leave no number in between.
     pub fn check_bounds(&self, name: &str, column: &mut Column) {
         let (Some(least), Some(most)) = (column.least, column.most) else { return };
         let units = |bound: f64, round: fn(f64) -> f64| {
@@ -100,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports limits for the number of properties that an object's own properties don't satisfy.
+    /// Reports limits on the number of properties that the generated object doesn't comply with.
     pub fn name_size(&self, name: &str, schema: &Value) {
         let bound = |member: &str| schema[member].as_u64();
         let (least, most) = (bound("minProperties"), bound("maxProperties"));

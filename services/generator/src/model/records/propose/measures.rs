@@ -1,4 +1,4 @@
-//! Facts about proposed fields, such as which values can be unique and how long strings are.
+//! Determines whether proposed fields can be unique and how long their strings are.
 
 use serde_json::Value;
 

@@ -170,7 +170,7 @@ const NAMES: [(&[&str], &str, &str); 37] = [
 ];
 
 /// The names above that keep their meaning after a prefix, as in `user_email`. `name` and `title`
-/// don't, nor does `state`, which may be that of an order.
+/// don't, and neither does `state`, because `order_state` is the status of an order.
 const ENDS: [&str; 48] = [
     "birth_date",
     "card_number",
@@ -254,7 +254,7 @@ pub fn is_address(name: &str) -> bool {
     by_name(name).is_some_and(|field| PARTS.iter().any(|part| field["part"] == *part))
 }
 
-/// Returns whether a column may contain the state of an address, or that of a process.
+/// Returns whether a column might contain either a state in an address or a status.
 pub fn is_state(name: &str) -> bool {
     snake_case(name) == "state"
 }
@@ -265,7 +265,7 @@ pub fn is_id(name: &str) -> bool {
     name == "id" || name.ends_with("_id")
 }
 
-/// Returns the type of coordinate that a column with this name contains, and its largest value.
+/// Returns the coordinate type that a column name suggests, and its largest value.
 pub fn coordinate(name: &str) -> Option<(&'static str, f64)> {
     match snake_case(name).as_str() {
         "lat" | "latitude" | "breitengrad" => Some(("latitude", 90.0)),

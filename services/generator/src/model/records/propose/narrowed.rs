@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-/// Members that can't be combined unless they are equal.
+/// Keywords that can't be combined unless their values are equal.
 const SINGLE: [&str; 8] =
     ["pattern", "format", "const", "multipleOf", "not", "if", "contains", "prefixItems"];
 
-/// Narrows a member of a schema to values that the same member of another schema allows, too.
-/// Members that can't be combined, such as patterns, keep their value. Returns whether the result
-/// satisfies both schemas.
+/// Narrows a schema keyword to what the same keyword in another schema allows, too. Keywords that
+/// can't be combined, such as patterns, keep their value. Returns whether the result complies with
+/// both schemas.
 pub fn narrow(name: &str, known: &mut Value, more: Value) -> bool {
     match (name, known, more) {
         (_, known, more) if *known == more => true,
@@ -108,7 +108,7 @@ fn common_types(known: &Value, more: &Value) -> Option<Value> {
     }
 }
 
-/// Returns whether part of a schema rules out null by its type, its choices or its constant.
+/// Returns whether part of a schema rules out null through its `type`, `enum` or `const`.
 pub fn rejects_null(part: &Map<String, Value>) -> bool {
     let has = |name: &str, null: &Value| match part.get(name) {
         Some(Value::Array(values)) => values.contains(null),

@@ -7,9 +7,9 @@ use super::json_schema::Reader;
 use super::satisfied::satisfies;
 
 impl Reader<'_> {
-    /// Returns the properties to generate for an object, with everything that applies to each.
-    /// These are the declared properties and those that are only required. Properties whose schema
-    /// is `false` are left out.
+    /// Returns the properties to generate for an object, each with all schemas that apply to it.
+    /// This includes properties that are required but not declared, and excludes properties whose
+    /// schema is `false`.
     pub fn properties(&self, schema: &Value) -> Map<String, Value> {
         let mut all = schema["properties"].as_object().cloned().unwrap_or_default();
         let patterns = self.patterns(schema);
@@ -59,8 +59,8 @@ impl Reader<'_> {
         parsed.collect()
     }
 
-    /// Returns whether a schema doesn't allow any value because it is `false`, or combined with
-    /// that.
+    /// Returns whether a schema doesn't allow any values because it is `false` or combined with
+    /// `false`.
     pub fn is_impossible(&self, schema: &Value) -> bool {
         if let Some(allows_all) = schema.as_bool() {
             return !allows_all;

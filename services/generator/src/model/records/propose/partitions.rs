@@ -1,4 +1,4 @@
-//! Partitioned tables.
+//! Parses partitioned tables, and limits their rows to values that fit in a partition.
 
 use super::column::Column;
 use super::days::moved;

@@ -1,18 +1,18 @@
-//! Names of tables, which may be qualified with a schema.
+//! Table names, with or without a schema.
 
 use sqlparser::ast::{Ident, ObjectName};
 
 /// Schemas whose tables don't have to be qualified, in PostgreSQL and in SQLite.
 const USUAL: [&str; 3] = ["public", "main", "temp"];
 
-/// Returns the name of a table in the spelling that the database uses, in the form `schema.table`
-/// unless the schema is a usual one. If `is_folded`, unquoted names are in lower case.
+/// Returns a table's name as the database spells it, in the form `schema.table` unless the schema
+/// is a default one. If `is_folded`, unquoted names are in lower case.
 pub fn full(name: &ObjectName, is_folded: bool) -> String {
     let parts = name.0.iter().filter_map(|part| part.as_ident());
     joined(parts.map(|part| spelled(part, is_folded)).collect())
 }
 
-/// Returns a name in the spelling that the database uses.
+/// Returns a name as the database spells it.
 pub fn spelled(name: &Ident, is_folded: bool) -> String {
     match name.quote_style {
         None if is_folded => name.value.to_lowercase(),
@@ -44,9 +44,9 @@ fn joined(mut parts: Vec<String>) -> String {
     }
 }
 
-/// Returns the position of the table that a name refers to. If no table has exactly this name,
-/// letter case is ignored. A name without a schema may also refer to the first table of this name
-/// in any schema, since the search path is unknown.
+/// Returns the position of the table that a name refers to. If no table has exactly this name, we
+/// ignore letter case. Since we don't know the search path, a name without a schema can also match
+/// the first table with this name in any schema.
 pub fn find<'n>(names: impl Iterator<Item = &'n str> + Clone, name: &str) -> Option<usize> {
     let position = |fits: &dyn Fn(&str) -> bool| names.clone().position(fits);
     let ends = |own: &str| {

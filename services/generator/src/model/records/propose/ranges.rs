@@ -1,15 +1,15 @@
-//! Numbers and timestamps of columns: where they begin, and which bounds exclude them all.
+//! Ranges of numbers and timestamps in columns.
 
 use super::column::{Column, DIGITS, LARGEST_INTEGER, Stored};
 
 impl Column {
-    /// Returns whether timestamps are generated from a pattern, because cutting off their offset
-    /// would take away the guarantee that they are unique.
+    /// Returns whether to generate timestamps from a pattern. Truncating regular timestamps to
+    /// remove the offset would lose the guarantee that they are unique.
     pub fn is_local_pattern(&self) -> bool {
         self.is_local && self.is_ordered() && self.days == (None, None)
     }
 
-    /// Returns whether timestamps have an offset although the database rejects it.
+    /// Returns whether we have to generate timestamps with an offset that the database rejects.
     pub fn has_wrong_offset(&self) -> bool {
         self.stored == Stored::Timestamp
             && self.is_local
@@ -17,7 +17,7 @@ impl Column {
             && self.days != (None, None)
     }
 
-    /// Returns whether the numbers of a key are consecutive, which requires that the key may be
+    /// Returns whether a key's numbers are consecutive, which requires that the key can be
     /// positive.
     pub fn is_counted(&self) -> bool {
         let most = self.most.into_iter().chain(self.limit).fold(LARGEST_INTEGER, f64::min);
@@ -29,7 +29,7 @@ impl Column {
         self.least.map_or(1, |least| least.clamp(1.0, LARGEST_INTEGER).ceil() as i64)
     }
 
-    /// Returns whether a bound excludes all numbers that can be generated exactly.
+    /// Returns whether a bound rules out all numbers that we can generate exactly.
     pub fn is_beyond(&self) -> bool {
         let largest = match self.stored {
             Stored::Integer => LARGEST_INTEGER,

@@ -1,10 +1,9 @@
-//! Columns that refer to other tables: which of their checks the other columns satisfy, and which
-//! of them are unique.
+//! Checks and uniqueness of foreign key columns, whose values come from other tables.
 
 use super::column::{Column, Stored};
 use super::existing::{Distinct, Existing};
 
-/// Follows references until a column isn't one. Returns `None` in a cycle.
+/// Follows references to a column that isn't itself a reference. Returns `None` for a cycle.
 fn target<'t>(column: &'t Column, tables: &'t [Existing]) -> Option<&'t Column> {
     let mut column = column;
     for _ in 0..=tables.len() {
@@ -15,7 +14,7 @@ fn target<'t>(column: &'t Column, tables: &'t [Existing]) -> Option<&'t Column> 
     None
 }
 
-/// Returns whether all values of `target` comply with the checks on `own`.
+/// Returns whether all values in `target` comply with the checks on `own`, which references it.
 fn satisfies(target: &Column, own: &Column) -> bool {
     let is_negative = target.most.is_some_and(|most| most < 0.0);
     // Generated numbers aren't negative unless they have to be, and keys are counted from 1.
@@ -43,7 +42,7 @@ fn satisfies(target: &Column, own: &Column) -> bool {
 }
 
 impl Existing {
-    /// Reports the checks on references that the columns they refer to don't satisfy.
+    /// Reports checks on references that the referenced values might violate.
     pub fn note_limited(tables: &mut [Self]) {
         let mut broken = Vec::new();
         for (place, table) in tables.iter().enumerate() {
@@ -61,8 +60,8 @@ impl Existing {
         }
     }
 
-    /// Makes unique references choose each row at most once, and reports those that refer to
-    /// columns with equal values.
+    /// Makes unique references pick each row at most once. Reports references to columns that
+    /// contain duplicates, because these can't be unique.
     pub fn choose_once(&mut self, distinct: &Distinct) {
         for place in 0..self.columns.len() {
             let column = &self.columns[place];

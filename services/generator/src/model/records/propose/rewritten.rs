@@ -2,8 +2,7 @@
 
 use super::statements::{begins, quoted};
 
-/// Returns a statement in a form that the SQL parser supports, or `None` if it doesn't have to be
-/// changed.
+/// Rewrites a statement for the SQL parser, or returns `None` if there is nothing to change.
 ///
 /// - In `CREATE DOMAIN`, `NOT NULL` becomes a check.
 /// - In `CREATE UNIQUE INDEX … ON ONLY`, `ONLY` is left out.

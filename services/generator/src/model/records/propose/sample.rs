@@ -1,5 +1,5 @@
-//! Proposes a schema for sample data. It is based on the names of the columns and the shape of
-//! their values, so it doesn't contain any of the sample values.
+//! Proposes a schema for sample data. It is based on column names and the shape of the values, so
+//! it doesn't contain any of the sample values.
 
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
         };
         let mut column = Column::new(name.clone(), stored(name, &values));
         column.required = values.len() == cells.len();
-        // The first column is the key if its name suggests so.
+        // The first column is the key if its name suggests that.
         let different: HashSet<_> = values.iter().collect();
         let is_key = place == 0 && is_id(name) && column.required && values.len() > 1;
         if is_key && column.stored == Stored::Integer && different.len() == values.len() {
@@ -55,7 +55,7 @@ pub fn of_sample(names: &[String], rows: &[Vec<String>]) -> Result<Value, String
             let (least, most) = numbers.fold((0.0_f64, 0.0_f64), |(least, most), number| {
                 (least.min(number), most.max(number))
             });
-            // Only keep the order of magnitude of the sample values.
+            // Keep just the order of magnitude, so that no sample values end up in the schema.
             column.least = Some(0.0 - rounded(-least));
             column.most = Some(rounded(most).max(1.0));
             if let Some((first, last)) = usual(name)

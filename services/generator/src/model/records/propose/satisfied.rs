@@ -1,10 +1,11 @@
-//! Checks values against the members of a JSON Schema that apply to them directly.
+//! A minimal JSON Schema validator, which doesn't look at the items of arrays or at the values of
+//! object members.
 
 use regex_automata::meta::Regex;
 use serde_json::Value;
 
-/// Returns whether a value has the type, the bounds, the length, the pattern and the choices of a
-/// schema, which has no references. Patterns that can't be parsed are ignored.
+/// Returns whether a value complies with a schema's type, bounds, lengths, pattern, `enum` and
+/// `const`. The schema must not contain references. Patterns that can't be parsed are ignored.
 pub fn satisfies(schema: &Value, value: &Value) -> bool {
     if value.is_null() && schema["nullable"] == true {
         return true;

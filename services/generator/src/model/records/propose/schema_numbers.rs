@@ -4,13 +4,13 @@ use serde_json::Value;
 
 /// Maximum number of multiples to list.
 const MULTIPLES: i64 = 1_000;
-/// Number of values that the decimals should allow between two bounds.
+/// There should be enough decimals for this number of values between two bounds.
 const VALUES: f64 = 5.0;
 /// Maximum number of decimals.
 const DECIMALS: u32 = 9;
-/// The largest bound in units of the last decimal, which has to leave room for larger numbers.
+/// The largest bound in units of the last decimal, low enough to leave room for larger numbers.
 const LARGEST: f64 = 1e14;
-/// Members of schemas that contain a count.
+/// Schema keywords that contain a count.
 const COUNTS: [&str; 6] =
     ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 
@@ -31,8 +31,8 @@ pub fn with_integral_counts(document: &mut Value) {
     }
 }
 
-/// Lists the multiples of `part` between two bounds, unless it is equal to one unit of the last
-/// decimal, which needs no list.
+/// Lists the multiples of `part` between two bounds. If `part` is one unit of the last decimal, the
+/// list is empty, because all numbers are multiples.
 pub fn multiples(
     part: f64,
     decimals: u32,

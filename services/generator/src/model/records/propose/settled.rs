@@ -1,17 +1,17 @@
-//! Combines the checks on one column.
+//! Combines a column's checks.
 
 use serde_json::Value;
 
 use super::column::{Column, Stored};
 use crate::model::records::kinds::pattern;
 
-/// Patterns of unique columns with at least this number of strings aren't lengthened.
+/// In unique columns, patterns that match at least this number of strings aren't lengthened.
 const ENOUGH: u64 = 1_000_000;
-/// Patterns of other columns with at least this number of strings aren't lengthened.
+/// In other columns, patterns that match at least this number of strings aren't lengthened.
 const FEW: u64 = 1_000;
 /// Number of characters appended to a pattern.
 const MORE: u64 = 6;
-/// Assertions that further characters may violate.
+/// Assertions that could fail if more characters were appended.
 const ENDS: [&str; 7] = ["$", "\\z", "\\Z", "\\b", "\\B", "\\y", "\\>"];
 
 /// Returns whether a regular expression matches a string or part of it.
@@ -36,7 +36,7 @@ impl Column {
         false
     }
 
-    /// Keeps those choices that match a regular expression. Returns false if there are none.
+    /// Keeps the choices that match a regular expression. Returns false if there are none.
     pub fn choose_matching(&mut self, regex: &str) -> bool {
         let fits = |value: &Value| value.as_str().is_some_and(|text| is_match(regex, text));
         let values: Vec<_> = self.choices.iter().filter(|value| fits(value)).cloned().collect();
@@ -78,7 +78,8 @@ impl Column {
         })
     }
 
-    /// Returns whether matches of a regular expression are certain to be in the column's case.
+    /// Returns whether all matches of a regular expression are in the column's case. If in doubt,
+    /// returns false.
     fn has_case_of(&self, regex: &str) -> bool {
         if !self.is_upper && !self.is_lower {
             return true;
@@ -97,9 +98,9 @@ impl Column {
         self.has_case(&plain) && !plain.contains("[^") && !plain.contains("(?")
     }
 
-    /// Appends more characters to an expression that doesn't match the end of strings, such as
-    /// `^[A-Z]`. Otherwise, there would be few strings. Returns `None` if there are enough, or if
-    /// the column doesn't have space for more.
+    /// Appends more characters to an expression that isn't anchored at the end, such as `^[A-Z]`,
+    /// because it would otherwise match only a few strings. Returns `None` if there are enough, or
+    /// if the column is too short for more.
     fn lengthened(&self, regex: &str) -> Option<String> {
         let is_unique = self.unique || self.is_key;
         let few = if is_unique { ENOUGH } else { FEW };
@@ -119,8 +120,8 @@ impl Column {
         (count > 0 && pattern::lengths(&longer).is_some()).then_some(longer)
     }
 
-    /// Applies the limits to the values that other checks have left. Returns false if they
-    /// contradict each other, in which case rows may violate some of them.
+    /// Applies the column's limits to the values that other checks leave. Returns false if the
+    /// checks contradict each other, so that rows might violate some of them.
     pub fn settle(&mut self) -> bool {
         let (least, most) = (self.least.unwrap_or(f64::MIN), self.most.unwrap_or(f64::MAX));
         let is_number = matches!(self.stored, Stored::Integer | Stored::Decimal(_));

@@ -23,15 +23,15 @@ const IDENTITY: &str = "AS IDENTITY";
 /// A schema for existing tables.
 pub struct Proposed {
     pub schema: Value,
-    /// The constraints that rows may violate.
+    /// The constraints that rows might violate.
     pub broken: Vec<String>,
     /// The tables that aren't in the schema, each with the reason.
     pub left_out: Vec<String>,
 }
 
-/// Proposes a schema for tables created by `CREATE TABLE` statements of PostgreSQL, MySQL or
-/// SQLite. As is common in dumps, keys, references and types may be in separate statements. The
-/// rest of the file is ignored.
+/// Proposes a schema for `CREATE TABLE` statements in PostgreSQL, MySQL or SQLite syntax. As is
+/// common in dumps, keys, references and types can be in separate statements. The rest of the file
+/// is ignored.
 ///
 /// # Errors
 /// Returns an error if the file doesn't create any tables that are valid in some dialect.
@@ -149,8 +149,8 @@ impl<'t> File<'t> {
     }
 }
 
-/// Adds the constraints from further definitions of a table's columns. Returns the definitions that
-/// aren't valid in any dialect.
+/// Adds the constraints from additional definitions of a table's columns. Returns the definitions
+/// that aren't valid in any dialect.
 fn merge(table: &mut CreateTable, definitions: &[String]) -> Vec<String> {
     let mut others = Vec::new();
     for text in definitions {
@@ -204,7 +204,7 @@ fn tables(read: &[Statement], types: &Types) -> Vec<Existing> {
                     tables.retain(|table| !table.name.eq_ignore_ascii_case(&name));
                 }
             }
-            // A partial index is satisfied, too, if all rows are unique.
+            // If all rows are unique, this also satisfies a partial index.
             Statement::CreateIndex(index) if index.unique => {
                 let name = full(&index.table_name, types.is_folded);
                 if let Some(table) = named(&mut tables, &name) {
@@ -233,7 +233,7 @@ fn divide(tables: &mut Vec<Existing>, partitions: &[Partition], keys: &[(String,
     }
 }
 
-/// Statements that are relevant to tables.
+/// The kinds of statements that affect tables.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Table,
@@ -272,8 +272,8 @@ fn parsed(text: &str) -> Result<Statement, String> {
     }
 }
 
-/// Parses a `CREATE TABLE` statement. If that fails, leaves out the table's options, and those of
-/// its columns and constraints that aren't valid in any dialect. The latter are returned as well.
+/// Parses a `CREATE TABLE` statement. If that fails, leaves out the table options and any columns
+/// and constraints that aren't valid in any dialect. Also returns those columns and constraints.
 fn understood(text: &str, bodies: &Bodies) -> Result<(Statement, Vec<String>), String> {
     let error = match parsed(text) {
         Ok(statement) => return Ok((statement, Vec::new())),

@@ -85,7 +85,7 @@ pub fn comment(text: &str, is_mysql: bool) -> Option<usize> {
     text.starts_with("/*").then(|| end("*/"))
 }
 
-/// Returns the offset of the semicolon that ends a statement, or that of the end of the file.
+/// Returns the offset of the semicolon that ends a statement, or the length of the file.
 fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
     let mut at = begin;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {

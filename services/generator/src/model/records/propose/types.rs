@@ -26,7 +26,7 @@ pub fn stored(kind: &DataType, is_mysql: bool) -> (Stored, Option<f64>) {
     of_name(&kind.to_string().to_lowercase(), is_mysql)
 }
 
-/// Types of MySQL whose values can't be written as strings.
+/// MySQL types whose values can't be written as strings.
 const SHAPES: [&str; 10] = [
     "point",
     "geometry",
@@ -40,7 +40,7 @@ const SHAPES: [&str; 10] = [
     "geomcollection",
 ];
 
-/// Types of PostgreSQL, each with a regular expression for some of its values.
+/// PostgreSQL types, each with a regular expression that matches some of its values.
 const LITERALS: [(&str, &str); 18] = [
     ("point", r"\([1-8][0-9],[1-8][0-9]\)"),
     ("box", r"\([5-8][0-9],[5-8][0-9]\),\([1-4][0-9],[1-4][0-9]\)"),
@@ -62,7 +62,7 @@ const LITERALS: [(&str, &str); 18] = [
     ("regconfig", "simple"),
 ];
 
-/// Types whose values are any strings.
+/// Types that accept any string.
 const TEXTS: [&str; 33] = [
     "",
     "any",
@@ -132,7 +132,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         "tinyint" if number(0) == Some(1) => (Stored::Boolean, None),
         "date" => (Stored::Date, None),
         "year" => known(json!({"type": "integer", "min": 1970, "max": 2030})),
-        // A PostgreSQL array, which may have a size.
+        // A PostgreSQL array, with or without a size.
         _ if text.ends_with(']') => known(json!({"type": "constant", "value": "{}"})),
         "uuid" | "uniqueidentifier" => (Stored::Uuid, None),
         "json" | "jsonb" => (Stored::Known(object()), None),
@@ -174,7 +174,7 @@ fn of_name(text: &str, is_mysql: bool) -> (Stored, Option<f64>) {
         _ if name.starts_with("time") => (Stored::Time, None),
         "oid" => (Stored::Integer, Some(2_147_483_647.0)),
         _ if name.contains("int") || name.contains("serial") => (Stored::Integer, largest(name)),
-        // Without a length, these have one character.
+        // Without a length, these types hold one character.
         "char" | "character" | "nchar" | "national character" | "binary" => {
             (Stored::Text(number(0).or(Some(1))), None)
         }

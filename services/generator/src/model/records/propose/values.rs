@@ -1,4 +1,4 @@
-//! Recognises what the values in a sample have in common.
+//! Detects formats that all values in a sample column share.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -32,7 +32,7 @@ fn plain_number(value: &str, thousands: char, point: char) -> Option<String> {
     fits.then(|| format!("{sign}{}{decimals}", groups.concat()))
 }
 
-/// Words for yes and no in samples, in addition to those for booleans.
+/// Words for yes and no in samples, in addition to the ones that count as booleans.
 const ANSWERS: [[&str; 2]; 8] = [
     ["ja", "nein"],
     ["oui", "non"],
@@ -44,8 +44,8 @@ const ANSWERS: [[&str; 2]; 8] = [
     ["j", "n"],
 ];
 
-/// Returns the pair of words for yes and no that all values belong to, capitalized like the first
-/// value.
+/// Returns the words for yes and no if all values are one of the two. They are capitalized like the
+/// first value.
 pub fn answers(values: &[&str]) -> Option<[String; 2]> {
     let first = values.first()?;
     let is_one = |words: &&[&str; 2]| {
@@ -120,9 +120,9 @@ pub fn digests(values: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns a regular expression for values of the same shape, which consists of punctuation and of
-/// classes of letters and digits. If the shape contains digits, the number of characters per class
-/// may vary.
+/// Returns a regular expression for values of the same shape, i.e. the same sequence of
+/// punctuation, letters and digits. If the shape contains digits, the runs of letters and digits
+/// can vary in length.
 pub fn shape(values: &[&str]) -> Option<String> {
     let mut shapes = values.iter().map(|value| runs(value));
     let mut common: Vec<_> =

@@ -3,8 +3,7 @@
 
 use super::statements::{begins, statements};
 
-/// Suffixes of the names of tables that store the data of a virtual table, as used by FTS5, FTS4
-/// and R*Tree.
+/// Table name suffixes that FTS5, FTS4 and R*Tree use for storing a virtual table's data.
 const DATA: [&str; 11] = [
     "_data",
     "_idx",
