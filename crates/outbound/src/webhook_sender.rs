@@ -63,7 +63,9 @@ impl WebhookSender {
     /// with 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
-        let url = url.ok_or_else(|| DeliveryError::permanent("the URL is not a web address"))?;
+        let url = url.ok_or_else(|| {
+            DeliveryError::permanent("the URL must be http or https, without credentials")
+        })?;
         if !self.reach.may_name(&url) {
             return Err(DeliveryError::temporary("the address may not be called"));
         }

@@ -115,7 +115,7 @@ impl IssueOrder<'_> {
             bail!("--until must be in the future");
         }
         let plan = match (self.plan, owners.default_plan()) {
-            (Some(_), None) => bail!("keys of this service do not have plans: omit --plan"),
+            (Some(_), None) => bail!("this service's keys do not have plans: remove --plan"),
             (named, default) => named.or(default),
         };
         let owner = owners.canonical(db, self.owner)?;

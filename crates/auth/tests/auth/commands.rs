@@ -153,7 +153,7 @@ fn owner_must_exist_and_has_one_live_key() {
     assert_eq!(states, ["revoked", "live", "live"]);
     let error =
         run(&house, &pools, &Subscribers, "keys issue ann@example.com --plan free").unwrap_err();
-    assert_eq!(error.to_string(), "keys of this service do not have plans: omit --plan");
+    assert_eq!(error.to_string(), "this service's keys do not have plans: remove --plan");
 }
 
 #[test]

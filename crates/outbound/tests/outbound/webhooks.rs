@@ -58,7 +58,10 @@ async fn private_targets_are_not_called() {
     // The error is temporary, because changed settings may permit a later attempt.
     assert_eq!(outcome, Err(DeliveryError::temporary("the address may not be called")));
     let outcome = sender.send(&message("ftp://hook.example/".to_owned())).await;
-    assert_eq!(outcome, Err(DeliveryError::permanent("the URL is not a web address")));
+    assert_eq!(
+        outcome,
+        Err(DeliveryError::permanent("the URL must be http or https, without credentials"))
+    );
     // A name that resolves to a private address is rejected too.
     let hosts = [("hook.example".to_owned(), peer.address())].into();
     let reach = Reach::public().with_names(outbound::Names::Fixed(hosts));

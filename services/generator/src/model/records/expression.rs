@@ -182,7 +182,10 @@ impl<'a> Parser<'a> {
     fn call(&mut self, name: &str, depth: usize) -> Result<Node, String> {
         let Some((_, function, count)) = FUNCTIONS.iter().find(|(own, ..)| *own == name) else {
             let names: Vec<_> = FUNCTIONS.iter().map(|(own, ..)| *own).collect();
-            return Err(format!("has an unknown function, {name}; known are {}", names.join(", ")));
+            return Err(format!(
+                "has an unknown function, {name}; expected one of {}",
+                names.join(", ")
+            ));
         };
         self.at += 1;
         let mut arguments = vec![self.comparison(depth + 1)?];
