@@ -19,7 +19,7 @@ pub enum Shape {
     Json,
 }
 
-/// A value. Cells are reused, so that rows don't have to be allocated.
+/// A value in a row. Cells are reused to avoid an allocation per row.
 #[derive(Debug)]
 pub struct Cell {
     /// The type of the value.
@@ -35,7 +35,7 @@ impl Default for Cell {
 }
 
 impl Cell {
-    /// Turns the cell into an empty string, and returns the string so that it can be appended to.
+    /// Turns the cell into an empty string, and returns the string for the caller to append to.
     pub fn begin(&mut self) -> &mut String {
         self.shape = Shape::Text;
         self.text.clear();

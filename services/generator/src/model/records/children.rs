@@ -1,4 +1,4 @@
-//! Tables whose rows are children of rows in another table.
+//! Child tables (`childrenOf`), whose rows belong to rows of a parent table.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use super::field::{FieldKey, Row};
 use super::known::Families;
 use super::members::Members;
 
-/// Number of parents per block. To find the children of a parent, only the counts within its block
-/// have to be generated.
+/// Number of parents per block. To find a parent's children, we only have to generate the counts
+/// within its block.
 const BLOCK: u64 = 256;
-/// The size of the range of positions that the weights divide.
+/// The size of the position range, which the weights divide up.
 const RANGE: u64 = 1 << 32;
-/// The distance between the positions of consecutive parents: the range divided by the golden
-/// ratio, which spreads the positions of any consecutive parents evenly. The number is odd, so that
-/// each position occurs once before they repeat.
+/// The distance between the positions of consecutive parents. It is the range divided by the golden
+/// ratio, which spreads the positions evenly over any run of parents. Since the number is odd,
+/// every position occurs once before any of them repeats.
 const STEP: u32 = 0x9E37_79B9;
 /// Maximum number of children per parent.
 const MOST: i64 = 10_000;
@@ -26,14 +26,14 @@ pub struct RawChildren<'a> {
     /// The name of the parent table.
     pub table: &'a str,
     least: u64,
-    /// For each number of children except the maximum, the end of its positions. The positions of
-    /// a number with weight 0 are empty.
+    /// For each number of children except the maximum, the end of its position range. A number with
+    /// weight 0 has an empty range.
     ends: Vec<u64>,
 }
 
 impl<'a> RawChildren<'a> {
-    /// Returns a substitute for a `childrenOf` member with errors, so that errors in its table can
-    /// still be found. Each parent has one child.
+    /// Returns a substitute for an invalid `childrenOf`, with one child per parent. This lets us
+    /// find further errors in the same table.
     fn unread(pointer: String, table: &'a str) -> Self {
         Self { pointer, table, least: 1, ends: Vec::new() }
     }
@@ -92,9 +92,9 @@ pub fn read<'a>(members: &mut Members<'a>, faults: &mut Faults) -> Option<RawChi
 
 /// Assigns the rows of a table to their parents.
 ///
-/// Each parent has a position, and the weights determine how many children belong to it. Positions
-/// are an arithmetic sequence, so sums over any number of parents don't need the parents one by
-/// one. Within a block, parents swap their numbers of children at random.
+/// Each parent has a position, and the weights map positions to numbers of children. Since the
+/// positions are an arithmetic sequence, we can count the children of any number of parents without
+/// a loop over the parents. Within a block, the numbers are then shuffled.
 pub struct Children {
     /// Index of the parent table.
     pub table: usize,
@@ -105,14 +105,14 @@ pub struct Children {
     ends: Vec<u64>,
     /// Position of the first parent.
     start: u32,
-    /// Total number of children of as many parents as there are positions.
+    /// Total number of children if every position has one parent.
     total: u64,
     /// Index into [`Row::families`].
     slot: usize,
 }
 
 impl Children {
-    /// Creates the children of a parent table, given the index and the row count of that table.
+    /// Creates the children, given the parent table's index and row count.
     pub fn new(
         raw: RawChildren<'_>,
         (table, parents): (usize, u64),
@@ -151,7 +151,7 @@ impl Children {
         self.before(block).saturating_add(ends[last as usize])
     }
 
-    /// Returns the row of the parent of `child`.
+    /// Returns the parent's row number for the row `child`.
     pub fn parent(&self, child: u64, row: &mut Row) -> u64 {
         // The indexes of array items can exceed the number of rows.
         let Some(last) = self.rows.checked_sub(1) else { return 0 };
@@ -164,7 +164,7 @@ impl Children {
         if let Some(block) = known
             && child >= families.end()
         {
-            // Rows are usually generated in their order, so the next block comes first.
+            // Rows are usually generated in order, so try the next block first.
             families.start = families.end();
             self.fill(block + 1, &mut families.ends);
             known = Some(block + 1);
@@ -184,9 +184,10 @@ impl Children {
         block * BLOCK + families.ends.partition_point(|end| *end <= nth) as u64
     }
 
-    /// Returns the block of the parent of `child`.
+    /// Returns the block that contains the parent of `child`.
     fn block(&self, child: u64) -> u64 {
-        // The mean gives a block nearby. From there, the range to search is doubled.
+        // Estimate the block from the average, double the range until it contains the block, and
+        // then use binary search.
         let near = u128::from(child) * u128::from(RANGE) / u128::from(self.total.max(1));
         let mut low = u64::try_from(near).unwrap_or(u64::MAX) / BLOCK;
         let (mut high, mut width) = (low + 1, 1);
@@ -212,8 +213,8 @@ impl Children {
         let (rounds, parents) = (parents / RANGE, parents % RANGE);
         let wraps =
             |shift: u64| floor_sum(parents, RANGE, u64::from(STEP), u64::from(self.start) + shift);
-        // Each end at or before a parent's position gives the parent one more child. These are the
-        // positions that leave the range when moved by the distance from the end to its limit.
+        // A parent has one additional child for each end at or below its position. To count such
+        // parents, shift all positions by `RANGE - end`, and count how many more of them overflow.
         let least = wraps(0);
         let more: u64 = self.ends.iter().map(|end| wraps(RANGE - end) - least).sum();
         rounds
@@ -222,8 +223,8 @@ impl Children {
             .saturating_add(more)
     }
 
-    /// Stores the running totals of children of the parents in a block in `ends`. Parents after
-    /// the last row of their table are included.
+    /// Stores the running total of children for each parent in a block in `ends`. In the last
+    /// block, this includes parents after the end of their table.
     fn fill(&self, block: u64, ends: &mut Vec<u64>) {
         let mut random = self.key.random(block);
         ends.clear();
@@ -238,18 +239,18 @@ impl Children {
         }
     }
 
-    /// Returns the number of children at the position of `parent`.
+    /// Returns the number of children for the position of `parent`, before shuffling.
     fn count(&self, parent: u64) -> u64 {
-        // The numbers of parents and positions are both counted modulo the range.
+        // Both parents and positions wrap around at the end of the range, so truncating is correct.
         let position = self.start.wrapping_add((parent as u32).wrapping_mul(STEP));
         self.least + self.ends.partition_point(|end| *end <= u64::from(position)) as u64
     }
 }
 
-/// Returns the sum of `(step * n + start) / modulus`, rounded down, for all `n` below `count`. In
-/// each round, the sum is that of a smaller modulus, as in Euclid's algorithm.
+/// Returns the sum of `(step * n + start) / modulus`, each rounded down, over all `n` below
+/// `count`. Each round reduces the problem to one with a smaller modulus, as in Euclid's algorithm.
 ///
-/// The sum and `step * count` have to be below 2^64.
+/// The sum and `step * count` must be below 2^64.
 fn floor_sum(mut count: u64, mut modulus: u64, mut step: u64, mut start: u64) -> u64 {
     let mut sum = 0;
     loop {

@@ -7,7 +7,7 @@ const LONGEST: usize = 1_000;
 /// Maximum nesting depth of an expression.
 const DEEPEST: usize = 32;
 
-/// All functions with their names and numbers of arguments.
+/// All functions, as name, function and number of arguments.
 const FUNCTIONS: [(&str, Function, usize); 15] = [
     ("upper", Function::Upper, 1),
     ("lower", Function::Lower, 1),
@@ -30,8 +30,8 @@ const FUNCTIONS: [(&str, Function, usize); 15] = [
 #[derive(Debug)]
 pub struct Expression {
     root: Node,
-    /// Names of the fields used in the expression, which refers to them by their index in this
-    /// list.
+    /// Names of the fields used in the expression. The expression refers to fields by their index
+    /// in this list.
     pub names: Vec<String>,
 }
 
@@ -58,8 +58,8 @@ impl Expression {
         self.root.value(read)
     }
 
-    /// Returns whether the value can be null, because a field can be null or a divisor can be 0.
-    /// `is_nullable` is called with the index of a field.
+    /// Returns whether the value can be null, either because a field can be null or because a
+    /// divisor can be 0. `is_nullable` gets the index of a field.
     pub fn can_be_null(&self, is_nullable: &dyn Fn(usize) -> bool) -> bool {
         self.root.can_be_null(is_nullable)
     }

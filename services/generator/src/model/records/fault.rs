@@ -10,7 +10,7 @@ const MOST: usize = 100;
 pub struct SchemaFault {
     /// JSON pointer (RFC 6901) to the offending member.
     pub pointer: String,
-    /// The rule that it violates, or what to write instead.
+    /// The violated rule, or what to write instead.
     pub message: String,
 }
 

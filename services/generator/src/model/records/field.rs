@@ -1,4 +1,4 @@
-//! Fields, and how to generate their values.
+//! Fields and their value generators.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -16,7 +16,8 @@ pub trait Make {
     /// Generates the value for one row.
     fn write(&self, index: u64, random: &mut Random, row: &mut Row, cell: &mut Cell);
 
-    /// Returns the number of distinct values, or `None` if values can't be addressed by index.
+    /// Returns how many values [`write_nth`](Self::write_nth) can choose from, or `None` if values
+    /// can't be addressed by number.
     fn space(&self) -> Option<u64> {
         None
     }
@@ -26,18 +27,18 @@ pub trait Make {
         cell.set_null();
     }
 
-    /// Returns the maximum number of consecutive rows with the same value, if equal values are
-    /// always consecutive.
+    /// If equal values are always in consecutive rows, returns the maximum number of such rows.
     fn longest_run(&self) -> Option<u64> {
         None
     }
 
-    /// Returns whether different numbers always yield different values.
+    /// Returns whether [`write_nth`](Self::write_nth) writes a different value for each number.
     fn is_distinct(&self) -> bool {
         true
     }
 
-    /// Returns the cost of a value relative to a short one (about 64 bytes).
+    /// Returns how much more a value costs than a short one (about 64 bytes), in multiples of the
+    /// latter.
     fn more_cost(&self) -> u64 {
         0
     }
@@ -47,13 +48,13 @@ pub trait Make {
         false
     }
 
-    /// Returns whether some values are null even if the field itself doesn't specify any nulls.
+    /// Returns whether values can be null even if the field doesn't ask for nulls.
     fn has_nulls(&self) -> bool {
         false
     }
 }
 
-/// State shared by the fields of a row.
+/// State that a row's fields share.
 #[derive(Default)]
 pub struct Row {
     /// For each group of fields, the most recently generated person.
@@ -76,7 +77,7 @@ impl Row {
     }
 }
 
-/// The random key of a field, which determines all of its values.
+/// A field's random key, which determines all of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldKey([u64; 2]);
 
@@ -111,8 +112,8 @@ impl FieldKey {
     }
 }
 
-/// A field's role in a unique combination of fields. Each row is mapped to a number in which each
-/// of these fields is one digit.
+/// A field's role in a unique combination of fields. Each row is mapped to a number, and each field
+/// in the combination is one digit of that number.
 #[derive(Clone, Copy, Debug)]
 pub struct Digit {
     /// The order in which numbers are assigned.
@@ -135,7 +136,7 @@ impl Digit {
 pub struct Field {
     /// The name.
     pub name: String,
-    /// Whether the field is left out of the output, because it only serves other fields.
+    /// Whether the field is left out of the output because only other fields use it.
     pub hidden: bool,
     /// Share of nulls, in units of 1/2^32.
     pub nulls: u64,
@@ -143,14 +144,14 @@ pub struct Field {
     pub order: Option<Permutation>,
     /// Set if the field is part of a combination that must be unique.
     pub digit: OnceCell<Digit>,
-    /// The random key of the field.
+    /// The field's random key.
     pub key: FieldKey,
     /// Generates the values.
     pub make: Box<dyn Make>,
-    /// Number of values generated for each value of this field, including the fields it uses.
+    /// Number of values that have to be generated for one value of this field, including values of
+    /// fields it uses.
     pub cost: u64,
-    /// Length of the longest chain of fields that starts here. In a chain, each field uses or
-    /// contains the next.
+    /// Length of the longest chain of fields that starts here. See [`CHAIN`].
     pub chain: usize,
 }
 
@@ -159,7 +160,7 @@ pub const COST_OF_A_FIELD: u64 = 10_000;
 /// Maximum number of values generated for one row.
 pub const COST_OF_A_ROW: u64 = 100_000;
 
-/// Maximum number of fields in a chain, in which each field uses or contains the next. Each of them
+/// Maximum length of a chain of fields in which each field uses or contains the next. Each field
 /// takes up a stack frame while reading the schema and generating values.
 pub const CHAIN: usize = 64;
 

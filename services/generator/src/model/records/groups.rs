@@ -23,20 +23,20 @@ pub struct Groups<'a> {
     payers: HashMap<usize, Payers<'a>>,
 }
 
-/// Fields of a table that affect the cards of other fields.
+/// A table's fields that affect its cards: their brands and the people who own them.
 #[derive(Default)]
 struct Payers<'a> {
-    /// For each card, the first brand specified by one of its fields, by their `of`.
+    /// The first brand specified for each card, keyed by `of`.
     brands: HashMap<Option<&'a str>, &'a str>,
-    /// For each person, the first of its fields, by their `of`.
+    /// The first field of each person, keyed by `of`.
     people: HashMap<Option<&'a str>, &'a Value>,
-    /// The first field of all people.
+    /// The first person field in the table.
     first: Option<&'a Value>,
 }
 
 impl<'a> Payers<'a> {
-    /// Collects a field and all fields nested in it. Items of arrays are left out, because they
-    /// belong to more than one person.
+    /// Collects a field and all fields nested in it. Skips array items, because they belong to more
+    /// than one person.
     fn collect(&mut self, field: &'a Value) {
         let of = field["of"].as_str();
         match field["type"].as_str() {
@@ -56,8 +56,8 @@ impl<'a> Payers<'a> {
         }
     }
 
-    /// Returns a field of the cardholder, which is a person with the same `of` or else the first
-    /// person.
+    /// Returns a field of the cardholder. This is the person with the same `of`, or the first
+    /// person if the card has no `of`.
     fn holder(&self, of: Option<&str>) -> Option<&'a Value> {
         let first = self.first.filter(|_| of.is_none());
         self.people.get(&of).copied().or(first)
@@ -131,8 +131,8 @@ impl<'a> Groups<'a> {
     }
 
     /// Reads the type `card`: `part` (number), `format` for numbers (plain), `brand` (by market
-    /// share), and `of` to distinguish several cards in a row. `items` is the number of indexes per
-    /// row that are reserved by the arrays around the field.
+    /// share), and `of` to distinguish several cards in a row. `items` is the number of indexes
+    /// that enclosing arrays reserve per row.
     pub fn card(
         &mut self,
         members: &mut Members<'_>,
@@ -151,8 +151,8 @@ impl<'a> Groups<'a> {
             table.fields.iter().for_each(|field| payers.collect(field.value));
             payers
         });
-        // A card has just one brand, so a brand that is specified for any of its fields applies to
-        // all of them.
+        // A card has just one brand, so if any of its fields specifies a brand, this applies to all
+        // of them.
         let stated = stated.or_else(|| payers.brands.get(&of).copied());
         let holder = payers.holder(of);
         let brand = match stated.map(|name| (name, card::find(name))) {
@@ -181,14 +181,14 @@ impl<'a> Groups<'a> {
         Some(CardPart { cards, part, is_pretty, items })
     }
 
-    /// Returns the people to which a field of the cardholder belongs.
+    /// Returns the cardholders, given one of their fields.
     fn holders(
         &mut self,
         field: Option<&Value>,
         table: (usize, &RawTable<'_>),
         bounds: &Bounds,
     ) -> Option<Rc<People>> {
-        // Discard the errors here, because they are reported when that field itself is read.
+        // Discard errors, because they are reported when the field itself is read.
         let mut faults = Faults::default();
         let mut members = Members::of(field?, String::new(), &mut faults)?;
         self.people(&mut members, table, bounds, &mut faults)

@@ -1,4 +1,4 @@
-//! Intermediate values that several fields in a row depend on.
+//! Caches intermediate values that several fields in a row depend on.
 
 use std::cell::{Cell, OnceCell};
 
@@ -9,7 +9,7 @@ use crate::model::names::{Address, Identity};
 use crate::model::numbers::Sex;
 use crate::model::person::Employer;
 
-/// The parts of a row's person that other parts depend on.
+/// A row's person, as far as other parts depend on it.
 #[derive(Default)]
 pub struct Known {
     /// The index of the row.
@@ -30,7 +30,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Discards everything about the earlier row.
+    /// Discards everything about the previous row.
     pub fn restart(&mut self, index: u64) {
         let name = self.name.take().unwrap_or_else(|| self.spare_name.take());
         let address = self.address.take().unwrap_or_else(|| self.spare_address.take());
@@ -39,7 +39,7 @@ impl Known {
     }
 }
 
-/// The children in the most recently used block of parents.
+/// Child counts for the most recently used block of parents.
 #[derive(Default)]
 pub struct Families {
     /// The block number. `None` before the first use.

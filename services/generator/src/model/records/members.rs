@@ -108,7 +108,7 @@ impl<'a> Members<'a> {
         self.typed(name, "an array", faults, |value| value.as_array().map(Vec::as_slice))
     }
 
-    /// Returns the value that `words` assigns to the word in a member. Defaults to the first one.
+    /// Maps the word in a member to a value, using `words`. Defaults to the first one.
     pub fn word<T: Copy>(
         &mut self,
         name: &'static str,

@@ -78,8 +78,8 @@ impl<'a> Builder<'a> {
         is_ordered.then(|| Box::new(Array { item, least, most, distinct }) as _)
     }
 
-    /// Returns how to choose distinct items, or `Some(None)` if items can't be equal anyway.
-    /// Returns `None` if there was an error.
+    /// Returns how to choose distinct items. `Some(None)` means that items are always distinct, and
+    /// `None` that there was an error.
     fn distinct_items(
         &mut self,
         item: &Field,
@@ -147,8 +147,8 @@ impl<'a> Builder<'a> {
         is_whole.then(|| Box::new(OneOf { fields: read, sums, by, items }) as _)
     }
 
-    /// Returns whether fields inside this one would be nested too deeply, and reports an error if
-    /// so.
+    /// Returns whether the field's inner fields would be nested too deeply. If so, reports an
+    /// error.
     fn is_too_deep(&mut self, at: &Place<'_>, pointer: &str) -> bool {
         if at.depth == DEEPEST {
             self.faults.add(pointer, format!("must not be nested more than {DEEPEST} levels deep"));

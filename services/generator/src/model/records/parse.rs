@@ -85,8 +85,8 @@ pub fn parse(schema: &Value, bounds: &Bounds) -> Result<Schema, Vec<SchemaFault>
     }
 }
 
-/// Returns the chain of children that leads to a table, starting at its earliest ancestor and
-/// ending with its own.
+/// Returns the chain of parent-child relations that leads to a table, from its earliest ancestor to
+/// its direct parent.
 fn line(tables: &[RawTable<'_>], table: &RawTable<'_>) -> Vec<Rc<Children>> {
     let own = |table: &RawTable<'_>| table.children.clone();
     let parent = |children: &Rc<Children>| own(&tables[children.table]);
@@ -102,7 +102,7 @@ pub fn types() -> impl Iterator<Item = &'static str> {
 
 /// The parsing state of a field.
 enum Built {
-    /// The field is still being parsed. If another field needs it now, there is a cycle.
+    /// The field is being parsed. If it is needed again in the meantime, there is a cycle.
     Begun,
     /// The field has been parsed. `None` if it has an error.
     Done(Option<SharedField>),
@@ -118,14 +118,14 @@ pub(super) struct Builder<'a> {
     pub(super) groups: Groups<'a>,
     /// Pairs of table indexes, in which the first table refers to the second.
     pub(super) references: Vec<(usize, usize)>,
-    /// References with a `with` member, as the index of their table, their name, and the name of
-    /// the reference that picks their rows.
+    /// References with a `with` member, each with the table index, its name, and the name of the
+    /// reference that picks the row for it.
     pub(super) followers: Vec<(usize, &'a str, &'a str)>,
-    /// The cost, so far, of the field that is being parsed.
+    /// Cost so far of the field that is being parsed.
     pub(super) cost: u64,
     /// Number of nested fields that are being parsed.
     level: usize,
-    /// Length of the longest chain of fields needed by the field that is being parsed, so far.
+    /// Length so far of the longest chain of fields that the field being parsed depends on.
     chain: usize,
     /// Cost of the character classes in all patterns so far.
     classes: u64,
@@ -136,8 +136,7 @@ pub(super) struct Place<'p> {
     pub(super) table: usize,
     pub(super) path: &'p str,
     pub(super) depth: usize,
-    /// Number of indexes per row that are reserved by the arrays around the field. `None` outside
-    /// of arrays.
+    /// Number of indexes that enclosing arrays reserve per row. `None` outside of arrays.
     pub(super) items: Option<u64>,
 }
 
@@ -187,7 +186,7 @@ impl<'a> Builder<'a> {
         field
     }
 
-    /// Reads a field, unless the chain of fields that need it is already too long.
+    /// Reads a field, unless the chain of fields that depend on it is already too long.
     pub(super) fn read(&mut self, raw: &RawField<'a>, at: &Place<'_>) -> Option<Field> {
         let (cost, chain) = (self.cost, std::mem::take(&mut self.chain));
         self.level += 1;
@@ -422,7 +421,7 @@ impl<'a> Builder<'a> {
                 }
                 continue;
             };
-            // The value is generated again for each use of a name.
+            // A field's value is generated again each time the expression uses it.
             let more = text.matches(name.as_str()).count().saturating_sub(1) as u64;
             self.cost = self.cost.saturating_add(field.cost.saturating_mul(more));
             fields.push(field);

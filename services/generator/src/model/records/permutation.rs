@@ -1,4 +1,4 @@
-//! Permutations, which yield unique values without having to remember earlier ones.
+//! Pseudorandom permutations, for generating unique values without remembering earlier ones.
 
 use crate::model::random::mixed;
 
@@ -24,7 +24,7 @@ impl Permutation {
 
     /// Returns the image of `number` modulo the bound.
     pub fn at(&self, number: u64) -> u64 {
-        // Starting out of bounds, the loop might never get back within them.
+        // If the loop started out of bounds, it might never get back.
         let mut place = number % self.bound;
         loop {
             place = self.network(place);

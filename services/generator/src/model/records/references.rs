@@ -1,4 +1,4 @@
-//! Parses references, and ensures that combinations of fields are unique.
+//! Parses references, and makes field combinations unique.
 
 use std::rc::Rc;
 
@@ -13,8 +13,8 @@ use super::parse::{Builder, Place, UNIQUE};
 const COMBINATIONS: u64 = 1 << 62;
 
 impl<'a> Builder<'a> {
-    /// Reads the `with` of a reference. It names another reference in the row, which picks the row
-    /// for both. Returns `None` if there was an error.
+    /// Reads the `with` member of a reference, which names another reference in the same row. Both
+    /// then refer to the row that the other one picks. Returns `None` if there was an error.
     pub(super) fn followed(
         &mut self,
         members: &mut Members<'a>,
@@ -65,8 +65,7 @@ impl<'a> Builder<'a> {
         let mut way = members.word("choose", &ways, &mut self.faults);
         let with = members.value("with").and_then(Value::as_str);
         if let Some(first) = with.and_then(|with| own.fields.iter().find(|own| own.name == with)) {
-            // Discard errors in that field here, because they are reported when the field itself is
-            // read.
+            // Discard the other field's errors, because they are reported when it is read itself.
             let chosen = first.value["choose"].as_str();
             let word = ways.iter().find(|(word, _)| Some(*word) == chosen);
             way = Some(word.map_or(0, |(_, way)| *way));
@@ -148,14 +147,13 @@ impl<'a> Builder<'a> {
                 continue;
             };
             if let Some(digit) = first.digit.get() {
-                // This can't fail, because no field follows more than one other.
+                // This can't fail, because a field follows at most one other field.
                 let _ = field.digit.set(*digit);
             }
         }
     }
 
-    /// Assigns numbers to the combinations of some fields in a table. Returns a description of the
-    /// error, if any.
+    /// Numbers the combinations of several fields in a table. Returns an error message, if any.
     fn number(&self, table: usize, names: &[&str]) -> Option<String> {
         let own = &self.tables[table];
         let is_follower = |name: &str| {
@@ -179,8 +177,8 @@ impl<'a> Builder<'a> {
         if fields.iter().any(|field| field.order.is_some() || field.make.is_unique()) {
             return None;
         }
-        // Rows with the same parent are consecutive, so the other fields only have to differ within
-        // such a run.
+        // Rows with the same parent are consecutive, so the other fields only have to be different
+        // for each child of the same parent.
         let runs = fields.iter().filter_map(|field| field.make.longest_run());
         let needed = runs.min().unwrap_or(own.rows).max(1);
         fields.retain(|field| field.make.longest_run().is_none());

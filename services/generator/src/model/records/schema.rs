@@ -15,8 +15,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Returns the tables ordered so that each one comes after the tables it refers to, as far as
-    /// cycles allow.
+    /// Returns the tables in dependency order, i.e. each table after the ones it refers to, as far
+    /// as cycles allow.
     pub fn parents_first(&self) -> impl Iterator<Item = &Table> {
         let mut left: Vec<usize> = (0..self.tables.len()).collect();
         std::iter::from_fn(move || {
@@ -38,8 +38,8 @@ pub struct Table {
     pub rows: u64,
     /// Whether the schema leaves the number of rows to the caller.
     pub is_open: bool,
-    /// The chain of children that leads to this table. It starts at a table without parents and
-    /// ends with the children in this table. Empty if the table has no parents.
+    /// The chain of parent-child relations that leads to this table, from its earliest ancestor to
+    /// its direct parent. Empty if the table has no parent.
     pub(super) line: Vec<Rc<Children>>,
     /// The fields that aren't hidden.
     pub(super) shown: Vec<SharedField>,
@@ -51,14 +51,14 @@ impl Table {
         self.shown.iter().map(|field| field.name.as_str())
     }
 
-    /// Returns the number of values generated for one row, including those only used by other
-    /// fields.
+    /// Returns the number of values generated for one row, including values that only other fields
+    /// use.
     pub fn cost(&self) -> u64 {
         self.shown.iter().fold(0, |sum, field| sum.saturating_add(field.cost))
     }
 
-    /// Returns the rows to generate if the same range is requested from all tables. In a child
-    /// table, these are all children of the generated parents, unless some rows are skipped.
+    /// Returns which rows to generate if the same range is requested for all tables. For a child
+    /// table, this means all children of the generated parents, unless rows are skipped.
     pub fn asked(&self, (first, count): (u64, Option<u64>)) -> (u64, Option<u64>) {
         let all = |count: u64| self.line.iter().fold(count, |rows, line| line.of_first(rows));
         (first, if first == 0 { count.map(all) } else { count })

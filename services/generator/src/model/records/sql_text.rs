@@ -1,4 +1,4 @@
-//! How names and strings of a schema are expressed in SQL.
+//! Converts a schema's names to SQL, and finds strings that SQL can't express.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use super::kinds::pattern;
 const TEXT: &str =
     "contains the character U+0000, which SQL cannot express: use json, ndjson or csv";
 
-/// Returns the name of a table in SQL. In a name such as `app.users`, the schema and the table are
-/// quoted separately. Nothing has to be escaped, because names can't contain quotes.
+/// Quotes a table name for SQL. In a name such as `app.users`, the schema and the table are quoted
+/// separately. Nothing has to be escaped, because names can't contain quotes.
 pub fn sql_name(table: &str) -> String {
     match table.split_once('.') {
         Some((schema, name)) if !schema.is_empty() && !name.is_empty() && !name.contains('.') => {
@@ -19,8 +19,8 @@ pub fn sql_name(table: &str) -> String {
     }
 }
 
-/// Reports an error for each string in a schema that contains the character, and for each pattern
-/// that can generate it. `classes` is the cost of the character classes in all patterns so far.
+/// Reports an error for each string in a schema that contains U+0000, and for each pattern that can
+/// generate it. `classes` is the cost of the character classes in all patterns so far.
 pub fn find_nul(value: &Value, pointer: &str, classes: &mut u64, faults: &mut Faults) {
     match value {
         Value::String(text) => {

@@ -14,8 +14,8 @@ use crate::model::seed::Seed;
 
 /// Maximum length of a name in characters.
 const NAME: usize = 64;
-/// Maximum number of sets in `uniqueTogether`. Over HTTP, a table can have 200 fields, i.e. enough
-/// for 100 pairs.
+/// Maximum number of sets in `uniqueTogether`. This is enough over HTTP, where the 200 fields of a
+/// table make up at most 100 pairs.
 const SETS: usize = 100;
 /// Maximum number of rows per table.
 const ROWS: u64 = 1 << 40;
@@ -29,7 +29,7 @@ pub struct Bounds {
     pub seed: Seed,
     /// The reference date for ages, dates and cards.
     pub day: Date,
-    /// Whether some rows at the start of each table are skipped.
+    /// Whether the caller skips rows at the start of each table.
     pub is_part: bool,
     /// Whether the rows are written as SQL, which cannot express all strings.
     pub is_sql: bool,
@@ -43,7 +43,7 @@ pub struct Bounds {
     pub most_rows: u64,
 }
 
-/// A table whose fields have not been parsed yet.
+/// A table whose fields haven't been parsed yet.
 pub struct RawTable<'a> {
     pub pointer: String,
     pub name: String,

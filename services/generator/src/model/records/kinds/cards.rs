@@ -1,4 +1,4 @@
-//! Cards with parts that are consistent within a row.
+//! The type `card`. All parts of a card in the same row are consistent.
 
 use std::rc::Rc;
 
@@ -60,7 +60,7 @@ pub struct CardPart {
     pub part: Part,
     /// Whether to split the card number into groups.
     pub is_pretty: bool,
-    /// Number of indexes per row that are reserved by the arrays around the field.
+    /// Number of indexes that enclosing arrays reserve per row.
     pub items: u64,
 }
 

@@ -69,8 +69,8 @@ pub fn choice(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn 
     Some(Box::new(Choice { values, sums, distinct }))
 }
 
-/// Reads `weights` as cumulative sums, which are empty if all weights are equal. Returns `None` if
-/// there was an error.
+/// Reads `weights` and returns cumulative sums, which are empty if all weights are equal. Returns
+/// `None` if there was an error.
 pub fn sums(members: &mut Members<'_>, count: usize, faults: &mut Faults) -> Option<Vec<f64>> {
     let Some(weights) = members.array("weights", faults) else { return Some(Vec::new()) };
     let (mut sums, mut sum) = (Vec::new(), 0.0);

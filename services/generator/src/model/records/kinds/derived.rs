@@ -19,8 +19,8 @@ pub enum Piece {
     Field(SharedField),
 }
 
-/// The type `template`: literal text and the values of other fields in the row. Nulls become empty
-/// strings.
+/// The type `template`: literal text combined with values of other fields in the row. Nulls become
+/// empty strings.
 pub struct Template {
     pub pieces: Vec<Piece>,
     /// Number of indexes per row that are reserved by the arrays around the field.
@@ -42,7 +42,7 @@ impl Make for Template {
     }
 
     fn is_unique(&self) -> bool {
-        // With several fields, different values could result in the same text.
+        // With more than one field, different values could result in the same string.
         let mut fields = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(_) => None,
             Piece::Field(field) => Some(field),
@@ -70,9 +70,9 @@ pub fn pieces(template: &str) -> Vec<Result<&str, &str>> {
 pub struct Computed {
     /// The parsed expression.
     pub expression: Expression,
-    /// The fields used in the expression, with the same indexes as there.
+    /// The fields used in the expression, in the same order as [`Expression::names`].
     pub fields: Vec<SharedField>,
-    /// Number of indexes per row that are reserved by the arrays around the field.
+    /// Number of indexes that enclosing arrays reserve per row.
     pub items: u64,
 }
 
@@ -133,7 +133,7 @@ pub struct Array {
     pub least: u64,
     /// Maximum number of items.
     pub most: u64,
-    /// Set if items could be equal but must be distinct.
+    /// Set if the items must be distinct and this isn't already guaranteed.
     pub distinct: Option<Distinct>,
 }
 
@@ -145,11 +145,13 @@ pub struct Distinct {
 }
 
 impl Distinct {
-    /// Returns the numbers of the items in an array. All selections and orders are equally likely.
+    /// Draws `count` distinct value numbers for the items in an array. All selections and orders
+    /// are equally likely.
     fn numbers(&self, index: u64, count: u64) -> Vec<u64> {
         let mut random = self.key.random(index);
         let mut chosen = Vec::with_capacity(count as usize);
-        // Floyd's algorithm takes one random number per item, no matter how few values there are.
+        // Floyd's algorithm only takes one random number per item, even if nearly all values are
+        // used.
         for last in self.space.saturating_sub(count)..self.space {
             let number = random.below(last + 1);
             chosen.push(if chosen.contains(&number) { last } else { number });
@@ -186,14 +188,14 @@ impl Make for Array {
     }
 }
 
-/// The type `oneOf`: a value of one of several fields, which is chosen for each row.
+/// The type `oneOf`: picks one of several fields for each row.
 pub struct OneOf {
     pub fields: Vec<Field>,
     /// Cumulative weights. Empty if all weights are equal.
     pub sums: Vec<f64>,
-    /// The field that contains the number of the alternative, if it isn't chosen at random.
+    /// The field whose value selects the alternative. If `None`, alternatives are chosen at random.
     pub by: Option<SharedField>,
-    /// Number of indexes per row that are reserved by the arrays around the field.
+    /// Number of indexes that enclosing arrays reserve per row.
     pub items: u64,
 }
 
@@ -220,11 +222,11 @@ fn set_json(bytes: Vec<u8>, cell: &mut Cell) {
     cell.shape = Shape::Json;
 }
 
-/// Cost of finding the parent of a row, in addition to that of a short value. Unless rows are
-/// generated in order, this generates the number of children of up to 256 parents.
+/// Cost of finding a row's parent, in addition to the cost of a short value. Unless rows are
+/// generated in order, this involves the child counts of up to 256 parents.
 const COST_OF_A_PARENT: u64 = 15;
 
-/// How a row picks the row it refers to.
+/// How a reference picks its target row.
 pub enum Choosing {
     /// A random row. All rows are equally likely.
     Uniform,
@@ -240,11 +242,11 @@ pub enum Choosing {
     Parent(Rc<Children>),
 }
 
-/// The type `reference`: the value of a field in another row.
+/// The type `reference`: a field's value in another row.
 pub struct Reference {
-    /// The field that is referred to.
+    /// The target field.
     pub field: SharedField,
-    /// Row count of the table that is referred to.
+    /// Row count of the target table.
     pub rows: u64,
     pub choosing: Choosing,
 }
@@ -268,7 +270,8 @@ impl Make for Reference {
     }
 
     fn has_nulls(&self) -> bool {
-        // There is no row before the first one. Fields with nulls cannot be referred to.
+        // The first row has no earlier row to refer to. The target field itself never has nulls,
+        // because the schema parser rejects references to nullable fields.
         matches!(self.choosing, Choosing::Earlier | Choosing::Before)
     }
 

@@ -1,4 +1,4 @@
-//! Types that reuse the generators of the service's other operations.
+//! Types that reuse the generators behind the service's other operations.
 
 use jiff::civil::Date;
 
@@ -13,12 +13,12 @@ use crate::model::{crypto, iban, imei, names, phone, suggestion};
 
 /// Number of words that cost as much as one short value.
 const WORDS_OF_A_COST: u64 = 10;
-/// Maximum length of the words for a company name in characters.
+/// Maximum number of characters in the words for a company name.
 const LONGEST_WORDS: usize = 100;
 /// Cost of a paragraph.
 const COST_OF_A_PARAGRAPH: u64 = 10;
-/// Cost of a national number in addition to that of a short value. Most samples are rejected by the
-/// rules for the number.
+/// Cost of a national number, in addition to the cost of a short value. It is high because the
+/// number's rules reject most samples.
 pub const COST_OF_A_NATIONAL_NUMBER: u64 = 15;
 /// Number of password characters that cost as much as one short value.
 const LETTERS_OF_A_COST: usize = 64;
@@ -57,7 +57,7 @@ fn long(more_cost: u64, write: impl Fn(&mut Random, &mut String) + 'static) -> B
     Box::new(Plain(write, more_cost))
 }
 
-/// Telephone numbers, which are all different if the field is unique.
+/// Generates telephone numbers, without duplicates if the field is unique.
 struct Phones {
     numbers: phone::Numbers<'static>,
     format: phone::Format,
@@ -77,7 +77,8 @@ impl Make for Phones {
     }
 }
 
-/// Looks up a value by the name in `member`. `list` is the operation that lists all valid names.
+/// Looks up a value by the name in `member`. `list` is the operation that lists all valid names,
+/// for the error message.
 fn named<T>(
     members: &mut Members<'_>,
     member: &'static str,
@@ -110,7 +111,7 @@ pub fn ibans(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     }))
 }
 
-/// Formats of the type `phone`.
+/// Telephone number formats.
 const PHONE_FORMATS: [(&str, phone::Format); 4] = [
     ("e164", phone::Format::E164),
     ("international", phone::Format::International),
@@ -200,8 +201,8 @@ pub fn coins(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn M
     Some(plain(move |random, out| coin.write(random, out)))
 }
 
-/// Reads the type `company`: `words` that the names contain. Without them, names of a culture are
-/// used.
+/// Reads the type `company`: `words` that the names contain. If missing, the names come from a
+/// culture.
 pub fn companies(
     members: &mut Members<'_>,
     culture: &'static names::Culture,

@@ -152,7 +152,7 @@ pub fn files() -> Box<dyn Make> {
     })
 }
 
-/// Returns the generator for the type `userAgent`: current browsers as of 2026.
+/// Returns the generator for the type `userAgent`: browsers that are current as of 2026.
 pub fn agents() -> Box<dyn Make> {
     plain(|_, random, cell| {
         let systems = [

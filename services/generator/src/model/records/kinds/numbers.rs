@@ -67,10 +67,10 @@ pub fn decimal(members: &mut Members<'_>, faults: &mut Faults) -> Option<Box<dyn
     Some(Box::new(Uniform { least, count, decimals }))
 }
 
-/// Converts a bound to units of the last decimal, which `round` makes a whole number.
+/// Converts a bound to units of the last decimal, rounding with `round`.
 fn units(bound: f64, decimals: u32, round: fn(f64) -> f64) -> f64 {
     let units = bound * 10_f64.powi(decimals.cast_signed());
-    // For example, 0.07 times 100 is slightly above 7.
+    // Ignore floating-point errors. For example, 0.07 * 100 is slightly above 7.
     if (units.round() - units).abs() < 1e-6 { units.round() } else { round(units) }
 }
 
@@ -122,11 +122,11 @@ pub fn normal(
     if deviation < 0.0 {
         faults.add(members.at("deviation"), "must not be negative");
     }
-    // Numbers are rounded to this number of decimals, so the bounds must be rounded, too, or else
-    // numbers could end up outside of them.
+    // Since numbers are rounded to this number of decimals, the bounds have to be rounded inwards.
+    // Otherwise, rounding could move a number out of bounds.
     let rounded = |bound: f64, round: fn(f64) -> f64| {
         let units = units(bound, decimals, round);
-        // Larger numbers don't have any further decimals.
+        // Beyond this, floating-point numbers don't have any more decimals to round.
         let is_exact = units.abs() <= LARGEST as f64;
         if is_exact { units / 10_f64.powi(decimals.cast_signed()) } else { bound }
     };

@@ -106,7 +106,8 @@ impl Node {
         }
     }
 
-    /// Returns the number of strings, if different choices are certain to yield different strings.
+    /// Returns the number of matching strings, or `None` if different choices might yield the same
+    /// string.
     fn space(&self) -> Option<u64> {
         match self {
             Self::Text(_) => Some(1),
@@ -220,8 +221,8 @@ pub fn lengths(regex: &str) -> Option<(u64, u64)> {
     Some((node.shortest(), node.longest()))
 }
 
-/// Splits an expression that just repeats a single character. Returns the expression for that
-/// character, and the minimum and maximum number of repetitions.
+/// If an expression just repeats a single character, returns the expression for that character, and
+/// the minimum and maximum number of repetitions.
 pub fn repeated(regex: &str) -> Option<(&str, u64, Option<u64>)> {
     let ast = ParserBuilder::new().nest_limit(NESTED).build().parse(regex).ok()?;
     let parts = match &ast {

@@ -1,4 +1,4 @@
-//! People with parts that are consistent within a row.
+//! The types `person` and `address`. All parts of a person in the same row are consistent.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub fn person_parts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().map(|(name, _)| *name)
 }
 
-/// People that are shared by several fields of a table.
+/// People that several fields of a table share.
 pub struct People {
     /// Generates the people.
     pub maker: Maker,
@@ -54,8 +54,8 @@ impl People {
     }
 }
 
-/// Random sequences for a person. Each part has its own, so that only those parts that are used
-/// have to be generated.
+/// Random sequences for a person. Each part has its own sequence, so that unused parts don't have
+/// to be generated.
 #[derive(Clone, Copy)]
 enum Source {
     Sex,

@@ -49,8 +49,8 @@ impl Make for Steps {
             Form::Time => push_time(at / 3_600, at / 60 % 60, at % 60, out),
             Form::Instant(zone) => {
                 let Ok(instant) = Timestamp::from_second(at) else { return cell.set_null() };
-                // Offsets are written without seconds, which some had before the introduction of
-                // standard time.
+                // RFC 3339 offsets don't have seconds, although local time did before standard time
+                // was introduced.
                 let offset = whole_minutes(zone.to_offset(instant));
                 let local = offset.to_datetime(instant);
                 push_date(local.year(), local.month(), local.day(), out);
