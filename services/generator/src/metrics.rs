@@ -137,7 +137,7 @@ impl Drop for Tally {
     }
 }
 
-/// The state of a stream, as shown in the metrics.
+/// A stream's state, as shown in the metrics.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Running,

@@ -1,4 +1,4 @@
-//! All operations, in the order of the documentation.
+//! All operations, in documentation order.
 
 use shell::Routes;
 

@@ -31,7 +31,7 @@ pub struct Generator {
 /// Path prefix of the API.
 const API: &str = "/api/";
 
-/// The limit in [`Remaining`] if requests aren't limited.
+/// The limit that [`Remaining`] reports if requests aren't limited.
 const UNLIMITED: u32 = u32::MAX;
 
 const CORS: CorsRule = CorsRule {

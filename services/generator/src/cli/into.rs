@@ -25,7 +25,7 @@ pub fn open(url: &str) -> anyhow::Result<(Db, Vec<Progress>)> {
     Ok((db, progress))
 }
 
-/// The input from which the rows are generated.
+/// Everything that determines which rows to write.
 pub struct Origin<'a> {
     /// The source text of the schema.
     pub text: &'a str,
@@ -52,7 +52,8 @@ impl Origin<'_> {
         let is_own = |own: &&Value| own["name"].as_str().unwrap_or("records") == table;
         let fields = tables.iter().filter(is_own).filter_map(|own| own["fields"].as_array());
         let number_of = |field: &Value| {
-            // The schema has been validated, so a float must be a whole number such as 1e3.
+            // The schema has been validated, so if this is a float, it is a whole number such as
+            // 1e3.
             let float = |name: &str| field[name].as_f64().map(|number| number as i64);
             let member = |name: &str| field[name].as_i64().or_else(|| float(name)).unwrap_or(1);
             let passed = i64::try_from(row).ok()?.checked_mul(member("step"))?;

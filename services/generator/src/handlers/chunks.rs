@@ -11,9 +11,9 @@ use actix_web::web::Bytes;
 /// Chunk size in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Maximum time for the first chunk. If it takes longer, the body is treated as a long one.
+/// Maximum time for generating the first chunk. If it takes longer, the body counts as long.
 const FIRST: Duration = Duration::from_millis(200);
-/// Maximum time for which other requests on the thread may be kept waiting.
+/// How long other requests on the same thread can be kept waiting.
 const TURN: Duration = Duration::from_millis(25);
 
 /// A body whose chunks are generated on demand.
@@ -24,7 +24,7 @@ const TURN: Duration = Duration::from_millis(25);
 pub struct Chunks<F> {
     next: F,
     chunk: Vec<u8>,
-    /// Set until the first chunk has been sent. No further chunk is generated before that.
+    /// Set until the first chunk has been sent. Until then, no further chunks are generated.
     is_first: bool,
     /// Whether the body has yielded since the last chunk.
     has_paused: bool,
@@ -105,7 +105,7 @@ pub enum Begun<F> {
     More(Chunks<F>),
 }
 
-/// Returns the body of a `HEAD` response. It has no length, because nothing is generated.
+/// Returns the body of a `HEAD` response. Its length is unknown, because nothing is generated.
 pub fn unmade() -> BoxBody {
     BoxBody::new(Chunks { ended: true, ..Chunks::new(|_: &mut Vec<u8>| false) })
 }

@@ -1,4 +1,4 @@
-//! Lists of generated values, in a format that the client accepts.
+//! Responds with lists of generated values, in a format that the client accepts.
 
 use actix_web::HttpRequest;
 use actix_web::body::BoxBody;
@@ -40,7 +40,7 @@ pub trait Next: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static {}
 
 impl<F: FnMut(&mut Vec<u8>) -> bool + Unpin + 'static> Next for F {}
 
-/// Builds a workbook. That takes too long for a thread that handles requests.
+/// Builds a workbook. This takes too long to do on a worker thread.
 pub trait Build: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static {}
 
 impl<F: FnOnce() -> Result<Vec<u8>, Fault> + Send + 'static> Build for F {}
@@ -62,8 +62,8 @@ pub fn short(next: Option<impl Next>) -> BoxBody {
     }
 }
 
-/// Returns the error for values that don't fit into a workbook. `field` is the parameter that
-/// requested the workbook or determined its size.
+/// Returns the error for values that don't fit in a workbook. `field` is the parameter that asked
+/// for the workbook or determined its size.
 pub fn unfit(field: &'static str, cause: &anyhow::Error) -> Fault {
     match Book::is_fault_of_disk(cause) {
         true => Fault::Internal(format!("{cause:#}")),

@@ -38,7 +38,7 @@ struct Playground<'a> {
 struct Builder {
     /// Field types that a schema can use.
     types: Vec<&'static str>,
-    /// Parts of a person that a field can refer to.
+    /// The parts of a person that a field can contain.
     parts: Vec<&'static str>,
 }
 

@@ -7,7 +7,7 @@ pub const BRANDS: usize = 20;
 
 const SHORTEST: usize = 3;
 const LONGEST: usize = 24;
-/// Maximum length of the text taken from the words, which leaves room for the longest suffix.
+/// Maximum number of letters to take from the words. This leaves room for the longest suffix.
 const ROOT: usize = 15;
 
 const SUFFIXES: [&str; 10] = ["ly", "ify", "io", "a", "ora", "eo", "verse", "lab", "hub", "kit"];

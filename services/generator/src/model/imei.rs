@@ -5,8 +5,8 @@ use super::ascii_buffer::AsciiBuffer;
 use super::check::{ascii, luhn, luhn_holds};
 use super::random::Random;
 
-/// Reporting bodies that allocate real type codes. 00 isn't generated, because it indicates test
-/// devices.
+/// Reporting bodies to generate IMEIs for, all of which allocate type codes. 00 is missing, because
+/// it indicates test devices.
 const BODIES: [u64; 5] = [1, 35, 86, 91, 99];
 
 /// Appends a 15-digit IMEI.

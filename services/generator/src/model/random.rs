@@ -1,4 +1,4 @@
-//! The source of randomness: a ChaCha12 stream, and the distributions sampled from it.
+//! Random numbers: a ChaCha12 stream, and distributions to sample from it.
 //!
 //! Sampling is implemented here, because seeded responses must remain byte-identical even if a
 //! library changes its own sampling.
@@ -16,8 +16,8 @@ pub struct Random {
 enum Source {
     /// A keyed stream, with a substream for each item in a list.
     Key(Box<ChaCha12Rng>),
-    /// The SplitMix64 state for a single value in a record. Each value has its own sequence,
-    /// because unlike with a stream cipher, starting one is free.
+    /// The SplitMix64 state for a single value in a record. Starting a sequence costs nothing,
+    /// unlike with a stream cipher, so each value can have its own.
     Row(u64),
 }
 

@@ -120,7 +120,7 @@ const BAD_ENDS: [&str; 8] = [
 /// Percentage of reviews with a closing remark.
 const ENDED: u64 = 40;
 
-/// Openings that mention the product, for templates that don't mention it themselves.
+/// Openings that mention the product, for templates that don't.
 const OPENINGS: [&str; 8] = [
     "{p}: ",
     "About the {p}: ",

@@ -1,4 +1,4 @@
-//! Limits the number of streams that a caller can have at once.
+//! Limits how many streams a caller can have open at once.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

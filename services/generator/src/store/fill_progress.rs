@@ -1,4 +1,4 @@
-//! Tracks the progress of a command that writes rows to the user's database.
+//! Tracks the progress of `records --into`, which writes rows to the user's database.
 //!
 //! The progress is stored in the same database, in the table `generator_progress`, so that it is
 //! committed together with the rows. The table is dropped once all rows have been written.
@@ -87,8 +87,8 @@ fn has_rows(db: &mut Db, table: &str) -> Result<bool, DatabaseError> {
     Ok(diesel::sql_query(sql).get_result::<Found>(db)?.found > 0)
 }
 
-/// Returns whether the table still has exactly the rows that an earlier run wrote. A single query
-/// is used, so that both numbers come from the same snapshot.
+/// Returns whether the table still has exactly as many rows as an earlier run wrote. This is a
+/// single query, so that both numbers come from the same snapshot.
 ///
 /// # Errors
 /// Returns an error if a query fails.
@@ -119,8 +119,8 @@ pub enum BeginError {
 /// Starts tracking the given tables, which must be empty.
 ///
 /// If two runs race, only one of them creates `generator_progress`. The other waits for that
-/// transaction and then fails. Even if the first run has finished by then, the second one sees its
-/// rows, since the tables are only checked afterwards.
+/// transaction and then fails. Even if the first run has already finished and dropped its progress,
+/// the second run sees the rows, since it only checks the tables afterwards.
 ///
 /// # Errors
 /// Returns a [`BeginError`], in which case nothing was changed.
@@ -179,8 +179,9 @@ pub fn write(
     })
 }
 
-/// Sets the next value of a PostgreSQL identity column. Otherwise, a killed run would leave a gap
-/// if its rows were rolled back after it had used up values. Does nothing for other columns.
+/// Sets the next value of a PostgreSQL identity column. Otherwise, a run that was killed would
+/// leave a gap, because a rollback doesn't return values that were already used. Does nothing for
+/// other columns.
 fn restart_identity(
     db: &mut Db,
     table: &str,

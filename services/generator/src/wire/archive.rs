@@ -31,8 +31,8 @@ impl Write for Shared {
     }
 }
 
-/// A ZIP archive with one file per table, generated incrementally. The sizes of a file come after
-/// its data, so files never have to be buffered.
+/// A ZIP archive with one file per table, generated incrementally. Since a file's size is written
+/// after its data, files never have to be buffered.
 pub struct Archive {
     files: std::vec::IntoIter<(String, Document)>,
     current: Option<Document>,
@@ -135,8 +135,8 @@ pub fn file_names<'n>(tables: impl Iterator<Item = &'n str>, extension: &str) ->
     let mut names = HashSet::new();
     let name = |table: &str| {
         let stem = file_name(table);
-        // Append a number to a name that would otherwise clash with another one, because they only
-        // differ in letter case or in characters that aren't allowed in paths.
+        // Append a number if the name clashes with another one, which happens if they only differ
+        // in letter case or in characters that aren't allowed in paths.
         let mut name = format!("{stem}.{extension}");
         let mut number = 1;
         while !names.insert(name.to_lowercase()) {

@@ -14,7 +14,7 @@ const ROWS: u32 = 1 << 20;
 const LONGEST: usize = 32_767;
 /// Maximum length of a sheet name in characters.
 const NAME: usize = 31;
-/// Sheet name, in lower case, that Excel reserves. Excel reports files with such a sheet as
+/// A sheet name, in lower case, that Excel reserves. Excel reports files with such a sheet as
 /// damaged.
 const RESERVED: &str = "history";
 /// Maximum number of digits in a number, because Excel would drop further ones.
@@ -58,8 +58,8 @@ impl Book {
     ) -> anyhow::Result<()> {
         let allowed = |letter: char| if "[]:*?/\\'".contains(letter) { '_' } else { letter };
         let stem: String = name.chars().map(allowed).take(NAME).collect();
-        // Append a number to a name that would otherwise clash with another one, because they only
-        // differ in letter case or in characters that were cut off or replaced.
+        // Append a number if the name clashes with another one, which happens if they only differ
+        // in letter case or in characters that were cut off or replaced.
         let mut name = stem.clone();
         let mut number = 1;
         while !self.names.insert(name.to_lowercase()) {
@@ -89,7 +89,7 @@ impl Book {
         ensure!(row < ROWS, "a sheet can have at most {} rows: use csv, or --offset", ROWS - 1);
         let sheet = self.sheet()?;
         for (column, (text, shape)) in (0..).zip(cells) {
-            // The length in bytes is cheap and never less than that in UTF-16, so check it first.
+            // Check the length in bytes first. It is cheap, and never less than the UTF-16 length.
             ensure!(
                 text.len() <= LONGEST || text.encode_utf16().count() <= LONGEST,
                 "row {row} has a text of more than {LONGEST} characters, which no cell can hold: \
@@ -153,9 +153,9 @@ impl Book {
     }
 }
 
-/// Fills a workbook with a sheet for one table, or for each table. `part` is the number of rows to
-/// skip and the maximum number of rows to write. The workbook may contain up to `most_bytes` bytes
-/// of text. Also returns the number of rows written.
+/// Creates a workbook with a sheet for one table, or for each table. `part` is the number of rows
+/// to skip and the maximum number of rows to write. The workbook can contain up to `most_bytes`
+/// bytes of text. Also returns the number of rows written.
 ///
 /// # Errors
 /// Returns an error if the table is unknown, there are too many rows, a string is too long, or the

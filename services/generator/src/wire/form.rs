@@ -63,7 +63,7 @@ fn range(text: &str) -> (&str, u16) {
     (name, (weight.clamp(0.0, 1.0) * 1000.0) as u16)
 }
 
-/// Returns the weight and the precision of the most precise range that matches a media type.
+/// Returns the weight and the precision of the most specific range that matches a media type.
 fn liking(ranges: &[(&str, u16)], name: &str) -> (u16, u8) {
     let family = name.split('/').next().unwrap_or_default();
     let precision = |range: &str| match range.split_once('/') {

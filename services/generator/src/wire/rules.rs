@@ -1,8 +1,8 @@
 //! Rules for parsing parameters, and codes of violations.
 //!
-//! The constants here are codes in addition to the ones in [`shell::params`]. The message of a
-//! violation isn't shown directly. Instead, it is an argument from which the error body builds the
-//! final message, together with the code and the value.
+//! The codes here are in addition to the ones in [`shell::params`]. A violation's message isn't
+//! shown to the client. Instead, the error body uses it as an argument when building the final
+//! message from the code and the value.
 
 use shell::params::{Empty, Faults, Names, Repeated, Rules, Unknown, Words};
 

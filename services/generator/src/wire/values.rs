@@ -45,7 +45,7 @@ where
     filled(deserializer, LONGEST).map(|text| Some(text.to_owned()))
 }
 
-/// Returns the value. If there is none, returns a violation that points at the list.
+/// Returns the value, or a violation that refers to the list of valid values if there is none.
 pub fn listed<T, E: serde::de::Error>(found: Option<T>, list: &str) -> Result<Option<T>, E> {
     match found {
         Some(value) => Ok(Some(value)),

@@ -107,8 +107,8 @@ impl CardType {
     }
 }
 
-/// Returns the brands with the longest matching prefix. There can be more than one, because two
-/// brands share some prefixes.
+/// Returns the brands with the longest matching prefix. There can be more than one, because some
+/// prefixes belong to two brands.
 pub fn detect(number: &str) -> Vec<&'static CardType> {
     let Some(Ok(iin)) = number.get(..6).map(str::parse::<u32>) else { return Vec::new() };
     let match_of = |kind: &CardType| {

@@ -20,7 +20,8 @@ pub struct CardType {
     pub weights: &'static [u16],
     /// Prefixes inside `prefixes` to leave out.
     pub except: &'static [Prefixes],
-    /// Further prefixes that validators attribute to this brand. Other brands must not use them.
+    /// Additional prefixes that validators attribute to this brand, so that other brands don't use
+    /// them.
     pub claims: &'static [Prefixes],
     /// Lengths of generated numbers, with weights.
     pub lengths: &'static [(u8, u16)],

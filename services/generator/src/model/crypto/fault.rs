@@ -20,9 +20,9 @@ pub enum CryptoFault {
     Program(&'static str, &'static str),
 }
 
-/// SegWit programs of coins without Taproot.
+/// SegWit programs that coins without Taproot use.
 const WITNESS: &str = "version 0 with 20 or 32 bytes";
-/// SegWit programs of coins with Taproot.
+/// SegWit programs that coins with Taproot use.
 const TAPROOT: &str = "version 0 with 20 or 32 bytes, version 1 with 32 bytes";
 
 /// Coin name in messages when no coin was requested.
@@ -57,7 +57,7 @@ pub fn check(text: &str, coin: Option<&'static Coin>) -> Result<Vec<&'static Coi
     if found.is_empty() { Err(closest) } else { Ok(found) }
 }
 
-/// How closely a string resembles the addresses of a scheme, from worst to best.
+/// How closely a string resembles a scheme's addresses, from worst to best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Likeness {
     /// The format doesn't match.

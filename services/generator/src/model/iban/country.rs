@@ -1,5 +1,5 @@
-//! Generates and validates IBANs (ISO 13616) according to the structure and the national check
-//! digits of each country.
+//! Generates and validates IBANs (ISO 13616) according to each country's structure and national
+//! check digits.
 
 use std::sync::LazyLock;
 
@@ -139,7 +139,8 @@ impl Part {
     fn allows(&self, piece: &[u8]) -> bool {
         match self {
             Self::Any(alphabet, _) => piece.iter().all(|byte| alphabet.contains(byte)),
-            // Banks for which no IBANs are generated use other words in the same format.
+            // Accept other words in the same format, too, because they occur in the IBANs of banks
+            // that we don't generate IBANs for.
             Self::Choice(choices) => choices.iter().any(|choice| match choice {
                 Choice::Word(word) if word.len() > 1 => {
                     let letters = word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -244,8 +245,8 @@ mod tests {
             "DE89370400440532013000",
         ] {
             let country = find(&iban[..2]).unwrap();
-            // Some of the examples in the registry use bank codes that aren't on our lists, so only
-            // compare the check digits.
+            // Some of the registry's examples use bank codes that aren't on our lists, so we only
+            // compare check digits.
             let mut bban = AsciiBuffer::new();
             bban.push_str(&iban[4..]);
             assert!(country.complete(bban.bytes_mut()), "{iban}");

@@ -1,5 +1,4 @@
-//! The countries in the IBAN registry, with the structure of their domestic numbers and their
-//! national rules.
+//! The countries in the IBAN registry, with their domestic number structures and national rules.
 //!
 //! In a structure, `4n` means digits, `4a` capitals, and `4c` either. Anything else is a choice
 //! between words and ranges of digits. To add a country, add a row, plus a rule in `rules` if the
@@ -15,7 +14,7 @@ pub struct Row {
     pub structure: &'static str,
     /// The rule for national check digits, if any.
     pub rule: Option<Rule>,
-    /// Returns whether a domestic number may be generated. `None` if all of them may.
+    /// Returns whether we can generate a domestic number. `None` if there are no exceptions.
     pub is_made: Option<fn(&[u8]) -> bool>,
 }
 

@@ -5,7 +5,7 @@ use super::data::{Data, Subject};
 use super::pattern::{Piece, Word};
 use crate::model::random::Random;
 
-/// A postal address, both as a whole and by component. Components that it doesn't have are empty.
+/// A postal address, both as a whole and by component. Missing components are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Address {
     /// The whole address on one line, without the country.
@@ -82,10 +82,10 @@ impl Data {
 
 /// Characters that separate the components of a line.
 const COMMAS: [char; 2] = [',', '،'];
-/// Characters that may be between the house number and the flat number.
+/// Separators between the house number and the flat number.
 const JOINTS: [char; 7] = ['/', '-', '–', '#', '號', '号', ' '];
 
-/// Assigns the pieces of a line to the components of an address.
+/// Assigns the pieces of an address line to components.
 struct Parts<'a> {
     address: &'a mut Address,
     /// Whether the pattern has a house number or doesn't need one. Otherwise, the first number
@@ -95,7 +95,7 @@ struct Parts<'a> {
     start: usize,
     /// End of the last number in that text.
     number: Option<usize>,
-    /// Whether there has been a word since the last comma.
+    /// Whether there was a word after the last comma.
     worded: bool,
     /// Whether the last word was the town.
     after_city: bool,
@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
 
     /// Ends the text before a comma, which is at `end`.
     fn end_segment(&mut self, end: usize) {
-        // A text without a number is a floor, such as `st.`
+        // Without a number, the text is a floor, such as `st.`
         if self.number.take().is_some() || !self.worded {
             self.keep(end);
         }
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn postcodes_are_for_streets_of_the_town_and_not_for_post_boxes_or_villages_of_its_name() {
         for address in addresses("fi", 500) {
-            // Postcodes of PO boxes end in 1. For Raasepori, GeoNames has no other postcode.
+            // PO box postcodes end in 1. For Raasepori, GeoNames has no other postcode.
             let is_street = address.postcode.ends_with('0');
             assert!(is_street || address.city == "Raasepori", "{}", address.line);
         }

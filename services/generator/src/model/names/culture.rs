@@ -83,7 +83,8 @@ fn known(code: &str) -> &'static Culture {
 /// Finds a culture by its code.
 ///
 /// Case is ignored, `-` is treated as `_`, and a script between language and country is ignored.
-/// Bare language codes may also be written with their country: `cs_CZ` finds `cs`.
+/// Cultures whose code is a bare language can also be found with their country, e.g. `cs` as
+/// `cs_CZ`.
 pub fn find(code: &str) -> Option<&'static Culture> {
     let code = code.replace('-', "_");
     let exact = |wanted: &str| CULTURES.iter().find(|c| c.code.eq_ignore_ascii_case(wanted));
@@ -132,7 +133,7 @@ impl Culture {
         self.data().write_company(random, out);
     }
 
-    /// Returns the data of the culture, which is unpacked on first use.
+    /// Returns the culture's data, which is unpacked on first use.
     pub(super) fn data(&self) -> &Data {
         self.data.get_or_init(|| Data::unpack(self.position))
     }

@@ -42,14 +42,14 @@ pub struct Profile {
     pub(super) legal_form: Choice,
     words: List,
     trades: List,
-    /// The digit zero of the script, unless that is the ASCII one.
+    /// The script's digit zero, unless that is ASCII.
     zero: Option<char>,
     and: Box<str>,
-    /// Whether companies are named after surnames.
+    /// Whether companies can be named after their founders.
     with_surname: bool,
 }
 
-/// Context that all words in a pattern share.
+/// Context that the words in a pattern have to agree with.
 #[derive(Clone, Copy, Default)]
 pub struct Subject<'a> {
     /// True for a woman's name.
@@ -248,8 +248,8 @@ impl Profile {
     }
 }
 
-/// Words that introduce the founder's sons in cultures that use a different word between two
-/// founders.
+/// Words before the founder's sons, as in `& Sons`, for cultures that use a different word between
+/// two founders.
 const AND: [&str; 7] = ["&", "e", "एंड", "एन्ड", "অ্যান্ড", "ובניו", "وأولاده"];
 
 /// Returns whether a two-founder pattern produced the same name twice.
@@ -295,7 +295,7 @@ fn companies<'a>(
         return choice;
     }
     choice.add("{surname}", 4);
-    // In Arabic, the word is attached to the name that follows.
+    // In Arabic, "and" is attached to the name that follows.
     match and.contains('{') {
         true => choice.add(&format!("{{surname}} {and}"), 2),
         false => choice.add(&format!("{{surname}} {and} {{surname}}"), 2),
@@ -303,7 +303,7 @@ fn companies<'a>(
     if with_surname != "no" {
         choice.add("{surname}-{surname}", 1);
     }
-    // Put the trade where the culture's phrases have it.
+    // Put the trade in the same place as the culture's phrases do.
     let trade = phrases.first().map_or("", |phrase| phrase.0).replace("{w}", "{surname}");
     choice.add(&trade, 4);
     choice

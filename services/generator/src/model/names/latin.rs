@@ -1,4 +1,4 @@
-//! Names in plain Latin letters, romanised as in the passports of each country.
+//! Romanises names, in the same way as each country does in its passports.
 //!
 //! Alphabets are converted letter by letter. For names in other scripts, the Latin form is looked
 //! up in `data/latin`.
@@ -67,7 +67,7 @@ pub fn push_plain(name: &str, language: &str, out: &mut String) {
 }
 
 fn push_word(word: &str, language: &str, out: &mut String) {
-    // Georgian is written without capitals.
+    // Georgian doesn't have capitals.
     let mut capitals: Vec<bool> = word.chars().map(char::is_uppercase).collect();
     if language == "ka"
         && let Some(first) = capitals.first_mut()

@@ -16,8 +16,8 @@ pub struct List {
     cells: Box<[Cell]>,
 }
 
-/// A cell of an alias table (Vose's method), with the probability of the cell's own name and the
-/// alias that is used otherwise.
+/// A cell in an alias table (Vose's method): the probability of the cell's own name, and the alias
+/// to use otherwise.
 #[derive(Clone, Copy)]
 struct Cell {
     /// The probability in units of 1/65536.
@@ -25,8 +25,8 @@ struct Cell {
     other: u16,
 }
 
-/// Names with their Latin forms and, for Japanese, their readings, if these were packed by the
-/// build.
+/// Names with their Latin forms and, for Japanese, their readings, as far as `build.rs` has packed
+/// these.
 #[derive(Default)]
 pub struct Names {
     list: List,
@@ -34,8 +34,8 @@ pub struct Names {
     pub latin: List,
     /// Readings in katakana.
     pub kana: List,
-    /// Latin forms that are converted letter by letter on first use. Empty strings for names that
-    /// stay unchanged.
+    /// Latin forms that are converted letter by letter on first use. An empty string means that the
+    /// name stays unchanged.
     converted: OnceLock<List>,
 }
 

@@ -8,8 +8,8 @@ use super::list::{List, Names};
 
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cultures.bin"));
 
-/// The first four weights, in units of 1/16. Weights are powers of two with exponents in steps of a
-/// quarter.
+/// The first four weights, in units of 1/16. All weights are powers of two whose exponents are
+/// multiples of a quarter.
 const QUARTERS: [u32; 4] = [16, 19, 23, 27];
 
 /// Returns the unpacked text of the `nth` culture. If the data were damaged, this would be empty,
@@ -29,7 +29,7 @@ pub fn unpacked(nth: usize) -> String {
     read().unwrap_or_default()
 }
 
-/// The lines of a culture, which contain several consecutive lists.
+/// Reads a culture's lines, which contain several lists in a row.
 pub struct Lines<'a> {
     lines: std::str::Lines<'a>,
 }

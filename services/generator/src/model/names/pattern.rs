@@ -20,7 +20,7 @@ pub enum Piece {
     Mask(Box<str>),
 }
 
-/// The words that a placeholder can stand for.
+/// The kinds of words that can replace a placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A given name.
@@ -33,7 +33,7 @@ pub enum Word {
     StreetFirst,
     /// The second half of a street name.
     StreetSecond,
-    /// A house number in the format that is usual in the country.
+    /// A house number in the country's usual format.
     House,
     /// A district of a town.
     District,

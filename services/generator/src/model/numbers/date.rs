@@ -1,4 +1,4 @@
-//! Birth dates that are encoded in numbers.
+//! Reads and checks birth dates in identity numbers.
 
 use jiff::civil::Date;
 
@@ -10,8 +10,7 @@ pub fn day(year: u64, month: u64, day: u64) -> Option<Date> {
     Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
-/// Checks that a birth date exists. Future dates are accepted, unless the rule of a scheme rejects
-/// them.
+/// Checks that a birth date exists. Accepts future dates, which only some schemes reject.
 pub fn exists(year: u64, month: u64, date: u64) -> Outcome {
     fits(day(year, month, date).is_some())
 }

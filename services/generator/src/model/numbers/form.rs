@@ -1,4 +1,4 @@
-//! The format of a number: a regular expression that can be matched against and sampled from.
+//! Number formats (forms): regular expressions that we can both match against and sample from.
 //!
 //! Alternatives are sampled in proportion to the number of strings they match, unless they are
 //! groups with weights. For example, one in ten samples of `(?<w9>\d)|(?<w1>[XYZ])` starts with a

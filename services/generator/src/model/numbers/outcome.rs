@@ -1,6 +1,6 @@
 //! The result of applying a rule to a number.
 
-/// The check that rejected a number. Variants are listed in the order in which checks are made.
+/// The check that rejected a number. Variants are in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// The length is wrong.
@@ -13,5 +13,5 @@ pub enum Stage {
     Checksum,
 }
 
-/// The result of applying a rule to a number that matches the form.
+/// The result of applying a rule to a number that matches its form.
 pub type Outcome = Result<(), Stage>;

@@ -18,7 +18,7 @@ pub const SCHEMES: &[Scheme] = &[
     person("AD", "NRT", r"[ACDEFGLOPU]\d{6}[A-Z]", andorran)
         .make(r"(?<w9>F[0-6]\d{5}[A-Z])|(?<w1>E\d{6}[A-Z])"),
     person("AT", "SVNR", r"[1-9]\d{9}", |n| {
-        // Months 13 to 15 are used on days for which serial numbers have run out.
+        // Months 13 to 15 are used for days on which serial numbers have run out.
         let spare = (13..=15).contains(&n.value(6, 8)) && (1..=31).contains(&n.value(4, 6));
         fits(spare || date::day_first(n, 4).is_ok())?;
         checks(n.sum(AUSTRIAN) % 11 == n.digit(3))

@@ -88,7 +88,7 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
         (_, 54..) => 1900 + year,
         _ => 2000 + year,
     };
-    // Since 2004, 20 is added to the month on days for which the serial numbers have run out.
+    // Since 2004, 20 is added to the month for days on which serial numbers have run out.
     let month = if month > 50 { month - 50 } else { month };
     let month = if month > 20 && year >= 2004 { month - 20 } else { month };
     date::exists(year, month, day)?;
@@ -98,8 +98,8 @@ pub fn birth_number(n: &Number<'_>) -> Outcome {
     checks((n.value(0, 9) % 11 % 10) as i32 == n.last())
 }
 
-/// Rejects most numbers that aren't divisible by 11. These have a check digit of 0 in place of 10,
-/// and only about a thousand of them were issued, until 1985.
+/// Rejects most numbers with a check digit of 0 in place of 10, which aren't divisible by 11. Only
+/// about a thousand of them were issued, until 1985.
 pub fn usual_birth_number(n: &Number<'_>) -> Outcome {
     let is_early = n.len() == 9 || (54..86).contains(&n.value(0, 2)) && n.value(6, 9) < 10;
     checks(is_early || n.remainder(11) == 0)

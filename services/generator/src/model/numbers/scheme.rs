@@ -162,8 +162,8 @@ impl Scheme {
         self.kinds.contains(&kind)
     }
 
-    /// Returns all interpretations of a normalized number: the number itself, and the number
-    /// without each of its possible prefixes.
+    /// Returns all ways to read a normalized number: unchanged, and with each possible prefix
+    /// stripped.
     pub(super) fn candidates(&self, normalised: &str) -> Vec<String> {
         let country = self.is_for(Kind::Vat).then_some(self.country);
         // Greece and Northern Ireland have prefixes that differ from their country codes.
@@ -193,8 +193,8 @@ impl Scheme {
         }
     }
 
-    /// Joins the hyphen-separated parts. If there are as many as the scheme expects, they are
-    /// zero-padded first.
+    /// Joins the hyphen-separated parts. If there is the right number of parts for the scheme, they
+    /// are zero-padded first.
     fn joined(&self, text: &str) -> String {
         if self.parts.is_empty() {
             return text.to_owned();

@@ -1,4 +1,4 @@
-//! The schemes of a country, which validate and generate its numbers.
+//! Validates and generates a country's numbers, using its schemes.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -52,7 +52,7 @@ pub(super) static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
     files.into_iter().flatten().map(|scheme| Ready { scheme, form: OnceLock::new() }).collect()
 });
 
-/// The schemes of one kind in a country. A number is valid if any of them accepts it.
+/// A country's schemes of one kind. A number is valid if any of them accepts it.
 #[derive(Clone)]
 pub struct Schemes(pub(super) Vec<&'static Ready>);
 
@@ -165,7 +165,7 @@ impl Ready {
         None
     }
 
-    /// Writes the data of a person into a number, and then varies the last character if needed.
+    /// Writes a person's data into a number, and then varies the last character if needed.
     /// Returns `None` if this doesn't result in a valid number.
     ///
     /// `text` was sampled from the form, so it is already normalized.

@@ -212,7 +212,7 @@ fn length_between_two_valid_ones_is_rejected() {
     assert!(matches!(check(Kind::Vat, "MX", "ÑÑÑÑ80010112"), Err(Reject::Format(_))));
 }
 
-/// Returns whether a number has the check digit that we would have generated.
+/// Returns whether a number has the same check digit that we would generate.
 fn complete(country: &str, kind: Kind, text: &str) -> bool {
     let scheme = find(country, kind).unwrap().0[0].scheme;
     scheme.make_rule.unwrap()(&Number::new(text, date(2026, 11, 20))).is_ok()

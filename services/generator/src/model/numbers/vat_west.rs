@@ -117,7 +117,7 @@ const ONE_STOP: &[u64] = &[
     528, 616, 620, 642, 703, 705, 724, 752, 900,
 ];
 
-/// Rejects numbers whose key is `FR`. The key is valid, but validators mistake it for a country
+/// Rejects numbers whose key is `FR`. Although valid, validators mistake this key for a country
 /// prefix.
 fn no_prefix_key(n: &Number<'_>) -> Outcome {
     fits(!n.text().starts_with("FR"))
@@ -161,7 +161,7 @@ fn britain(n: &Number<'_>) -> Outcome {
         }
         _ => {
             let rest = n.sum(&[8, 7, 6, 5, 4, 3, 2, 10, 1]) % 97;
-            // Numbers from 100 on may follow a second scheme, shifted by 55.
+            // Numbers from 100 up can also follow a second scheme, which shifts the sum by 55.
             checks(if n.value(0, 3) >= 100 { [0, 42, 55].contains(&rest) } else { rest == 0 })
         }
     }

@@ -14,13 +14,13 @@ pub const OLDEST: u8 = 99;
 /// Default age range, which excludes children because they have neither cards nor accounts.
 const USUAL: (u8, u8) = (18, 89);
 
-/// For each age, the cumulative weight and the latest birth date.
+/// The cumulative weight and the latest birth date for each age.
 pub struct Ages(Vec<(u64, Date)>);
 
 impl Ages {
-    /// Creates the ages from `least` to `most` in a country, by default 18 to 89. Ages for which
-    /// the birth date would be outside the supported years on `day` are left out. If none is left,
-    /// all other possible ages are used instead.
+    /// Creates a country's ages from `least` to `most`, by default 18 to 89. Leaves out ages whose
+    /// birth date, as seen from `day`, would be outside the supported years. If none are left, uses
+    /// all other possible ages instead.
     pub fn new(country: &str, least: Option<u8>, most: Option<u8>, day: Date) -> Self {
         let is_possible = |age: &u8| (first_day(*age)..=last_day(*age)).contains(&day);
         let (mut least, mut most) = range(least, most);

@@ -7,7 +7,7 @@ use crate::model::digits::push_padded;
 use crate::model::names::{Identity, push_plain};
 use crate::model::random::Random;
 
-/// Separators and domains for consecutive people. After these, a number is added.
+/// Separators and domains for consecutive people. Once these are used up, a number is added.
 const ENDINGS: [(&str, &str); 9] = [
     (".", "example.com"),
     ("", "example.org"),

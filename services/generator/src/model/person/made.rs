@@ -29,7 +29,7 @@ pub struct Person {
     pub email: String,
     /// A username. Unique within a stream.
     pub username: String,
-    /// The national identity number, or `None` if numbers of the country aren't supported.
+    /// The national identity number, or `None` if the country's numbers aren't supported.
     pub national_number: Option<String>,
     /// A bank account in the country, or `None` if the country doesn't use IBANs.
     pub iban: Option<String>,
@@ -64,7 +64,7 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// Prepares everything that is the same for all people from a culture.
+    /// Prepares everything that all people from a culture have in common.
     ///
     /// # Errors
     /// Returns an error if a telephone pattern doesn't compile. A test compiles them all.
@@ -195,7 +195,7 @@ impl Maker {
         email::write_username(name, self.culture.language(), index, random, out);
     }
 
-    /// Generates a national identity number, or returns `None` if numbers of the country aren't
+    /// Generates a national identity number, or returns `None` if the country's numbers aren't
     /// supported.
     pub fn national_number(
         &self,

@@ -1,4 +1,4 @@
-//! Identity numbers that contain letters of the name, and numbers that are faster to compute than
+//! Identity numbers that contain letters from the name, and numbers that are faster to compute than
 //! to sample.
 
 use jiff::civil::Date;
@@ -24,8 +24,8 @@ pub fn computed(country: &str, state: &str, random: &mut Random) -> Option<Strin
     String::from_utf8(digits).ok()
 }
 
-/// Returns a US social security number. Until 2011, the first three digits depended on the state in
-/// which a person had applied for it, usually soon after birth.
+/// Returns a US social security number. Until 2011, the first three digits depended on the state
+/// where the person applied for it, usually soon after birth.
 pub fn american(state: &str, born: Date, random: &mut Random) -> String {
     let mut number = String::with_capacity(11);
     ssn::write(random, &mut number);
@@ -90,7 +90,7 @@ fn turkish(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Writes letters of the name into a generated number, and then recomputes the check character.
+/// Writes letters from the name into a generated number, and then recomputes the check character.
 ///
 /// Leaves the number unchanged if the register wouldn't issue these letters.
 pub fn with_name(number: String, name: &Identity, schemes: &Schemes) -> String {

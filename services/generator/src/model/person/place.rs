@@ -6,11 +6,11 @@ use crate::model::names::Address;
 use crate::model::numbers::PlaceCode;
 
 /// Country, town and code, for Chinese counties, Italian municipalities and Pakistani provinces. If
-/// the code has changed, it is followed by the first birth year to which it applies, the previous
-/// code, and so on. Towns in Azad Kashmir have no code, because its digit isn't accepted.
+/// the code has changed, the first birth year it applies to comes next, then the previous code, and
+/// so on. Towns in Azad Kashmir don't have a code, because validators reject its digit.
 const PLACES: &str = include_str!("../../../data/places.tsv");
 
-/// The range of area numbers that each US state issued until 2011.
+/// The range of area numbers that were issued in each US state until 2011.
 const AREAS: [(&str, u16, u16); 51] = [
     ("NH", 1, 3),
     ("ME", 4, 7),
@@ -104,7 +104,7 @@ fn department(postcode: &str, born: Date) -> &str {
     }
 }
 
-/// Returns the digit of a Brazilian state's tax region.
+/// Returns a Brazilian state's tax region digit.
 pub fn tax_region(state: &str) -> Option<u8> {
     Some(match state {
         "RS" => b'0',
@@ -121,9 +121,8 @@ pub fn tax_region(state: &str) -> Option<u8> {
     })
 }
 
-/// Returns the range of area numbers in social security numbers of people born in `state`. `None`
-/// if the state is unknown, or if the birth date is so late that areas were already assigned at
-/// random.
+/// Returns the range of social security area numbers for people born in `state`. `None` if the
+/// state is unknown, or if areas were already assigned at random when the person was born.
 pub fn areas(state: &str, born: Date) -> Option<(u64, u64)> {
     let is_own = |(own, ..): &&(&str, u16, u16)| *own == state && born < RANDOMISED;
     let (_, first, last) = AREAS.iter().find(is_own)?;

@@ -33,7 +33,7 @@ pub fn occupation(age: i16, random: &mut Random) -> &'static str {
     if age >= WORKING.end {
         return "Retired";
     }
-    // Everyone under 18 is a student, but only one in eight at 24.
+    // Up to the age of 17, everyone is a student. The share then drops to one in eight at 24.
     if age < 25 && random.below(8) < (25 - age).unsigned_abs().into() {
         return "Student";
     }

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 use super::plan::Plan;
 
-/// Country, town, state or province, and the area codes of the town.
+/// Country, town, state or province, and the town's area codes.
 const TABLE: &str = include_str!("../../../data/areas.tsv");
 
-/// Telephone numbers in a town.
+/// A town with known area codes.
 pub(super) struct Area {
     pub(super) town: &'static str,
     pub(super) state: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Area {
     pub(super) plan: OnceLock<Plan>,
 }
 
-/// Returns the towns in a region whose area codes are known.
+/// Returns a region's towns with known area codes.
 pub(super) fn of(region: &str) -> Vec<Area> {
     let parse = |row: &'static str| {
         let mut fields = row.split('\t').skip(1);

@@ -1,9 +1,9 @@
-//! Compiles digit patterns such that all matching numbers of the same length are equally likely to
-//! be drawn.
+//! Compiles digit patterns for sampling, so that all matching numbers of the same length are
+//! equally likely.
 //!
-//! Each pattern becomes a DFA. By walking these in parallel, states are built that store how many
-//! numbers of a given length can follow. To sample a number, a random number below the count of the
-//! start state is drawn and split up along the way.
+//! Each pattern becomes a DFA. We walk the DFAs in parallel and build states that store how many
+//! numbers of a given length can follow. To sample a number, we draw a random index below the start
+//! state's count, and let it choose a digit in each state.
 
 use std::collections::HashMap;
 
@@ -29,11 +29,11 @@ pub enum PatternError {
 /// A set of numbers, given by regular expressions over digits.
 #[derive(Clone, Copy, Default)]
 pub struct Pattern<'a> {
-    /// Numbers must match this. An empty pattern matches nothing.
+    /// Numbers must match this pattern. An empty pattern matches nothing.
     pub wanted: &'a str,
-    /// Numbers must also match all of these. An empty pattern matches everything.
+    /// Numbers must also match all of these patterns. An empty pattern matches everything.
     pub required: [&'a str; 3],
-    /// Numbers must not match this. An empty pattern matches nothing.
+    /// Numbers must not match this pattern. An empty pattern matches nothing.
     pub unwanted: &'a str,
 }
 
@@ -111,7 +111,7 @@ impl Automaton {
     pub fn push_nth(&self, mut nth: u64, length: usize, out: &mut AsciiBuffer) {
         let Some(mut state) = self.start(length) else { return };
         for _ in 0..length {
-            // Count without branches, because the processor could not predict them.
+            // Count instead of branching, because the CPU couldn't predict the branches.
             let digit = state.up_to[..9].iter().filter(|sum| **sum <= nth).count();
             nth -= if digit == 0 { 0 } else { state.up_to[digit - 1] };
             out.push(b'0' + digit as u8);
@@ -216,7 +216,8 @@ fn step(dfa: &Option<Dfa>, state: Option<StateID>, byte: u8) -> Option<StateID> 
     (!dfa.is_dead_state(next)).then_some(next)
 }
 
-/// Returns whether the input so far is a match, which DFAs report with a delay of one step.
+/// Returns whether the input so far is a match. We have to look ahead, because DFAs report matches
+/// with a delay of one step.
 fn matches(dfa: &Option<Dfa>, state: Option<StateID>) -> bool {
     let (Some(dfa), Some(state)) = (dfa, state) else { return false };
     dfa.is_match_state(dfa.next_eoi_state(state))

@@ -7,11 +7,11 @@ pub(super) struct Fiction {
     pub(super) fixed: &'static str,
 }
 
-/// Fictional mobile numbers of the ACMA, which lists them individually.
+/// Fictional mobile numbers in Australia, which the regulator (ACMA) lists individually.
 const AUSTRALIAN_MOBILE: &str = "49157(?:0006|0110|015[6-9]|0313|0737|1266|1491|1804|2549|2665|2983|\
      3087|3770|4118|4632|5254|5789|6398|6801|7426|7644|8148|8888|8957|9212|9455|9760)";
 
-/// Fictional mobile numbers of the Bundesnetzagentur.
+/// Fictional mobile numbers in Germany, as published by the regulator (Bundesnetzagentur).
 const GERMAN_MOBILE: &str = "17139200[0-9]{2}|176040690[0-9]{2}|17299(?:25904|68532|73185|73186|80752)|\
      174(?:9091317|9464308)|152(?:28817386|28895456|54599371)";
 

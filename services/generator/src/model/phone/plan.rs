@@ -1,4 +1,4 @@
-//! A compiled numbering plan, with the numbers in a region and how common each kind is.
+//! Compiles numbering plans and samples numbers, with realistic shares of each kind.
 
 use super::automaton::{Automaton, Pattern, PatternError};
 use super::fiction::Fiction;
@@ -10,12 +10,12 @@ use crate::model::random::Random;
 const LONGEST: usize = 15;
 /// Percentage of mobile numbers, in regions with both kinds.
 const MOBILE: u64 = 70;
-/// Percentage of numbers whose length differs from that of the example.
+/// Percentage of numbers that differ in length from the example number.
 const OTHER_LENGTHS: u64 = 2;
 /// Percentage of numbers in rarely used ranges.
 const RARE: u64 = 1;
 
-/// Rarely used mobile ranges. They are used by machines, or were closed when subscribers moved to
+/// Rarely used mobile ranges. They are for machines, or were closed when subscribers moved to
 /// another prefix.
 const RARE_RANGES: [(&str, &str); 3] =
     [("KR", r"1[1-9]\d+"), ("NL", r"97\d+"), ("NO", r"5[89]\d+")];
@@ -94,9 +94,9 @@ impl Plan {
         numbers.first_length().map_or(0, |length| numbers.common.count(length))
     }
 
-    /// Appends the `nth` national number. All of them have the usual length, and they are mobile
-    /// numbers if there are any, because some regions don't distinguish mobile numbers from
-    /// landlines.
+    /// Appends the `nth` national number. All numbers have the usual length, and are mobile numbers
+    /// if there are any. We don't combine them with landlines, because some regions use the same
+    /// ranges for both.
     pub(super) fn push_nth(&self, nth: u64, out: &mut AsciiBuffer) {
         let numbers = self.countable();
         if let Some(length) = numbers.first_length() {
@@ -115,8 +115,8 @@ impl Plan {
 }
 
 impl Kind {
-    /// Compiles the numbers that match a pattern. Those that also match `rare` (none if it is
-    /// empty) are kept separately.
+    /// Compiles the numbers that match a pattern. Numbers that also match `rare` are kept
+    /// separately (none if it is empty).
     fn compile(
         pattern: Pattern<'_>,
         rare: &str,

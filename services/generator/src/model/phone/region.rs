@@ -22,8 +22,7 @@ pub struct Region {
     patterns: Patterns,
     plan: OnceLock<Plan>,
     fiction: OnceLock<Plan>,
-    /// Towns whose area codes are known, by name. There can be towns of the same name in different
-    /// states.
+    /// Towns with known area codes, by name. Several states can have a town with the same name.
     areas: OnceLock<HashMap<&'static str, Vec<Area>>>,
 }
 
@@ -67,7 +66,7 @@ impl Region {
         Self { code, calling_code, patterns, plan, fiction, areas }
     }
 
-    /// Returns the subscriber numbers of the region, which are compiled on first use.
+    /// Returns the region's subscriber numbers, which are compiled on first use.
     ///
     /// # Errors
     /// Returns an error if a pattern in the table doesn't compile. A test compiles them all.
@@ -76,8 +75,8 @@ impl Region {
         Ok(Numbers { calling_code: self.calling_code, plan, area: None })
     }
 
-    /// Returns the subscriber numbers in a town. If its area code is known, landlines have that
-    /// code, and in North America, mobile numbers have it as well.
+    /// Returns the subscriber numbers in a town. If its area code is known, landlines have this
+    /// code. In North America, so do mobile numbers.
     ///
     /// # Errors
     /// Returns an error if a pattern doesn't compile. A test compiles them all.

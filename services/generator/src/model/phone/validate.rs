@@ -32,7 +32,7 @@ pub struct Valid {
 /// Parses `text` as a number in `region`, or in any region if it starts with `+` or `00`.
 pub fn validate(text: &str, region: Option<&Region>) -> Validation {
     let text = dialled(text);
-    // The international prefix depends on the region. If the region is unknown, treat 00 as +.
+    // The international prefix depends on the region. Without a region, treat 00 as +.
     let international = match (region, text.strip_prefix("00")) {
         (None, Some(rest)) => format!("+{rest}"),
         _ => text.clone(),

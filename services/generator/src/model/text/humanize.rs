@@ -24,7 +24,7 @@ fn separator_at_blank(text: &str) -> bool {
     })
 }
 
-/// Splits a string into words, joins these in lower case with spaces, and capitalizes the first
+/// Splits a string into words, joins them with spaces and in lower case, and capitalizes the first
 /// letter.
 fn sentence(text: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
@@ -99,8 +99,8 @@ fn part(text: &[char]) -> Option<usize> {
     Some(length + usize::from(mark))
 }
 
-/// Returns the number of leading capitals that belong together: all of them if a digit or the end
-/// of the word follows, and otherwise all but the last.
+/// Returns how many leading capitals belong to the same word: all of them if they are followed by a
+/// digit or the end, and otherwise all but the last.
 fn capitals(text: &[char], run: usize) -> Option<usize> {
     let ends = match text.get(run) {
         None => true,

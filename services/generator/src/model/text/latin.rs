@@ -226,8 +226,8 @@ const LATIN: &[&str] = &[
     "vulputate",
 ];
 
-/// One word for each byte value, so that eight words can be drawn at once. The most common words
-/// are included twice.
+/// A word for each byte value, so that a random 64-bit number yields eight words. The most common
+/// words are included twice.
 pub const LATIN_BY_BYTE: [&str; 256] = {
     let mut words = [""; 256];
     let mut at = 0;

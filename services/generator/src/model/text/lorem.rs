@@ -98,8 +98,8 @@ impl Lorem {
         words
     }
 
-    /// Appends words, each followed by a space, some of them with a comma in between. Returns the
-    /// number of words.
+    /// Appends words, each followed by a space and some also by a comma. Returns the number of
+    /// words.
     fn latin(&mut self, most: u64, out: &mut Vec<u8>) -> u64 {
         let count = self.random.between(SENTENCE.0, SENTENCE.1).min(most);
         // One word in eight is followed by a comma, except for the first two and the last two.

@@ -19,8 +19,8 @@ pub struct Classes {
     pub special: bool,
 }
 
-/// Generates a password that contains at least one character of each class. If it is too short for
-/// that, lower-case letters are the first to be omitted.
+/// Generates a password with at least one character from each class. If it is too short for this,
+/// lower-case letters are the first to be omitted.
 ///
 /// # Errors
 /// Returns an error if the operating system doesn't provide any random bytes.
