@@ -24,7 +24,7 @@ pub(crate) fn copy_file(connector: &Connector, to: &Path) -> Result<(), Database
         .bind::<Text, _>(text)
         .execute(&mut conn)
         .map_err(|error| failed(error.to_string()))?;
-    // SQLite doesn't sync the new file itself.
+    // SQLite itself doesn't sync the new file.
     File::open(to).and_then(|file| file.sync_all()).map_err(|error| failed(error.to_string()))
 }
 
@@ -42,9 +42,9 @@ fn check_file(path: &Path) -> Result<(), DatabaseError> {
     }
 }
 
-/// Copies a file to the path of a database that doesn't exist yet, provided that the copy is
-/// intact. We only read `from`, since it may be on a read-only disk. The copy doesn't inherit its
-/// mode, which may be read-only or let other users read it.
+/// Restores a database file to a path that doesn't exist yet, provided that the copy is intact. We
+/// never write to `from`, which might be on a read-only disk. The copy doesn't inherit its mode,
+/// because that might be read-only or let other users read the file.
 pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let failed = |error: io::Error| {
         DatabaseError::Setup(format!("cannot write the database {}: {error}", to.display()))
@@ -56,7 +56,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let partial = to.with_added_extension("partial");
     let copy = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        // A restore that was killed may have left one behind.
+        // A restore that was killed might have left a partial copy behind.
         let _ = std::fs::remove_file(&partial);
         let mut options = File::options();
         let mut copy = options.write(true).create_new(true).mode(0o600).open(&partial)?;
@@ -72,7 +72,7 @@ pub(crate) fn place_file(from: &Path, to: &Path) -> Result<(), DatabaseError> {
     let place = || -> io::Result<()> {
         // SQLite would replay journals left over from an earlier database into this one.
         remove_journals(to)?;
-        // The check left some behind.
+        // The check has left some journals behind.
         remove_journals(&partial)?;
         std::fs::rename(&partial, to)?;
         File::open(folder)?.sync_all()

@@ -1,4 +1,4 @@
-//! Large transactions on a SQLite file that isn't being used by a server.
+//! Writes large transactions to a SQLite file while no server is using it.
 
 use std::fs::File;
 
@@ -13,11 +13,11 @@ const CACHE_KIB: u32 = 256 << 10;
 /// Maximum number of pages in the WAL before a commit copies them to the database file.
 const WAL_PAGES: u32 = 256 << 10;
 
-/// A writer for transactions that may hold the write lock for many seconds.
+/// A writer for transactions that can hold the write lock for many seconds.
 ///
-/// In each transaction, SQLite writes a changed page twice: once to the WAL, and once to the file.
-/// As a load changes index pages in random order, small transactions would write the same pages
-/// over and over. A server that is started while the writer exists logs a warning.
+/// In each transaction, SQLite writes every changed page twice: once to the WAL, and once to the
+/// file. Since a load changes index pages in random order, small transactions would write the same
+/// pages over and over. A server that is started while the writer exists logs a warning.
 pub struct BulkWriter {
     db: Db,
     _server_lock: File,

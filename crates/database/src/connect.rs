@@ -24,7 +24,7 @@ const IDLE_MS: u32 = 60_000;
 /// Statement timeout of pooled PostgreSQL connections, in milliseconds.
 const STATEMENT_MS: u32 = 30_000;
 
-/// After a checkpoint, SQLite truncates the WAL to this many bytes.
+/// After a checkpoint, SQLite truncates the WAL to at most this many bytes.
 const LONGEST_IDLE_WAL: u64 = 64 << 20;
 
 /// Pause before trying again to configure a SQLite file. If two connections changed the journal
@@ -88,7 +88,7 @@ impl Connector {
     }
 
     /// Returns the statements that configure a SQLite connection. The lock timeout comes first
-    /// because the others may have to wait for a lock.
+    /// because the other statements might have to wait for a lock.
     fn pragmas(&self, role: Role) -> String {
         let mut sql = format!("PRAGMA busy_timeout = {};", wait_ms(role));
         if role != Role::Reader {
@@ -160,7 +160,7 @@ const NETWORK_LIMITS: [(&str, u32); 5] = [
     ("tcp_user_timeout", 10_000),
 ];
 
-/// Adds those timeouts that the URL doesn't already set.
+/// Adds the network timeouts that the URL doesn't already set.
 pub(crate) fn with_network_limits(url: &str) -> String {
     let mut limited = url.to_owned();
     for (name, value) in NETWORK_LIMITS {
@@ -191,8 +191,8 @@ fn redact(message: &str, url: &str) -> String {
     }
 }
 
-/// Masks `word` in a message with `***`, except within other words. Otherwise, a short password
-/// could garble the message, and the gaps would give it away.
+/// Masks `word` in a message with `***`, except within other words. Otherwise, masking a short
+/// password would garble the message, and the gaps would reveal the password.
 fn without_word(message: &str, word: &str) -> String {
     let mut shown = String::with_capacity(message.len());
     let mut rest = message;
@@ -237,8 +237,8 @@ impl Manager {
 
 /// Returns whether a connection from the pool is still usable.
 ///
-/// Since a ping costs a round trip, we only check PostgreSQL connections that have been idle or
-/// that are older than the last broken one.
+/// Since a ping costs a round trip, we only check PostgreSQL connections that have been idle, or
+/// that haven't been checked since another connection broke.
 pub(crate) fn is_alive(conn: &mut Pooled, epoch: &AtomicU64) -> bool {
     let now = epoch.load(Ordering::Relaxed);
     if matches!(conn.db, Db::Sqlite(_)) || (conn.epoch == now && conn.used.elapsed() < TRUSTED_IDLE)

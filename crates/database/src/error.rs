@@ -75,8 +75,8 @@ impl DatabaseError {
         matches!(self, Self::Busy)
     }
 
-    /// Returns whether the same request may succeed later, in which case services respond with 503
-    /// instead of 500.
+    /// Returns whether the same request might succeed later. In this case, services respond with
+    /// 503 instead of 500.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Busy | Self::Storage(_) | Self::NotReady(_))
     }
@@ -132,8 +132,7 @@ impl From<Error> for DatabaseError {
     }
 }
 
-/// The message from Citus if a server fails during a transaction, by which time the connection is
-/// lost.
+/// The message from Citus if a server fails during a transaction. The connection is then lost.
 const WORKER_LOST: &str = "connection marked as essential";
 
 /// Minimum time between log lines about lost connections. While a server of a cluster is down,
@@ -155,8 +154,8 @@ fn log_loss(message: &str) {
 /// The message from PostgreSQL for a statement timeout.
 const STATEMENT_TIMEOUT: &str = "canceling statement due to statement timeout";
 
-/// Returns whether a failure is transient. As neither database has an error kind for this, we
-/// compare messages, which is why PostgreSQL must report errors in English (`lc_messages`).
+/// Returns whether a failure is transient. Neither database has an error kind for this, so we have
+/// to compare messages. This is why PostgreSQL must report errors in English (`lc_messages`).
 fn is_passing(message: &str) -> bool {
     const PASSING: [&str; 7] = [
         "database is locked",
@@ -171,10 +170,10 @@ fn is_passing(message: &str) -> bool {
     PASSING.iter().any(|text| message.contains(text))
 }
 
-/// Returns whether a failure was caused by the disk. Covers SQLite's messages for `SQLITE_FULL`,
-/// `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and PostgreSQL's error classes 53
-/// (insufficient resources) and 58 (system error), whose messages end with the operating system's
-/// message.
+/// Returns whether a failure was caused by the disk. Recognizes SQLite's messages for
+/// `SQLITE_FULL`, `SQLITE_READONLY`, `SQLITE_IOERR` and `SQLITE_CANTOPEN`, and PostgreSQL's error
+/// classes 53 (insufficient resources) and 58 (system error), whose messages end with the operating
+/// system's message.
 fn is_of_storage(message: &str) -> bool {
     const STORAGE: [&str; 9] = [
         "database or disk is full",

@@ -24,15 +24,15 @@ pub struct FairTurns {
     hasher: RandomState,
 }
 
-/// Identifies a caller. Requests with `None` share a single position in the queue but may take all
-/// turns together.
+/// Identifies a caller. Requests with `None` share a single position in the queue, but can use any
+/// number of turns at once.
 type Caller = Option<u64>;
 
 struct State {
     free: usize,
     /// Callers that currently have a turn.
     busy: HashSet<u64>,
-    /// The waiting requests of each caller, in order of arrival. The caller in front is next.
+    /// Each caller's waiting requests, in order of arrival. The caller at the front is next.
     waiting: VecDeque<(Caller, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
@@ -85,7 +85,7 @@ impl FairTurns {
         is_taken.then(|| self.turn(caller))
     }
 
-    /// Waits for a turn. Requests of the same caller are served in order.
+    /// Waits for a turn. Requests from the same caller are served in order.
     pub async fn take(self: &Arc<Self>, caller: Option<&str>) -> Turn {
         let caller = self.key(caller);
         let receiver = {

@@ -1,4 +1,4 @@
-//! A connection pool and its queue.
+//! A connection pool and the queue of requests that are waiting for it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -14,7 +14,7 @@ use crate::metrics::{PoolMetrics, PoolState};
 use crate::transaction::{begin, finish};
 use crate::{Backend, DatabaseError, Db};
 
-/// The connections for one role.
+/// The connections for one role, such as readers.
 pub(crate) struct Lane {
     connector: Connector,
     role: Role,
@@ -57,8 +57,8 @@ impl Lane {
         let mut present = self.queue.write();
         let old = std::mem::replace(&mut *present, queue);
         drop(present);
-        // Closing a connection writes to the network. If starting a thread fails, the connections
-        // are closed right here.
+        // Closing a connection writes to the network, so do it on another thread. If that thread
+        // can't be started, the connections are closed right here.
         let _ = std::thread::Builder::new().spawn(move || drop(old));
     }
 

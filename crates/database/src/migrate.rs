@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::{DatabaseError, Db, transaction};
 
-/// A set of migrations, with the same versions for both databases. Its fields are created with
+/// A set of migrations, with the same versions for both databases. Create the fields with
 /// `diesel_migrations::embed_migrations!`.
 pub struct Migrations {
     /// The migrations for SQLite.
@@ -67,8 +67,8 @@ fn without_changes<T>(
     }
 }
 
-/// Runs `work` while holding the lock. Even listing pending migrations requires it: this creates
-/// the version table, which fails if two processes do so at once.
+/// Runs `work` while holding the lock. Even listing pending migrations requires the lock, because
+/// it creates the version table, which fails if two processes try at once.
 fn alone<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, DatabaseError>,

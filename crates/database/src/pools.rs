@@ -1,4 +1,4 @@
-//! Connection pools in whose queues requests wait without blocking a thread.
+//! Connection pools. Requests wait for a connection without blocking a thread.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -22,12 +22,12 @@ use crate::{Backend, DatabaseError, Db};
 /// How long commands and jobs wait for a pooled connection.
 const BLOCKING_WAIT: Duration = Duration::from_secs(30);
 
-/// How long a request waits to start a long read, as the reads ahead of it may take seconds.
+/// How long a request waits to start a long read. The reads ahead of it can take seconds.
 const LONG_READ_WAIT: Duration = Duration::from_secs(4);
 
-/// The database connections of a service. There are many readers. SQLite has a single writer,
-/// PostgreSQL many. Long reads use separate connections, half as many, so that they don't delay
-/// other reads.
+/// A service's database connections. There are many readers, and either a single writer (SQLite) or
+/// many (PostgreSQL). Long reads use a separate pool, half the size of the other one, so that they
+/// don't delay other reads.
 ///
 /// Clones share the pools. Readers reject writes. Async callers wait no longer than `DB_WAIT_MS`
 /// before they get [`DatabaseError::Busy`]. Their work runs on a blocking thread, and completes
@@ -97,14 +97,14 @@ impl Pools {
     /// Marks the SQLite file as used by a server until the last clone of the pools is dropped. If
     /// another server or a load is already using the file, logs a warning and returns false.
     ///
-    /// The lock can be shared, so a server that starts before another one has stopped gets it as
-    /// well. A server that starts during a load gets it once the load is done. On a read-only disk
-    /// the lock can't be taken, but there servers can't get in each other's way either.
+    /// The lock is shared, so a server that starts before another one has stopped gets it as well.
+    /// A server that starts during a load gets it once the load is done. On a read-only disk, the
+    /// lock can't be taken, but isn't needed either because nothing is written.
     pub fn register_server(&self) -> bool {
         let Some(lock) = self.server_file() else { return true };
         let is_alone = !matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
         if is_alone {
-            // From here on, other servers may share the lock.
+            // Downgrade to a shared lock, so that other servers can take it, too.
             let _ = lock.unlock();
         } else {
             let file = self.file().unwrap_or(Path::new("")).display();
@@ -392,7 +392,8 @@ impl std::fmt::Debug for Pools {
 }
 
 impl Inner {
-    /// Gives later requests new connections, as the current ones may wait for the server forever.
+    /// Gives later requests new connections, since the current ones might wait for the server
+    /// forever.
     fn abandon_connections(&self) {
         if self.pulse.note_hang() {
             log::error!("the database is not responding: requests fail until it recovers");

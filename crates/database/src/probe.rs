@@ -1,8 +1,8 @@
 //! Queries PostgreSQL with a deadline.
 //!
-//! diesel uses libpq's blocking calls, which don't have a response timeout. If a peer accepts
-//! connections and acknowledges data but never responds, they would block the thread forever. Here,
-//! we therefore use the non-blocking calls.
+//! diesel uses libpq's blocking calls, which have no response timeout. If a peer accepts
+//! connections and acknowledges data but never responds, they block the thread forever. We
+//! therefore use the non-blocking calls here.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -15,7 +15,7 @@ use pq_sys::PostgresPollingStatusType::{
     PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING,
 };
 
-/// Asks whether the server is a standby. The answer is `t` or `f`.
+/// The query that asks whether the server is a standby. The answer is `t` or `f`.
 const QUESTION: &CStr = c"SELECT pg_is_in_recovery()";
 
 pub(crate) struct Probe(NonNull<ffi::PGconn>);

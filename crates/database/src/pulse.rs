@@ -1,9 +1,8 @@
 //! Checks on a separate connection whether the database responds at all.
 //!
-//! libpq waits forever for a response. TCP options don't help, because a suspended server or a
-//! frozen machine still acknowledges the data that it receives. While a request is waiting, we
-//! therefore check at intervals whether the server answers on another connection, and make the
-//! request fail if it doesn't.
+//! libpq waits forever for a response. TCP timeouts don't help, because the operating system of a
+//! suspended server still acknowledges data. While a request is waiting, we therefore regularly
+//! query the server on another connection, and make the request fail if there is no answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +26,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// If PostgreSQL hasn't answered a query within this time, the query and its connection are
 /// dropped.
 const GIVE_UP: Duration = Duration::from_secs(5);
-/// How long an answer can be reused if several requests check at the same time.
+/// How long an answer can be reused, for when several requests check at the same time.
 const FRESH: Duration = Duration::from_millis(500);
 
 /// The error if a server responds but isn't writable.
@@ -35,8 +34,8 @@ const STANDBY: &str = "the database is read-only: the server is a standby";
 
 /// Keeps track of whether a database responds.
 ///
-/// Only one thread sends queries at a time. A PostgreSQL query ends after [`GIVE_UP`], whereas a
-/// SQLite query takes as long as its disk hangs.
+/// Only one thread sends queries at a time. A PostgreSQL query times out after [`GIVE_UP`], whereas
+/// a SQLite query takes as long as the disk hangs.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     connector: Connector,
@@ -155,8 +154,8 @@ impl Pulse {
         !self.hangs.swap(true, Ordering::Relaxed)
     }
 
-    /// Sends a query, or waits for the one that is pending. An answer is reused if it isn't older
-    /// than `fresh`.
+    /// Sends a query, or waits for the pending one. Reuses the last answer if it isn't older than
+    /// `fresh`.
     async fn ask(self: &Arc<Self>, fresh: Duration) -> Result<bool, NoAnswer> {
         let Some(Question { asked, mut answer }) = self.question(fresh) else { return Ok(false) };
         let answered = answer.wait_for(Option::is_some);
@@ -239,7 +238,7 @@ impl Pulse {
         {
             return Ok((Connection::Server(probe), is_standby));
         }
-        // If the existing connection fails right away, there is still time for a new one.
+        // If the existing connection failed right away, there is still time for a new one.
         let asked = Probe::connect(&with_network_limits(url), deadline).and_then(|mut probe| {
             let is_standby = probe.is_standby(deadline)?;
             Ok((Connection::Server(probe), is_standby))
@@ -253,8 +252,8 @@ impl Pulse {
 }
 
 impl Question {
-    /// Returns whether a thread is still waiting for the answer. When done, the thread drops the
-    /// sender.
+    /// Returns whether a thread is still waiting for the answer. The thread drops the sender when
+    /// it is done.
     fn is_open(&self) -> bool {
         self.answer.has_changed().is_ok()
     }

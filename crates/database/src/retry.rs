@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use crate::DatabaseError;
 
-    /// Makes attempts of which the first two fail. Returns the outcome and the number of attempts.
+    /// Retries work whose first two attempts fail. Returns the outcome and the number of attempts.
     async fn tried(limit: Duration, failure: fn() -> DatabaseError) -> (bool, usize) {
         let made = Cell::new(0);
         let outcome = retry_while_busy(limit, DatabaseError::is_busy, || {

@@ -78,9 +78,9 @@ impl std::fmt::Debug for DatabaseSettings {
 impl DatabaseSettings {
     /// Opens the database and makes sure that it is fully migrated.
     ///
-    /// On SQLite, this creates the folder and the file if necessary, and migrates the file.
-    /// PostgreSQL is only migrated if `auto_migrate` is set, since a new replica may be starting
-    /// while an older one is still serving.
+    /// On SQLite, this creates the folder and the file if necessary, and migrates the file. A
+    /// PostgreSQL database is only migrated if `auto_migrate` is set, since older replicas might
+    /// still be using it.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

@@ -8,8 +8,7 @@ use diesel::{EscapeExpressionMethods, TextExpressionMethods};
 /// The return type of [`starts_with`].
 pub type StartsWith<C> = Escape<Like<C, String>>;
 
-/// Matches values of a column that start with `start`, in which `%`, `_` and `\` are taken
-/// literally.
+/// Matches column values that start with `start`. In `start`, `%`, `_` and `\` are literal.
 ///
 /// PostgreSQL matches case-sensitively, whereas SQLite ignores the case of ASCII letters. To get
 /// the same result from both, store the column case-folded (in Rust) and fold `start` as well.

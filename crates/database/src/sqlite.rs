@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// How long a command pauses between long SQLite transactions. Other writers poll for the lock
-/// every 100 ms, so this is enough for them to get it.
+/// How long a command pauses between long SQLite transactions. This gives other writers, which poll
+/// every 100 ms, a chance to get the lock.
 pub const WRITERS_GAP: Duration = Duration::from_millis(120);
 
 /// SQLite tuning options.

@@ -7,10 +7,11 @@ use std::sync::Once;
 
 use libsqlite3_sys as ffi;
 
-/// Makes all later SQLite connections of this process keep their query plans and WAL files.
+/// Makes all SQLite connections that this process opens from now on keep their query plans and WAL
+/// files.
 ///
-/// By default, SQLite takes the values of some parameters, such as `LIMIT`, into account when it
-/// plans a statement, and plans it again whenever such a value changes. This is of no use to us,
+/// By default, SQLite takes the values of some parameters, such as `LIMIT`, into account when
+/// planning a statement, and plans it again whenever such a value changes. This doesn't help us,
 /// because our databases don't contain statistics.
 ///
 /// The `-wal` and `-shm` files are kept when the last connection is closed, with the WAL emptied.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Backend, DatabaseError};
 
-/// The database that a URL points to, as determined by its scheme.
+/// The database that a URL points to.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A SQLite file.

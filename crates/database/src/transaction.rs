@@ -12,8 +12,8 @@ use crate::{DatabaseError, Db};
 /// transaction is rolled back.
 ///
 /// With a plain `BEGIN`, SQLite only takes the lock at the first write, and fails without waiting
-/// if another connection has written in the meantime. `BEGIN IMMEDIATE`, however, waits. Inside
-/// another transaction, this creates a savepoint.
+/// if another connection has written in the meantime. We therefore use `BEGIN IMMEDIATE`, which
+/// waits. Inside another transaction, this function creates a savepoint.
 ///
 /// On PostgreSQL, the isolation level is always READ COMMITTED, regardless of the server's default.
 /// After waiting for an advisory lock, a transaction has to see what the previous holder committed.
@@ -107,7 +107,7 @@ fn is_loss(failed: &Error) -> bool {
 /// between.
 ///
 /// Outside of a transaction, SQLite locks its file for every statement, so running many short reads
-/// in one transaction takes only a fraction of the system calls. Does nothing on PostgreSQL.
+/// in one transaction takes far fewer system calls. Does nothing on PostgreSQL.
 ///
 /// # Errors
 /// Returns any database error.

@@ -1,4 +1,4 @@
-//! Short reads on a server's worker threads.
+//! Runs short reads directly on a server's worker threads.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::transaction::{begin_reading, end_reading};
 use crate::{Backend, DatabaseError, Db, Pools};
 
-/// Values that a service caches along with each worker's connection, such as rows that all requests
+/// A cache that each worker's connection keeps for the service, e.g. for rows that all requests
 /// need.
 pub trait ReaderCache: Default + 'static {
     /// Values that all connections share.
@@ -22,13 +22,13 @@ pub trait ReaderCache: Default + 'static {
     fn refresh(&mut self, db: &mut Db, shared: &Self::Shared) -> Result<(), DatabaseError>;
 }
 
-/// Runs short reads wherever this is cheapest.
+/// Runs short reads on whichever thread is cheapest.
 ///
 /// On SQLite, a few point reads cost less than switching threads, so they use a read-only
-/// connection right on the worker thread. Requests that are ready at the same time share a read
-/// transaction. For these, SQLite only has to lock its file once, and a single statement keeps the
-/// cache up to date. The transaction ends before the thread polls for further requests, which
-/// therefore see all earlier commits. On PostgreSQL, reads go through the pool and aren't cached.
+/// connection on the worker thread itself. Requests that are ready at the same time share a read
+/// transaction, so that SQLite only has to lock its file once and a single statement brings the
+/// cache up to date. The transaction ends before the thread polls for more requests, so those see
+/// all earlier commits. On PostgreSQL, reads go through the pool and aren't cached.
 ///
 /// Clones share everything. Worker threads must run a [`LocalSet`](tokio::task::LocalSet), as they
 /// do in actix.
@@ -76,7 +76,7 @@ impl<C: ReaderCache> WorkerReader<C> {
     }
 
     /// Runs all of a request's database work on a single connection. On SQLite, `short` work (a few
-    /// point reads) stays on the worker thread, and is already done when this function returns,
+    /// point reads) stays on the worker thread. It is already done when this function returns, even
     /// before the future is awaited.
     ///
     /// # Errors

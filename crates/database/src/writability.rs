@@ -1,4 +1,4 @@
-//! Checks that the disks are writable, since they may fill up or become read-only while a server is
+//! Checks that the disks are writable. They can fill up or become read-only while a server is
 //! running.
 
 use std::fs::{self, OpenOptions};
@@ -16,20 +16,19 @@ use crate::error::storage_failures;
 use crate::target::Target;
 use crate::{DatabaseError, Db};
 
-/// How long the result of a test write is valid. Since tests write to the disk, there shouldn't be
-/// too many.
+/// How long the result of a test write is valid, to limit the load on the disk.
 const VALID: Duration = Duration::from_secs(5);
 /// The data for a test write: one block on most file systems.
 const BLOCK: [u8; 4_096] = [0; 4_096];
 
-/// Keeps track of whether the database and folders of a service are writable.
+/// Keeps track of whether a service's database and folders are writable.
 #[derive(Debug)]
 pub(crate) struct Writability {
     folders: Mutex<Vec<FolderTrial>>,
     refusals: Mutex<Refusals>,
 }
 
-/// Requests that failed to write, which count until a test write succeeds.
+/// Keeps track of requests that failed to write. These count until a test write succeeds.
 #[derive(Debug, Default)]
 struct Refusals {
     /// Number of storage failures before the last successful test write.

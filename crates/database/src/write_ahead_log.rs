@@ -26,8 +26,8 @@ struct Checkpoint {
 /// contains deleted content. Does nothing on PostgreSQL.
 ///
 /// # Errors
-/// Returns [`DatabaseError::Busy`] if another connection keeps reading or writing for more than a
-/// moment. Otherwise, returns any database error.
+/// Returns [`DatabaseError::Busy`] if another connection keeps reading or writing for too long, or
+/// any other database error.
 pub fn clear_log(db: &mut Db) -> Result<(), DatabaseError> {
     let Db::Sqlite(conn) = db else { return Ok(()) };
     let before: Timeout = diesel::sql_query("PRAGMA busy_timeout").get_result(conn)?;

@@ -1,5 +1,5 @@
-//! Transactions for long-running commands, which leave gaps for other writers and retry while the
-//! database is busy.
+//! Runs the transactions of long-running commands, leaving gaps for other writers and retrying
+//! while the database is busy.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
     limit: Option<Duration>,
-    /// The time of the first attempt, and that of the last log line.
+    /// When the first attempt was made, and when the last line was logged.
     began: Option<(Instant, Option<Instant>)>,
 }
 
@@ -77,7 +77,7 @@ pub struct WriterQueue<'p, E> {
     is_busy: fn(&E) -> bool,
     begin: Instant,
     slice: Duration,
-    /// How to pause. Tests use this to record the pauses instead.
+    /// The function that pauses. Tests replace it to record the pauses.
     pause: &'p dyn Fn(Duration),
 }
 
@@ -90,7 +90,7 @@ impl<'p, E: From<DatabaseError>> WriterQueue<'p, E> {
 
     /// Runs a transaction.
     ///
-    /// A transaction whose commit wasn't acknowledged runs again, so `work` must be idempotent.
+    /// If a commit wasn't acknowledged, the transaction runs again, so `work` must be idempotent.
     ///
     /// # Errors
     /// Returns the error from `work`, or [`DatabaseError::Busy`] if the database was busy for too
