@@ -25,7 +25,7 @@ use crate::{LogClient, RequestId, TraceContext, spans};
 const TARGET: &str = "access";
 /// Maximum burst of lines for unreadable requests.
 const BURST: u32 = 20;
-/// Maximum number of bytes of a user agent to show.
+/// Longer user agents are truncated to this many bytes.
 const LONGEST_AGENT: usize = 200;
 
 /// The number of the API key used for a request, for the access log.
@@ -94,8 +94,8 @@ fn shown_part(address: IpAddr, shown: LogClient) -> Option<String> {
     Some(network.ok()?.trunc().to_string())
 }
 
-/// Returns the beginning of a user agent. Control characters are masked so that they can't mess up
-/// a terminal.
+/// Returns the start of a user agent, with control characters masked so that they can't mess up a
+/// terminal.
 fn cleaned(agent: &HeaderValue) -> String {
     let bytes = agent.as_bytes();
     let shown = &bytes[..bytes.len().min(LONGEST_AGENT)];
@@ -134,8 +134,9 @@ impl Line {
         Self { id, trace, method, path, status, client, key, note, started, suppressed }
     }
 
-    /// Writes the line unless there were too many like it recently, since a few bytes are enough
-    /// for a client to cause one. The next line then reports how many were suppressed.
+    /// Writes the line unless there were too many like it recently. The next line then reports how
+    /// many were suppressed. This limit exists because a client can cause such a line with just a
+    /// few bytes.
     pub(crate) fn write_limited(mut self, bytes: usize) {
         static ALLOWANCE: Mutex<Option<Allowance>> = Mutex::new(None);
         let now = Instant::now();
@@ -241,7 +242,7 @@ impl Allowance {
     }
 }
 
-/// A body of unknown length, whose line is written when the body is dropped.
+/// A body of unknown length. When it is dropped, its access log line is written.
 struct Counted {
     body: BoxBody,
     bytes: u64,

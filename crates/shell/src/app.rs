@@ -44,7 +44,7 @@ pub(crate) struct Context<S> {
     pub(crate) access_log: Option<LogClient>,
 }
 
-/// Properties of a request, recorded before any layer changed it.
+/// Properties of a request, recorded before any layer changes the request.
 struct Seen {
     method: Method,
     uri: Uri,
@@ -71,7 +71,7 @@ pub fn is_head(request: &HttpRequest) -> bool {
     request.extensions().contains::<HeadRequest>()
 }
 
-/// Builds the application of a worker. The layer that is added last sees a request first.
+/// Builds a worker's application. The layer that is added last sees requests first.
 pub(crate) fn build<S: Service>(
     context: &Context<S>,
 ) -> App<
@@ -113,7 +113,7 @@ async fn oversee<S: Service>(
     next: Next,
 ) -> Result<ServiceResponse, Error> {
     if is_for_server(&request) {
-        // Boxed because it would otherwise enlarge every request's future.
+        // Boxed, because every request's future would otherwise be larger.
         return Ok(Box::pin(answer_for_server(context, request)).await);
     }
     let started = Instant::now();
@@ -144,14 +144,14 @@ async fn oversee<S: Service>(
             request.into_response(answer)
         }
         None => {
-            // A panic drops the request. We can't keep a clone because the inner layers need
-            // exclusive access to modify the request, so the response to a panic is built without
-            // it. `Service::first` runs before the future exists, so its panics have to be caught
-            // here.
+            // A panic drops the request. We can't keep a clone, because the inner layers need
+            // exclusive access to modify the request. The response to a panic is therefore built
+            // without it. `Service::first` runs before the future exists, so we have to catch its
+            // panics here.
             let begun = catch_unwind(AssertUnwindSafe(|| answer(&context.service, request, &next)));
             let Ok(answer) = begun else { return Err(panicked(&context, seen)) };
             let answer = match seen.trace {
-                // Boxed because it would otherwise enlarge every request's future.
+                // Boxed, because every request's future would otherwise be larger.
                 Some(trace) => Box::pin(trace.within(answer)).left_future(),
                 None => answer.right_future(),
             };
@@ -269,7 +269,7 @@ fn finish<S: Service>(
     if status.is_server_error() {
         report(&response, &id);
     }
-    // Clients can send any token as a method, so we only show the ones that we know.
+    // Clients can send any token as a method, so we only log known methods.
     let method = metrics::method_label(&method);
     metrics::count(&response, method, elapsed);
     let Some(client) = client else { return response };

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue, VARY};
 
-/// The request headers on which a path's responses depend, and whether the request has any of them.
+/// The request headers that a path's responses depend on, and whether the request has any of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallerDependence<'s> {
     names: &'s [HeaderName],

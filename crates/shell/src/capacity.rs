@@ -4,12 +4,12 @@ use anyhow::bail;
 
 use crate::ShellSettings;
 
-/// File descriptors reserved for files, databases and the admin port.
+/// Number of file descriptors reserved for files, databases and the admin port.
 const SPARE_DESCRIPTORS: u64 = 256;
 /// Minimum number of file descriptors that must be left for files, databases, the admin port and
 /// connections.
 const FEWEST_DESCRIPTORS: u64 = 64;
-/// Number of file descriptors that a thread's event loop uses.
+/// Number of file descriptors per event loop, i.e. per thread.
 const DESCRIPTORS_OF_A_THREAD: u64 = 4;
 /// Maximum number of file descriptors that the main thread's runtime uses.
 pub(crate) const DESCRIPTORS_OF_THE_RUNTIME: u64 = 8;

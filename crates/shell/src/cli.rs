@@ -227,7 +227,7 @@ fn command<C: Cli>() -> clap::Command {
 /// Parses a command line, given the service's defaults.
 fn parse_command<C: Cli>(arguments: Vec<std::ffi::OsString>) -> Result<Parsed<C>, clap::Error> {
     let command = command::<C>();
-    // These commands don't open the database, so they don't mind an invalid URL.
+    // These commands don't open the database, so an invalid URL doesn't matter.
     let mut lenient = without_empty_variables(command.clone(), &[]);
     if let Ok(mut matches) = lenient.try_get_matches_from_mut(&arguments)
         && matches.subcommand_name().is_some_and(|name| WITHOUT_DATABASE.contains(&name))
@@ -267,7 +267,7 @@ fn without_empty_variables(command: clap::Command, except: &'static [&str]) -> c
     command.mut_subcommands(|command| without_empty_variables(command, except))
 }
 
-/// Replaces the usage line of an error. clap's own also lists settings that come from the
+/// Replaces the usage line in an error, because clap's own also lists settings that come from the
 /// environment.
 fn with_plain_usage(
     mut error: clap::Error,
@@ -287,7 +287,7 @@ fn with_plain_usage(
     error
 }
 
-/// Returns the settings that an empty command line results in.
+/// Returns the settings for an empty command line.
 pub fn defaults<S: clap::Args>() -> S {
     #[derive(clap::Parser)]
     struct Defaults<S: clap::Args> {

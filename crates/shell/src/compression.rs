@@ -1,7 +1,7 @@
 //! Compresses long responses.
 //!
-//! This isn't a middleware because most responses are short, so that another layer would cost more
-//! than it saves.
+//! This isn't a middleware, because most responses are short and another layer would cost more than
+//! it saves.
 
 use std::sync::LazyLock;
 
@@ -23,8 +23,8 @@ const SHORTEST: u64 = 1024;
 /// Responses longer than this many bytes are compressed on a blocking thread.
 const LONG: usize = 64 << 10;
 
-/// Permits for compressing long responses on blocking threads, since an unlimited number of them
-/// would pile up in memory.
+/// Permits for compressing long responses on blocking threads. Without a limit, responses could
+/// pile up in memory.
 static PERMITS: LazyLock<Semaphore> = LazyLock::new(|| {
     Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
 });
@@ -74,7 +74,7 @@ pub(crate) async fn apply(response: ServiceResponse, coding: ContentEncoding) ->
     ServiceResponse::new(request, response)
 }
 
-/// Returns the compressed form and true, or else the plain form and false.
+/// Returns the compressed body and true, or the plain body and false if it can't be compressed.
 async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
     let permit = if plain.len() > LONG { PERMITS.try_acquire().ok() } else { None };
     let packed = match permit {
@@ -90,7 +90,8 @@ async fn pack(plain: Bytes, coding: ContentEncoding) -> (Bytes, bool) {
 fn mark(headers: &mut HeaderMap, coding: ContentEncoding) {
     weaken_tag(headers);
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding.as_str()));
-    // A handler sets it for responses that shared caches may keep in both forms.
+    // Handlers set it themselves on responses that shared caches can store, both plain and
+    // compressed.
     let coding = HeaderValue::from_static("accept-encoding");
     if !headers.get_all(VARY).any(|value| *value == coding) {
         headers.append(VARY, coding);

@@ -1,4 +1,4 @@
-//! CORS rules that are chosen per request.
+//! CORS rules, which services choose per request.
 //!
 //! The `actix-cors` middleware doesn't let a service choose the preflight status, the header
 //! values, or a different rule per operation (docs/decisions/0102).

@@ -1,4 +1,4 @@
-//! Checks whether `serve` could create what is missing, for `serve --check`.
+//! Checks whether missing files and folders could be created, for `serve --check`.
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,5 @@
-//! Determines the scheme and client address of a request that may have come through proxies, and
-//! the public URL of the service.
+//! Determines a request's scheme and client address, even behind proxies, and the service's public
+//! URL.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -179,7 +179,7 @@ pub fn is_https(request: &HttpRequest) -> bool {
     })
 }
 
-/// Returns the URL under which the client reaches the service, without a trailing slash. This is
+/// Returns the URL that the client uses to reach the service, without a trailing slash. This is
 /// `PUBLIC_URL` if set. Otherwise, it is made up of the request's scheme and host.
 pub fn base_url(request: &HttpRequest) -> String {
     if let Some(url) = request.app_data::<Edge>().and_then(|edge| edge.public_url.as_deref()) {
@@ -194,8 +194,8 @@ pub fn base_url(request: &HttpRequest) -> String {
 /// Returns the path from `PUBLIC_URL`, below which a proxy serves the service. It is either empty
 /// or something like `/breaches`, without a trailing slash.
 ///
-/// Links, forms and cookies on pages must include this path. In a `Location` that is a path, the
-/// shell adds it.
+/// Links, forms and cookies on pages must include this path. If a `Location` header is just a path,
+/// the shell adds this prefix.
 ///
 /// ```
 /// use actix_web::test::TestRequest;

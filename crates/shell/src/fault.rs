@@ -1,4 +1,4 @@
-//! Failures outside of handlers, whose responses use the service's error format.
+//! Failures outside of handlers. Responses to these use the service's error format as well.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ pub struct Violation {
     pub code: Cow<'static, str>,
     /// A human-readable message.
     pub message: String,
-    /// The value that was sent, as decoded text. It is JSON if the value is any other JSON type,
-    /// and the raw value if it can't be decoded.
+    /// The value that was sent, as decoded text. Values other than strings are in JSON, and values
+    /// that can't be decoded are kept as sent.
     pub sent: Option<Box<str>>,
     /// The name as spelled by the client, if it was sent.
     pub name: Option<Box<str>>,
@@ -121,7 +121,7 @@ pub enum Fault {
     Internal(String),
 }
 
-/// The properties of a failed request that an error format may need.
+/// The properties of a failed request that an error format might need.
 #[derive(Clone, Debug)]
 pub struct RequestInfo {
     /// The method as sent.

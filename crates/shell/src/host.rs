@@ -7,7 +7,7 @@ use actix_web::http::Version;
 use actix_web::http::header::{self, HeaderMap, HeaderValue};
 use actix_web::http::uri::Authority;
 
-/// A host, with or without a port, that is safe to use in links because it contains neither `@` nor
+/// A host, with or without a port. It is safe to use in links, because it contains neither `@` nor
 /// anything that would need escaping.
 pub(crate) struct Host<'t> {
     /// The host, including any port.

@@ -33,7 +33,7 @@ pub struct ServiceInfo {
     pub admin_port: u16,
     /// The default `TLS_MODE`.
     pub tls_mode: TlsMode,
-    /// Names in the data folder that don't start with the service's name, e.g. `media`.
+    /// Files in the data folder whose names don't start with the service's name, e.g. `media`.
     pub files: &'static [&'static str],
 }
 
@@ -73,7 +73,7 @@ impl ServiceInfo {
         Self { tls_mode, ..self }
     }
 
-    /// Sets the names in the data folder that don't start with the service's name.
+    /// Sets the files in the data folder whose names don't start with the service's name.
     pub const fn files(self, files: &'static [&'static str]) -> Self {
         Self { files, ..self }
     }

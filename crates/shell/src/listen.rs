@@ -14,9 +14,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 /// Maximum number of connections waiting to be accepted.
 const BACKLOG: i32 = 1024;
-/// How many unsent bytes of a response the kernel buffers per connection. By default, it buffers
-/// megabytes, and only accepts more once the client has read a third of them, so that a slow client
-/// seems to have stopped reading.
+/// How many unsent response bytes the kernel buffers per connection. By default, it buffers
+/// megabytes, and only accepts more once the client has read a third of them. A slow client would
+/// then seem to have stopped reading.
 const UNSENT: u32 = 64 << 10;
 /// Permissions of Unix sockets, which let the service's user and group connect.
 const UNIX_SOCKET_MODE: u32 = 0o660;
@@ -140,8 +140,8 @@ pub(crate) fn bind(addresses: &[ListenAddress], setting: &str) -> anyhow::Result
     Ok(listeners)
 }
 
-/// Checks the addresses in a setting by binding them for a moment, without listening. Returns those
-/// that are in use. Unix sockets aren't checked.
+/// Checks the addresses in a setting by binding them for a moment, without listening. Returns the
+/// addresses that are in use. Unix sockets aren't checked.
 ///
 /// # Errors
 /// Returns an error if an address cannot be bound for another reason.

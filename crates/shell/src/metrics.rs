@@ -19,8 +19,8 @@ use prometheus::{
 
 use crate::{Operation, operations, process_metrics};
 
-/// The route label for responses that a service's own middleware sends before routing. Insert it
-/// into the request extensions.
+/// The route label for responses that a service's own middleware sends before routing. The
+/// middleware inserts it into the request extensions.
 #[derive(Clone, Debug)]
 pub struct RouteLabel(pub Cow<'static, str>);
 

@@ -7,8 +7,8 @@ use actix_web::web::Bytes;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
-/// Brotli quality for a body that is compressed for a single response. Roughly as quick as fast
-/// gzip.
+/// Brotli quality for a body that is compressed for a single response. About as fast as gzip's
+/// fastest levels.
 const QUICK_BROTLI: i32 = 3;
 /// Brotli quality for a body that is compressed once for all responses.
 const THOROUGH_BROTLI: i32 = 9;

@@ -1,5 +1,5 @@
-//! `serve --check`, which shows everything that a server would use without serving or changing
-//! anything.
+//! Implements `serve --check`, which shows everything that a server would use, but doesn't serve or
+//! change anything.
 
 use std::io::{ErrorKind, Write};
 use std::net::SocketAddr;

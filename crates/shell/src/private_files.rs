@@ -20,7 +20,7 @@ const SET_GROUP: u32 = 0o2000;
 /// owner.
 const STICKY: u32 = 0o1000;
 
-/// Names that occur in any service's data folder, in addition to those that start with the
+/// Names that any service's data folder can contain, in addition to names that start with the
 /// service's name.
 const DATA_FILES: [&str; 2] = ["tls", "lost+found"];
 const TLS_FILES: [&str; 5] = ["ca-key.pem", "ca.pem", "cert.pem", "key.pem", "lock"];
@@ -60,8 +60,8 @@ fn report(setting: &str, folder: &Path, closed: io::Result<Closing>) {
     }
 }
 
-/// Gives an output file for the operator the permissions that the original umask would have
-/// allowed. Leaves pipes and devices alone.
+/// Applies the original umask to an output file for the operator, because our umask is stricter.
+/// Leaves pipes and devices alone.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be read or changed.
@@ -73,8 +73,7 @@ pub fn follow_umask(file: &File) -> io::Result<()> {
     }
 }
 
-/// Gives an output folder for the operator the permissions that the original umask would have
-/// allowed.
+/// Applies the original umask to an output folder for the operator.
 ///
 /// # Errors
 /// Returns an error if the permissions cannot be changed.

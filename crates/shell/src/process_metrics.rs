@@ -1,6 +1,6 @@
-//! Metrics of this process, read from `/proc` and named like those of Prometheus client libraries.
+//! Process metrics, read from `/proc` and named as in Prometheus client libraries.
 //!
-//! The `prometheus` crate can collect them, too, but this rounds CPU time to whole seconds and
+//! The `prometheus` crate can collect them, too, but it rounds CPU time to whole seconds and
 //! requires additional dependencies.
 
 use std::fmt::Write as _;

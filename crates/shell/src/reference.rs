@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-/// The licenses of libraries, as collected by `scripts/licenses`.
+/// Library licenses, as collected by `scripts/licenses`.
 const LICENSES: &str = include_str!("../../../THIRD-PARTY.txt");
 
 /// Prints a completion script for the command line.
@@ -40,8 +40,8 @@ pub(crate) fn print_licenses() -> anyhow::Result<ExitCode> {
     print(LICENSES.as_bytes())
 }
 
-/// Returns the name by which the program was started, since packages install it under a different
-/// name.
+/// Returns the name that the program was started with, since packages can install it under a
+/// different name.
 fn program_name() -> String {
     let path = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()

@@ -29,10 +29,10 @@ use crate::{
 
 /// How long to keep accepting queued connections while closing the listeners.
 const LAST_ACCEPTS: Duration = Duration::from_millis(100);
-/// A socket filter that drops packets with SYN but without ACK. Since closing a listener resets the
-/// connections in its queue, a rolling restart would otherwise lose requests. With the filter,
+/// A socket filter that drops packets with SYN but without ACK. Closing a listener resets the
+/// connections in its queue, so a rolling restart would otherwise lose requests. With the filter,
 /// handshakes in progress are completed and accepted, whereas new clients have to repeat their SYN
-/// a second later. By then, the listener is closed, so they are rejected.
+/// a second later. By then, the listener is closed and they are rejected.
 const NO_NEW_CONNECTIONS: [SockFilter; 5] = {
     const FLAGS: u32 = 13; // Offset in the TCP header.
     const SYN: u32 = 0x02;
@@ -208,8 +208,8 @@ impl Server {
 }
 
 impl Running {
-    /// Reports that it isn't ready and asks clients to close their connections for `DRAIN_SECONDS`,
-    /// then finishes open requests and stops.
+    /// For `DRAIN_SECONDS`, reports that it isn't ready and asks clients to close their
+    /// connections. Then finishes open requests and stops.
     pub async fn stop(self) {
         self.draining.begin();
         tokio::time::sleep(self.drain).await;
@@ -264,8 +264,8 @@ impl Running {
         let _ = web::block(spans::flush).await;
     }
 
-    /// Removes the Unix sockets while the server is still listening on them, since later the files
-    /// might belong to the next server.
+    /// Removes the Unix sockets while the server is still listening on them. Later, the files might
+    /// belong to the next server.
     fn remove_sockets(&self) {
         for path in &self.unix_sockets {
             if let Err(error) = std::fs::remove_file(path) {
@@ -275,7 +275,7 @@ impl Running {
     }
 }
 
-/// Loads the certificates in `native` TLS mode. May wait for another process that is creating them.
+/// Loads the certificates in `native` TLS mode. If another process is creating them, waits for it.
 fn certificates(settings: &ShellSettings) -> anyhow::Result<Option<tls::Tls>> {
     (settings.tls_mode == TlsMode::Native).then(|| tls::Tls::open(settings)).transpose()
 }

@@ -68,8 +68,8 @@ pub trait Service: Clone + Send + Sync + 'static {
     }
 
     /// Answers a request before middleware and routing, or returns `None`. This is meant for the
-    /// hottest operations, to whose responses the shell's compression, CORS and path rules don't
-    /// apply.
+    /// hottest operations. The shell's compression, CORS and path rules don't apply to these
+    /// responses.
     ///
     /// Declare such operations with [`Routes::answered_first`].
     fn first(&self, request: &ServiceRequest) -> Option<HttpResponse> {
@@ -99,7 +99,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     }
 
     /// Names a dependency that a ready service can't reach, for the operator to see. `/readyz`
-    /// mentions it but still returns 200, since other replicas wouldn't be any better off.
+    /// mentions it but still returns 200, because other replicas can't reach it either.
     fn missing(&self) -> Option<String> {
         None
     }

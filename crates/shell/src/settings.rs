@@ -228,8 +228,9 @@ impl ShellSettings {
         }
     }
 
-    /// Returns the hosts, with port and path, under which clients reach the service: that of
-    /// `PUBLIC_URL`, or else those of its addresses. An address of this machine has several names.
+    /// Returns the hosts, with port and path, that clients use to reach the service. They come from
+    /// `PUBLIC_URL`, or else from the addresses that the service listens on. A local address has
+    /// several names.
     pub fn hosts(&self) -> Vec<String> {
         if let Some(url) = &self.public_url {
             return vec![url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned()];
@@ -289,8 +290,8 @@ pub(crate) fn with_defaults(command: clap::Command, info: &ServiceInfo) -> clap:
     })
 }
 
-/// Rejects a path that begins or ends with a blank, since a slip in a settings file would otherwise
-/// make the service start over with new, empty data.
+/// Rejects a path that begins or ends with a blank. Otherwise, a slip in a settings file would make
+/// the service start over with new, empty data.
 fn without_blank_ends(path: PathBuf) -> Result<PathBuf, String> {
     let bytes = path.as_os_str().as_encoded_bytes();
     match bytes.trim_ascii().len() == bytes.len() {

@@ -9,7 +9,7 @@ use crate::{CorsRule, PathRules};
 /// Layers that a service can configure or turn off.
 #[derive(Clone, Copy)]
 pub struct Shell {
-    /// Whether to compress responses of 1 KiB or more for clients that accept this.
+    /// Whether to compress responses of 1 KiB or more for clients that accept compression.
     ///
     /// A handler can opt out with `Content-Encoding: identity`.
     pub compression: bool,
@@ -18,7 +18,7 @@ pub struct Shell {
     pub cors: fn(&ServiceRequest) -> Option<&'static CorsRule>,
     /// Path rules. By default, trailing slashes are dropped.
     pub paths: PathRules,
-    /// The rules by which extractors read parameters.
+    /// The extractors' rules for reading parameters.
     pub rules: Rules,
     /// Whether to serve `/openapi.json` and `/docs/`.
     pub docs: bool,

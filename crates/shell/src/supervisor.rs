@@ -22,8 +22,8 @@ pub(crate) fn stopping() {
     send(&[NotifyState::Stopping]);
 }
 
-/// Sends two keep-alive messages per `WatchdogSec` as long as the main thread runs. If they cease,
-/// systemd restarts the server. Does nothing if the watchdog is off.
+/// Sends two keep-alive messages per `WatchdogSec` as long as the main thread is running. If the
+/// messages stop, systemd restarts the server. Does nothing if the watchdog is off.
 pub(crate) async fn keep_alive() {
     let Some(limit) = sd_notify::watchdog_enabled().filter(|limit| *limit > Duration::ZERO) else {
         return;

@@ -19,12 +19,12 @@ tokio::task_local! {
 
 /// The trace that a request belongs to, along with the request's own span.
 ///
-/// Formatted with `Display`, it is the `traceparent` for requests that we send while handling this
-/// one. See <https://www.w3.org/TR/trace-context/>.
+/// `Display` formats it as the `traceparent` for requests that we send while handling this request.
+/// See <https://www.w3.org/TR/trace-context/>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     trace: u128,
-    /// The span of the caller, if one was sent.
+    /// The caller's span, if the caller sent one.
     parent: Option<u64>,
     span: u64,
     flags: u8,

@@ -24,7 +24,7 @@ use futures_util::future::LocalBoxFuture;
 /// Serves HTTP/1.1 on a socket until it is closed.
 type Http1 = dyn Fn(Guard, Option<SocketAddr>) -> LocalBoxFuture<'static, ()>;
 
-/// Handles the sockets that one listener accepts, on one worker.
+/// Handles a listener's accepted sockets on one worker.
 struct Acceptor<A> {
     entrance: Entrance,
     app: Tracked<A>,

@@ -11,10 +11,10 @@ use prometheus::IntGauge;
 
 use super::pipeline::Expected;
 
-/// Maximum bytes of memory that one connection may use for request bodies and for responses that
-/// the client hasn't read yet.
+/// Maximum memory in bytes that a connection can use for request bodies and for responses that the
+/// client hasn't read yet.
 const HELD_BY_CONNECTION: usize = 24 << 20;
-/// Maximum bytes of memory for all of the process's connections together.
+/// Maximum memory in bytes for all of the process's connections together.
 const HELD_BY_PROCESS: usize = 128 << 20;
 /// Once all connections together use more than this many bytes, those that use more than [`MUCH`]
 /// must keep up a minimum rate.
@@ -36,7 +36,7 @@ fn gauge(name: &str, help: &str) -> IntGauge {
     crate::metrics::register(IntGauge::new(name, help))
 }
 
-/// Returns how many bytes a connection may use without having to keep up the minimum rate, given
+/// Returns how many bytes a connection can use before it has to keep up the minimum rate, given
 /// that all connections together use `all` bytes.
 fn exempt(all: usize) -> usize {
     if all > HIGH_PRESSURE {
@@ -81,7 +81,7 @@ pub(crate) struct Connection {
     open: Cell<usize>,
     /// Number of requests that have reached the application.
     pub(super) served: Cell<u64>,
-    /// Whether part of a response may still be unsent.
+    /// Whether part of a response might still be unsent.
     pub(super) unflushed: Cell<bool>,
     /// Whether the guard is waiting for the client to read.
     pub(super) socket_is_full: Cell<bool>,
@@ -203,7 +203,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Memory that counts towards a connection until this value is dropped.
+/// Memory that counts towards a connection's limit until this value is dropped.
 pub(super) struct Held {
     connection: Arc<AtomicUsize>,
     bytes: Cell<usize>,
@@ -255,7 +255,7 @@ impl Drop for Held {
 pub(crate) struct Transport {
     /// The connection uses TLS.
     pub(crate) secure: bool,
-    /// The client uses TLS to a proxy that speaks the PROXY protocol.
+    /// The client uses TLS to connect to a proxy that speaks the PROXY protocol.
     pub(crate) tls_at_proxy: bool,
     /// The request came from a trusted proxy on a Unix socket.
     pub(crate) trusted_peer: bool,

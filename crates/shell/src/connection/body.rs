@@ -27,8 +27,8 @@ pub(super) struct Timed<S> {
 }
 
 impl<S> Timed<S> {
-    /// `held` counts the bytes read. It lives as long as the request, since the handler may hold on
-    /// to all of these bytes.
+    /// `held` counts the bytes read. It lives as long as the request, since the handler might keep
+    /// all of these bytes.
     pub(super) fn new(
         body: S,
         period: Duration,

@@ -1,9 +1,9 @@
-//! Requests with `Expect: 100-continue`, whose clients wait before sending the body.
+//! Handles requests with `Expect: 100-continue`. Their clients wait before they send the body.
 //!
 //! actix-http's dispatcher writes `100 Continue` once its service for such requests returns. Our
 //! service starts the application and returns when the application reads the body. Sometimes the
-//! head is enough to respond, for example because the path is unknown, a key is missing or the body
-//! is too long. In this case, the client gets the response without having sent the body.
+//! head is enough for a response, for example if the path is unknown, a key is missing or the body
+//! is too long. The client then gets the response without having sent the body.
 
 use std::cell::Cell;
 use std::future::poll_fn;

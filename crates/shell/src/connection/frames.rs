@@ -1,16 +1,16 @@
-//! Counts the frames that an HTTP/2 connection receives, and replaces two of their values before h2
-//! sees them.
+//! Counts the frames received on an HTTP/2 connection, and replaces two values in them before h2
+//! sees the frames.
 //!
 //! | Value | Without the replacement |
 //! |---|---|
-//! | the last stream in GOAWAY becomes 2^31 - 1 | h2 drops all open requests. This stream limits those that the server opens, but h2 compares it with the client's streams. |
+//! | the last stream in GOAWAY becomes 2^31 - 1 | h2 drops all open requests. The value refers to streams opened by the server, but h2 compares it with the client's streams. |
 //! | `SETTINGS_HEADER_TABLE_SIZE` becomes at most 4096 | h2 fills a table of any size that the client allows, and searches it for each response. |
 
 use std::cmp::Ordering;
 
 /// Length of the preface that starts a connection, in bytes.
 const PREFACE: usize = 24;
-/// Length of a frame header in bytes. The first three are the payload length.
+/// Length of a frame header in bytes. The first three bytes are the payload length.
 const HEAD: usize = 9;
 /// Offset of the frame type in the header.
 const KIND: usize = 3;
@@ -27,7 +27,7 @@ const HIGHEST_STREAM: [u8; 4] = (u32::MAX >> 1).to_be_bytes();
 pub(super) struct Frames {
     /// Number of bytes before the next frame header.
     left: usize,
-    /// The last frame header. Its first `begun` bytes already belong to the next one.
+    /// The last frame header. The first `begun` bytes already belong to the next header.
     head: [u8; HEAD],
     begun: usize,
     /// Offset of the next payload byte, for payloads that may be changed.

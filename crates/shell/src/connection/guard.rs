@@ -39,7 +39,7 @@ pub(super) struct Guard {
     /// The time by which the next request must have reached the application. Only applies while no
     /// request is open.
     deadline: Instant,
-    /// Wakes the connection at the deadline or earlier. We don't reset it for each request because
+    /// Wakes the connection at the deadline or earlier. We don't reset it for each request, because
     /// that would take longer than reading the request.
     alarm: Pin<Box<Sleep>>,
     alarm_is_set: bool,
@@ -63,7 +63,7 @@ pub(super) struct Guard {
     stuck: bool,
     /// Memory used by a response that an HTTP/1.1 client isn't reading.
     waiting: Option<Held>,
-    /// The unsent part of the response that replaces the parser's.
+    /// The unsent part of the response that replaces the parser's response.
     reply: Bytes,
     closed: bool,
 }
@@ -118,7 +118,7 @@ impl Guard {
         (guard, permit)
     }
 
-    /// Updates the state if requests have reached the application. Some of them may already have
+    /// Updates the state if requests have reached the application. Some of them might already have
     /// been answered.
     fn note_served(&mut self) {
         let served = self.connection.served.get();
@@ -178,7 +178,7 @@ impl Guard {
         }
         if self.head_state == Head::Served {
             self.head_state = Head::Awaited;
-            // The dispatcher may not have read since then.
+            // The dispatcher might not have read since then.
             let answered = self.answered.take().unwrap_or_else(Instant::now);
             self.deadline = answered + KEEP_ALIVE + self.limits.head;
         }
@@ -227,9 +227,9 @@ impl Guard {
     /// its buffer is free. This can be more than a megabyte, and a slow client may need longer than
     /// a period to read that much.
     ///
-    /// Therefore, we go by what the client's TCP acknowledges. A client whose receive buffer is
-    /// full only acknowledges more once a sixteenth of the buffer is free. Until then, nothing that
-    /// we can observe changes, so it looks like a client that has stopped reading.
+    /// Therefore, we go by TCP acknowledgments. A client whose receive buffer is full only
+    /// acknowledges more once a sixteenth of the buffer is free. Until then, we can't tell it apart
+    /// from a client that has stopped reading.
     fn is_write_late(&mut self, context: &mut Context<'_>) -> bool {
         if !self.write.is_armed() {
             self.acknowledged = self.socket.acknowledged();

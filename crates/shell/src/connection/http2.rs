@@ -30,11 +30,11 @@ use super::minimum_rate::MinimumRate;
 use super::progress::Progress;
 use super::tracked::{STREAM_SIZE, Tracked, Watched};
 
-/// How many bytes of a request body a client can send before the application reads any of it.
+/// How many bytes of a request body a client can send before the application starts reading it.
 const REQUEST_WINDOW: u32 = 64 << 10;
 /// The same limit, summed over all request bodies on a connection.
 const CONNECTION_WINDOW: u32 = 256 << 10;
-/// Size in bytes of the chunks in which responses are handed to h2.
+/// Size in bytes of the response chunks that we hand to h2.
 const CHUNK: usize = 16 << 10;
 /// Maximum number of response bytes that h2 queues for a connection.
 const SEND_BUFFER: usize = 64 << 10;
@@ -94,7 +94,8 @@ pub(super) async fn serve<A>(
                     respond.send_reset(Reason::PROTOCOL_ERROR);
                     continue;
                 }
-                // Handlers of streams that were reset may still be running.
+                // Count handlers rather than streams, because the handlers of reset streams might
+                // still be running.
                 let crowded = connection.open() >= 2 * limits.streams as usize;
                 if crowded || connection.is_full() {
                     respond.send_reset(Reason::REFUSED_STREAM);
@@ -135,9 +136,9 @@ pub(super) async fn serve<A>(
     }
 }
 
-/// Returns whether the values of `Content-Length` contradict each other, or announce a body for a
-/// request that doesn't have one (RFC 9113, section 8.1.1). h2 only reads the first value and
-/// compares it to the length of the DATA frames.
+/// Returns whether `Content-Length` values contradict each other, or announce a body for a request
+/// that doesn't have one (RFC 9113, section 8.1.1). h2 itself only compares the first value to the
+/// length of the DATA frames.
 fn has_wrong_length(request: &http::Request<RecvStream>) -> bool {
     let mut lengths = request.headers().get_all(header::CONTENT_LENGTH).iter();
     let Some(first) = lengths.next() else { return false };

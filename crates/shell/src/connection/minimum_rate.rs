@@ -29,8 +29,8 @@ impl MinimumRate {
     }
 
     /// Starts a new period if the last one ended while we weren't waiting for the client. A period
-    /// that is still running continues, or a client could restart it by transferring a few bytes at
-    /// a time.
+    /// that is still running continues. Otherwise, a client could keep restarting it by
+    /// transferring a few bytes at a time.
     pub(super) fn begin_wait(&mut self) {
         if self.timer.as_ref().is_some_and(|timer| timer.is_elapsed()) {
             self.reset();

@@ -1,7 +1,7 @@
 //! Limits connections in number, time and memory.
 //!
 //! actix serves HTTP/1.1 and HTTP/2, but only sets a deadline for the first request head. This
-//! module sits between its listener and its dispatchers and enforces these limits on every
+//! module is in between its listener and its dispatchers, and enforces these limits on every
 //! connection:
 //!
 //! | Limit | Setting | When it is reached |
@@ -15,7 +15,7 @@
 //! | open connections per address | `MAX_CONNECTIONS_PER_ADDRESS` | new ones are closed |
 //! | open HTTP/2 streams per connection | `MAX_REQUESTS_PER_CONNECTION` | announced in SETTINGS; new ones are refused |
 //! | memory for unread responses and request bodies | 24 MiB per connection, 128 MiB per process; above 32 MiB, connections that use more than 512 KiB must transfer 64 KiB/s; above 64 MiB, those that use more than 32 KiB | stream reset or refused, connection cut, 503 for a body |
-//! | HTTP/2 frames that don't do anything | 4096 per connection | the connection is cut |
+//! | HTTP/2 frames without any effect | 4096 per connection | the connection is cut |
 //!
 //! A socket first goes to `acceptor`, the service to which actix-server hands accepted sockets.
 //! `opening` then reads the PROXY header, does the TLS handshake and detects the protocol, and

@@ -23,7 +23,8 @@ const LONGEST_V1: usize = 107;
 const V2_PREFIX: usize = 16;
 /// Maximum length in bytes of the addresses and extensions in a version 2 header.
 const LONGEST_V2: usize = 4096;
-/// Size of the first read, which serves to detect the protocol. Typical request heads fit.
+/// Size of the first read, which we use to detect the protocol. Large enough for a typical request
+/// head.
 const FIRST_READ: usize = 8 << 10;
 /// The first bytes that an HTTP/2 client sends.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -1,5 +1,5 @@
-//! Responses to requests that the HTTP parser rejects. We recognize the dispatcher's own responses
-//! and replace them with ones in the service's format.
+//! Responds to requests that the HTTP parser rejects. We recognize the dispatcher's own responses,
+//! and replace them with responses in the service's format.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;

@@ -12,19 +12,19 @@ use actix_web::web::BytesMut;
 use memchr::{memchr, memchr_iter};
 use tokio::io::ReadBuf;
 
-/// The bytes expected after the last request head.
+/// The kind of data expected after the last request head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
     /// The next request head.
     #[default]
     Nothing,
-    /// A body of which this many bytes are still missing.
+    /// The rest of a body, with this number of bytes.
     Bytes(u64),
     /// A body whose length isn't known until it has been parsed.
     Unknown,
 }
 
-/// How many bytes the dispatcher gets now.
+/// How many bytes to give to the dispatcher now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// This number of bytes from the start, at least 1.
@@ -43,7 +43,7 @@ enum Line {
     Text,
 }
 
-/// The bytes of a connection that are waiting for the dispatcher.
+/// A connection's bytes that are waiting for the dispatcher.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     waiting: BytesMut,
@@ -71,8 +71,8 @@ impl Pipeline {
         self.waiting.is_empty()
     }
 
-    /// Returns whether the last bytes given to the dispatcher are part of a head, as opposed to the
-    /// rest of a body, which may still arrive after we have responded to its request.
+    /// Returns whether the last bytes given to the dispatcher are part of a head, rather than of a
+    /// body that is still arriving after we have responded to its request.
     pub(super) fn gave_head(&self) -> bool {
         self.gave_head
     }
@@ -100,9 +100,8 @@ impl Pipeline {
         self.handed = false;
     }
 
-    /// Called after the socket has filled the buffer. Of the bytes after `before`, those that the
-    /// dispatcher gets now stay in the buffer, and the rest are queued. `idle` means that no
-    /// request is open.
+    /// Called after the socket has filled the buffer from `before` on. Bytes that the dispatcher
+    /// gets now stay in the buffer, and the rest are queued. `idle` means that no request is open.
     pub(super) fn hold_back(
         &mut self,
         buffer: &mut ReadBuf<'_>,
@@ -117,7 +116,7 @@ impl Pipeline {
         turn
     }
 
-    /// Moves queued bytes into the buffer, up to the end of what the dispatcher gets now.
+    /// Moves as many queued bytes into the buffer as the dispatcher gets now.
     pub(super) fn resume(&mut self, buffer: &mut ReadBuf<'_>, idle: bool) -> Turn {
         let mut waiting = std::mem::take(&mut self.waiting);
         let length = waiting.len().min(buffer.remaining());
@@ -145,7 +144,7 @@ impl Pipeline {
                 *left -= taken as u64;
                 return Turn::Now(taken);
             }
-            // It does the same with the rest of a body of unknown length.
+            // It also discards the rest of a body of unknown length.
             Expected::Unknown => {}
             _ if idle => {
                 self.expected = Expected::Nothing;
@@ -187,8 +186,8 @@ impl Pipeline {
     }
 }
 
-/// Overwrites `Upgrade` in the `Connection` field of a head that offers HTTP/2. Clients whose offer
-/// is ignored keep the connection and repeat the offer with every request.
+/// Overwrites `Upgrade` in the `Connection` field if a head offers HTTP/2, so that the offer is
+/// ignored. Clients then keep the connection and repeat the offer with every request.
 fn refuse_upgrade(head: &mut [u8]) {
     const FIELD: &[u8] = b"\nconnection:";
     let equal = |option: &[u8], name: &[u8]| option.trim_ascii().eq_ignore_ascii_case(name);

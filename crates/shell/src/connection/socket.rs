@@ -110,8 +110,8 @@ pub(super) enum Protocol {
 }
 
 pub(super) enum Socket {
-    /// Without TLS. `first` has the bytes that were read to detect the protocol and are yet to be
-    /// delivered.
+    /// Without TLS. `first` contains the bytes that we read to detect the protocol and still have
+    /// to deliver.
     Plain { io: Stream, first: Bytes },
     /// With TLS.
     Secure(Box<TlsStream<Stream>>),

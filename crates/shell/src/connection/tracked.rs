@@ -25,7 +25,7 @@ pub(super) const STREAM_SIZE: usize = 1 << 20;
 /// copies each of them.
 const SLICE: usize = 128 << 10;
 
-/// The response of the application, with a complete head and a body that is still to be sent.
+/// The application's response, whose body hasn't been sent yet.
 pub(super) type Answer = LocalBoxFuture<'static, Result<Response<Watched>, Response<BoxBody>>>;
 
 /// The response to a request that the application began handling before the dispatcher passed it

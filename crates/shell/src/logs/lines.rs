@@ -30,7 +30,7 @@ struct State {
     is_queued: bool,
     /// Whether `push` waits until the lines have been written.
     waits: bool,
-    /// Whether a wait has timed out and nothing has been written since.
+    /// Whether a wait timed out and nothing has been written since then.
     is_stalled: bool,
     /// Whether the thread is writing lines from the queue.
     is_writing: bool,

@@ -27,14 +27,14 @@ use crate::LogFormat;
 const NOTICE: &str = "notice";
 /// The target for the line that reports lost lines.
 const LOGS: &str = "logs";
-/// Our shared crates. Like those from the service itself, their lines may have any level.
+/// Our shared crates. `RUST_LOG` can show their lines at any level, like the service's own.
 const SHARED: [&str; 6] = ["auth", "batch", "database", "domain", "outbound", "shell"];
 /// Maximum number of bytes in the queue. This is enough for a few thousand lines.
 const ROOM: usize = 1 << 20;
 /// How long an exiting process waits for its last lines to be written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Modules of libraries whose lines below a level are of no use. `RUST_LOG` can enable them.
+/// Library modules whose lines are useless below a certain level. `RUST_LOG` can enable them.
 const QUIET: [(&str, LevelFilter); 3] = [
     // Lines about threads and sockets that duplicate ours.
     ("actix_server", LevelFilter::Warn),
@@ -201,7 +201,7 @@ fn report_panic(format: LogFormat, panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// Returns whether a line may be shown. Below `info`, libraries may log request data.
+/// Returns whether a line can be shown. Below `info`, libraries might log request data.
 fn may_be_shown(record: &Record<'_>, service: &str) -> bool {
     let krate = record.target().split("::").next().unwrap_or_default();
     record.level() <= Level::Info || krate == service || SHARED.contains(&krate)

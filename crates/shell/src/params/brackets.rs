@@ -42,7 +42,7 @@ fn split_name(name: &str) -> (&str, Vec<&str>) {
     (&name[..at], keys)
 }
 
-/// The value of a name while pairs are still being read.
+/// A name's value while pairs are still being read.
 enum Node {
     Text(String),
     Branch(Branch),
@@ -57,7 +57,7 @@ struct Branch {
 }
 
 impl Branch {
-    /// Inserts a value below its keys. Empty brackets stand for the largest number so far plus one.
+    /// Inserts a value below its keys. Empty brackets mean the largest number so far plus one.
     fn insert(&mut self, key: &str, deeper: &[&str], value: &str) {
         let next = self.largest.map_or(Some(0), |largest| largest.checked_add(1));
         let number = if key.is_empty() { next } else { key.parse().ok() };

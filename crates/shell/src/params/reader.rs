@@ -15,8 +15,8 @@ use crate::Violation;
 
 /// The outcome of reading parameters, which can be a value, violations, or both.
 ///
-/// If only some fields have violations, there is still a value with these fields left empty. This
-/// way, a service can continue with checks that depend on more than the request.
+/// If only some fields have violations, there is still a value in which these fields are empty.
+/// This lets a service continue with checks that depend on more than the request.
 #[derive(Clone, Debug)]
 pub struct Reading<T> {
     /// The parameters. `None` if the input lacks a field that is neither an `Option` nor has a
@@ -130,7 +130,7 @@ fn unknown(fields: Fields<'_, '_>) -> Vec<Violation> {
     names.map(|name| Violation::new(name, "unknown", "the name is unknown")).collect()
 }
 
-/// Repeats the deserialization, each time leaving out the fields that have failed so far.
+/// Repeats the deserialization, each time without the fields that have failed so far.
 fn without_faulty<'de, T: Deserialize<'de>>(
     mut fields: Fields<'_, 'de>,
     first: Failure,

@@ -1,6 +1,6 @@
-//! The rules by which a service reads parameters.
+//! A service's rules for reading parameters.
 
-/// The rules by which a service reads parameters, declared as one constant per service.
+/// A service's rules for reading parameters, declared as a constant.
 ///
 /// ```
 /// use shell::params::{Empty, Names, Numbers, Repeated, Rules};

@@ -166,8 +166,8 @@ impl Operations {
         }
     }
 
-    /// Returns the form of `path` to show in the access log, i.e. its operation's template. If no
-    /// operation matches, only the first segments are kept, and any segments that don't occur in an
+    /// Redacts `path` for the access log, by replacing it with its operation's template. If no
+    /// operation matches, only the first segments are kept, and segments that don't occur in any
     /// operation are hidden.
     pub fn redact(&self, path: &str) -> Cow<'_, str> {
         match self.locate(path) {

@@ -11,8 +11,8 @@ use actix_web::http::header::HeaderMap;
 pub(crate) use self::ended::Ended;
 use crate::{ServiceInfo, TraceContext};
 
-/// Starts sending spans to a collector. Of the requests without a `traceparent`, only the fraction
-/// `ratio` is sent.
+/// Starts sending spans to a collector. For requests without a `traceparent`, only sends the
+/// fraction `ratio`.
 ///
 /// # Errors
 /// Returns an error if the client for the collector can't be created.
@@ -29,8 +29,8 @@ pub(crate) fn start(
     Ok(())
 }
 
-/// Returns the trace context of a request. It comes from the `traceparent` header. Requests without
-/// one get a new context if we send spans.
+/// Returns a request's trace context from its `traceparent` header. Requests without this header
+/// get a new context if we send spans.
 pub(crate) fn trace_of(headers: &HeaderMap) -> Option<TraceContext> {
     let sent = TraceContext::of(headers);
     #[cfg(feature = "otlp")]

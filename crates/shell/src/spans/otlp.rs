@@ -28,7 +28,7 @@ struct Exporter {
     /// Queues up to 2,048 spans and sends them from its own thread. Any that don't fit are dropped.
     processor: BatchSpanProcessor,
     scope: InstrumentationScope,
-    /// A new trace is sampled if the lower 64 bits of its ID are below this number.
+    /// New traces are sampled if the lower 64 bits of their ID are below this number.
     threshold: f64,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn local_certificate(settings: &ShellSettings) -> anyhow::Result<(Cer
     if let Some(usable) = usable_pair(&folder, &names) {
         return Ok(usable);
     }
-    // The folder may be shared with a server that has other names, so cover these as well.
+    // The folder might be shared with a server that has other names, so cover these as well.
     let others = Some(names_in(&cert)).filter(|others| others.len() < MOST_NAMES);
     let names = names.into_iter().chain(others.into_iter().flatten()).collect::<BTreeSet<_>>();
     issue(&issuer, names.into_iter().collect(), &cert, &key).with_context(failed)?;
@@ -216,7 +216,7 @@ fn local_ca(folder: &Path) -> anyhow::Result<Issuer<'static, KeyPair>> {
     Ok(Issuer::new(parameters, pair))
 }
 
-/// Returns the key of a CA, or `None` if it is missing, unreadable or damaged.
+/// Returns a CA's key, or `None` if it is missing, unreadable or damaged.
 fn read_ca_key(path: &Path) -> Option<KeyPair> {
     KeyPair::from_pem(&fs::read_to_string(path).ok()?).ok()
 }
@@ -247,8 +247,9 @@ fn issue(
     write(cert, &certificate.pem(), 0o644)
 }
 
-/// Sets the validity period. To allow for clients whose clocks are slow, it starts on the day (in
-/// UTC) that it was an hour ago. It ends at the last midnight within the next `days` days.
+/// Sets the validity period. It starts at the beginning of the day that it was an hour ago (in
+/// UTC), which allows for slow client clocks, and ends at the last midnight within the next `days`
+/// days.
 fn valid_for(parameters: &mut CertificateParams, days: i64) {
     let day = |offset: i64| {
         let date = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + offset)
@@ -265,7 +266,7 @@ fn valid_for(parameters: &mut CertificateParams, days: i64) {
     parameters.not_after = day(days * DAY);
 }
 
-/// Returns the names and addresses by which clients can reach this machine, locally or over the
+/// Returns the names and addresses that clients can use to reach this machine, locally or over the
 /// network.
 pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     let mut names = BTreeSet::from(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
@@ -295,9 +296,9 @@ pub(super) fn names(settings: &ShellSettings) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Replaces a file atomically. The temporary file has a unique name, because the file system may
-/// not support locks. A process ID wouldn't be unique, since each container numbers its processes
-/// separately.
+/// Replaces a file atomically. The temporary file needs a unique name, because the file system
+/// might not support locks. A process ID wouldn't be unique, since each container numbers its
+/// processes separately.
 fn write(path: &Path, text: &str, mode: u32) -> anyhow::Result<()> {
     let temporary = path.with_extension(format!("{}.tmp", RequestId::next()));
     let mut options = fs::OpenOptions::new();
