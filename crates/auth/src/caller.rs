@@ -1,4 +1,4 @@
-//! The callers of requests.
+//! An extractor for the caller of a request.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{Key, Remaining};
 /// As an extractor, it responds with 401 or 429 in the service's error format. A request is only
 /// charged once, no matter how often its caller is extracted.
 ///
-/// Since a handler's extractors run concurrently, a client might get an error about an invalid
+/// Since a handler's extractors run concurrently, a client could get an error about an invalid
 /// query before its key has been looked up. To prevent this, wrap the other extractors in
 /// [`After`](crate::After).
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Makes a request free.
+    /// A charge that makes a request free.
     pub const FREE: Self = Self { rate: Rate::UNLIMITED, cost: 0, purpose: "", name: None };
 
     /// Sets the number of tokens to charge, where 0 means that the request is free.

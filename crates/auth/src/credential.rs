@@ -8,7 +8,7 @@ use shell::Credentials;
 
 use crate::AuthError;
 
-/// A key from a request that hasn't been checked yet.
+/// An API key sent with a request, before it is checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credential {
     /// The key as sent by the client.

@@ -1,4 +1,4 @@
-//! Authenticates and charges requests to a service that uses API keys.
+//! Authenticates and charges requests, for services that use API keys.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::{
 ///
 /// [`admit`](Self::admit) and the [`Caller`] extractor perform all four steps and store the caller
 /// in the request. [`present_key`](Self::present_key) stops after the first step and returns a
-/// [`Presented`], with which the closure that reads the database does the rest.
+/// [`Presented`]. The closure that reads the database uses it to do the remaining steps.
 ///
 /// [`admit`](Self::admit) also stores the state of the bucket as [`Remaining`] in the request
 /// extensions, even if the request is rejected. Some services report it in every response.

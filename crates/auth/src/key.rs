@@ -6,7 +6,7 @@ use crate::{KeyError, Plan, Quota};
 
 /// Number of hex digits in a key.
 const DIGITS: usize = 32;
-/// Number of digits to show so that owners can tell their keys apart.
+/// Number of digits in a hint, which lets owners tell their keys apart.
 const HINT: usize = 6;
 
 /// A stored key, represented by its digest. The key itself is never stored.
@@ -16,7 +16,7 @@ pub struct Key {
     pub id: i64,
     /// The key's owner.
     pub owner: String,
-    /// The key's plan. `None` if the service gets its limits from somewhere else.
+    /// The key's plan. `None` if the service doesn't get its limits from plans.
     pub plan: Option<Plan>,
     /// The first digits of the key.
     pub hint: String,
@@ -26,7 +26,7 @@ pub struct Key {
     pub expires_at: Option<i64>,
     /// When the key was revoked, in Unix seconds. `None` if it hasn't been revoked.
     pub revoked_at: Option<i64>,
-    /// When the key was last used, in Unix seconds. This may be up to a minute out of date.
+    /// When the key was last used, in Unix seconds. Can be up to a minute out of date.
     pub last_used_at: Option<i64>,
 }
 

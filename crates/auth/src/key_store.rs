@@ -108,8 +108,8 @@ impl KeyStore {
     /// can also do it at shutdown.
     ///
     /// # Errors
-    /// Returns any database error. The next flush writes any times that this one didn't, even if
-    /// this one is aborted.
+    /// Returns any database error. Even if a flush fails or is aborted, the next flush writes the
+    /// remaining times.
     pub async fn flush(&self) -> Result<(), DatabaseError> {
         let mut taken = Taken::all_of(self);
         while taken.written < taken.times.len() {
@@ -126,7 +126,8 @@ impl KeyStore {
     }
 }
 
-/// The last-used times taken by a flush. When dropped, those not written yet become pending again.
+/// The last-used times that a flush has taken. When this is dropped, unwritten times become pending
+/// again.
 struct Taken<'a> {
     store: &'a KeyStore,
     times: Vec<(i64, i64)>,
@@ -137,7 +138,7 @@ struct Taken<'a> {
 impl<'a> Taken<'a> {
     fn all_of(store: &'a KeyStore) -> Self {
         let mut times: Vec<_> = store.used().drain().collect();
-        // Replicas that serve the same keys have to lock rows in the same order.
+        // To prevent deadlocks, replicas that serve the same keys must lock rows in the same order.
         times.sort_unstable();
         Self { store, times, written: 0 }
     }
@@ -147,7 +148,7 @@ impl Drop for Taken<'_> {
     fn drop(&mut self) {
         let mut pending = self.store.used();
         for (id, at) in self.times.drain(self.written..) {
-            // The key may have been used again in the meantime.
+            // The key might have been used again in the meantime.
             pending.entry(id).or_insert(at);
         }
     }

@@ -61,8 +61,8 @@ pub fn issue(
 /// Creates a key and revokes all of the owner's older keys. Also returns the key as a string, and
 /// the number of keys that were revoked.
 ///
-/// Of two concurrent transactions, the second waits for the first. If the owner has already reached
-/// `limit`, nothing is changed.
+/// If two transactions do this at once for the same owner, the second waits for the first. If the
+/// owner has already reached `limit`, nothing is changed.
 ///
 /// # Errors
 /// Returns the same errors as [`issue`], or [`KeyError::TooManyKeys`].
@@ -211,14 +211,14 @@ pub fn list_keys(db: &mut Db) -> Result<Vec<Key>, DatabaseError> {
     Ok(rows.into_iter().map(key).collect())
 }
 
-/// Makes all other transactions that lock the same key wait until this one has ended. Take this
-/// lock before counting rows of a key in order to add one.
+/// Makes all other transactions that lock the same key wait until this transaction ends. Take this
+/// lock before counting a key's rows in order to add another row.
 ///
 /// # Errors
 /// Returns any database error.
 pub fn lock_key(db: &mut Db, id: i64) -> Result<(), DatabaseError> {
-    // SQLite has a single writer anyway. On PostgreSQL, rows that refer to the key can still be
-    // added.
+    // SQLite has a single writer anyway. On PostgreSQL, this kind of lock still lets others add
+    // rows that refer to the key.
     if let Db::Pg(conn) = db {
         let own = api_key::table.find(id).select(api_key::id);
         own.for_no_key_update().first::<i64>(conn).optional()?;

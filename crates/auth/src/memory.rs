@@ -16,9 +16,9 @@ const MOST: usize = 100_000;
 /// Caches the keys from a SQLite file, and drops them whenever the file changes.
 ///
 /// A key must stop working as soon as any process revokes it. `PRAGMA data_version` shows whether
-/// another connection, in any process, has committed since the last call. Since this only reads
-/// shared memory, it is much cheaper than a query on another thread. PostgreSQL has nothing like
-/// it, so there we query the database for each lookup.
+/// another connection, in any process, has committed since the last call. It only reads shared
+/// memory, so it is much cheaper than a query on another thread. PostgreSQL has nothing comparable,
+/// so there we query the database for each lookup.
 pub(crate) struct Memory {
     kept: Mutex<Kept>,
 }

@@ -6,7 +6,7 @@ use prometheus::{IntCounterVec, Opts};
 use shell::Credentials;
 use shell::metrics::register;
 
-/// The plan label for callers without a live key, for whom the address is charged.
+/// The plan label for callers without a live key, whose address is charged.
 pub(crate) const NO_PLAN: &str = "none";
 
 static KEYS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Plans, which are seeded by the service and can later be changed by the operator.
+//! Plans. The service seeds them, and the operator can change them later.
 
 use database::{DatabaseError, Db, on_backend};
 use diesel::prelude::*;

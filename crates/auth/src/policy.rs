@@ -1,4 +1,4 @@
-//! The aspects of authentication that each service decides for itself.
+//! The parts of authentication that each service implements itself.
 
 use actix_web::HttpRequest;
 
@@ -26,8 +26,8 @@ pub trait Policy: Send + Sync + 'static {
         None
     }
 
-    /// Returns the charge for an address that sent a rejected key. It is raised to at least one
-    /// token, even if the operation is free.
+    /// Returns the charge for an address that sent a rejected key. The gate raises it to at least
+    /// one token, even if the operation is free.
     fn refused(&self, request: &HttpRequest) -> Charge;
 
     /// Returns the charge for a live key. By default, this is one token at the plan's rate, or at

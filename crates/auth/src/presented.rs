@@ -1,4 +1,4 @@
-//! Takes a request's key from the lookup to the decision.
+//! Decides on a request once its key has been looked up.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -127,8 +127,8 @@ pub struct Admitted<H> {
 ///
 /// It doesn't borrow from the request, so it can be moved into the closure that reads the database.
 /// There, the service looks up [`digest`](Self::digest) along with the data that it needs, and
-/// passes the result to [`admit`](Self::admit). This takes `self`, so a request can't be charged
-/// twice.
+/// passes the result to [`admit`](Self::admit). Since `admit` takes `self`, a request can't be
+/// charged twice.
 pub struct Presented {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) digest: [u8; 32],

@@ -45,7 +45,7 @@ impl Rate {
     /// No limit.
     pub const UNLIMITED: Self = Self { every: Duration::ZERO, burst: 0 };
 
-    /// Allows `count` requests per period, which may all be made at once. 0 means unlimited.
+    /// Allows `count` requests per period, even all at once. 0 means unlimited.
     ///
     /// ```
     /// use std::time::Duration;
@@ -88,12 +88,12 @@ pub enum QuotaId {
     /// An owner of keys, by an ID that the service defines. Issuing a new key doesn't refill the
     /// bucket.
     Owner(i64),
-    /// A client address. IPv6 addresses are grouped by /64 network, since a subscriber usually gets
-    /// an entire one.
+    /// A client address. IPv6 addresses are grouped by /64 network, since each subscriber usually
+    /// gets an entire network.
     Address(IpAddr),
-    /// A separate bucket of another holder for one purpose.
+    /// A separate bucket of the given owner, for one purpose.
     For(&'static str, Box<QuotaId>),
-    /// A separate bucket of another holder for one name, such as a domain.
+    /// A separate bucket of the given owner, for one name such as a domain.
     Part(Box<QuotaId>, String),
 }
 

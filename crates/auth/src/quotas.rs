@@ -180,8 +180,7 @@ impl Inner {
             limiter.retain_recent();
             limiter.shrink_to_fit();
         }
-        // This also drops the old rates of plans that were changed, unless a request is still using
-        // them.
+        // If a plan has changed, this also drops its old rate, unless a request is still using it.
         let mut known = self.limiters.write();
         known.retain(|_, limiter| !limiter.is_empty() || Arc::strong_count(limiter) > 1);
     }

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use sha2::{Digest, Sha256};
 
-/// Makes all other transactions with the same `what` wait until this one has ended.
+/// Makes all other transactions with the same `what` wait until this transaction ends.
 pub(crate) fn take_turn(db: &mut Db, what: &str) -> Result<(), DatabaseError> {
     let Db::Pg(conn) = db else { return Ok(()) };
     let digest: [u8; 32] = Sha256::digest(format!("auth {what}")).into();

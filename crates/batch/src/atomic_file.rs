@@ -1,4 +1,4 @@
-//! Files that are written atomically, so that they appear either complete or not at all.
+//! Writes files atomically, so that they appear either complete or not at all.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -38,8 +38,8 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Creates an empty file with a unique name in `folder`. This should be the folder of the final
-    /// path, since files can't be renamed across file systems.
+    /// Creates an empty file with a unique name in `folder`. Use the folder of the final path,
+    /// because files can't be renamed across file systems.
     ///
     /// # Errors
     /// Returns an error if the folder is not writable.
@@ -88,9 +88,9 @@ impl AtomicFile {
     /// Syncs the file and renames it to `path`, replacing any existing file.
     ///
     /// # Errors
-    /// Returns an error if the disk is full or fails, or if `path` is on another file system. In
-    /// this case, the file is removed and `path` is unchanged, unless only syncing the folder
-    /// failed. Then the file is already at `path`.
+    /// Returns an error if the disk is full or fails, or if `path` is on another file system. The
+    /// file is then removed and `path` is unchanged. However, if only syncing the folder failed,
+    /// the file is already at `path`.
     pub fn commit(mut self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, path)?;
@@ -126,7 +126,7 @@ impl Drop for AtomicFile {
 /// Atomically replaces the content of a file, creating the file if needed.
 ///
 /// # Errors
-/// Returns an error if the folder isn't writable or the disk is full. The old file is then left
+/// Returns an error if the folder isn't writable or the disk is full, and leaves the old file
 /// unchanged.
 ///
 /// ```
@@ -147,8 +147,8 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Copies a file atomically, so that the copy is either complete or doesn't appear at all.
 ///
 /// # Errors
-/// Returns an error if `from` can't be read or if the folder of `to` isn't writable. `to` is then
-/// left unchanged.
+/// Returns an error if `from` can't be read or if the folder of `to` isn't writable, and leaves
+/// `to` unchanged.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;

@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
-/// Reads a file only up to the length that it had at the start. Otherwise, reading a file that
+/// A reader that stops at the length that a file had at the start. Otherwise, reading a file that
 /// keeps growing might never end.
 ///
-/// Files with a length of 0 that do have content, as in `/proc` and on some network mounts, are
+/// In `/proc` and on some network mounts, files can have content despite a length of 0. These are
 /// read to their end.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Recognizes files that aren't text by their first bytes.
+//! Recognizes archives and other binary files by their first bytes.
 
 use std::io;
 

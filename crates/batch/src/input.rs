@@ -38,7 +38,7 @@ pub enum Input {
     Folder(PathBuf),
 }
 
-/// A value that changes whenever the input is written to. See [`Input::stamp`].
+/// A value that changes whenever an input is written to. See [`Input::stamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputStamp(Option<(u64, u64, u64, (i64, i64))>);
 

@@ -6,9 +6,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads lines using a limited amount of memory.
 ///
-/// The input isn't trusted, so a file with a single endless line must not use up all memory. A line
-/// within the limit is returned without its line ending (`\n` or `\r\n`), which doesn't count
-/// towards the limit. For a longer line, only the start is returned and the rest is skipped. A byte
+/// Since the input isn't trusted, a file with a single endless line must not use up all memory.
+/// Lines are returned without their line ending (`\n` or `\r\n`), which doesn't count towards the
+/// limit. If a line exceeds the limit, only its start is returned and the rest is skipped. A byte
 /// order mark at the start of the input is dropped. Line numbers start at 1.
 ///
 /// Lines that are entirely within the input's buffer aren't copied.
@@ -27,7 +27,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct BoundedLines<R> {
     input: R,
     limit: usize,
-    /// Used to assemble lines that span several fills of the input's buffer.
+    /// Holds lines that span several fills of the input's buffer.
     joined: Vec<u8>,
     /// Number of bytes in the input's buffer that were returned but not consumed yet.
     given: usize,
@@ -80,7 +80,7 @@ impl<'a> Line<'a> {
 
 /// The location of the next line.
 enum Found {
-    /// In the input's buffer. The lengths are those without and with the line feed.
+    /// In the input's buffer, with its lengths excluding and including the line feed.
     InBuffer {
         length: usize,
         with_end: usize,

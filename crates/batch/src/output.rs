@@ -1,4 +1,4 @@
-//! The output of commands. Results go to standard output, everything else to standard error.
+//! Prints the output of commands: results to standard output, everything else to standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -129,7 +129,7 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// Ignores the error that results from a reader such as `head` closing our output.
+/// Ignores the error that occurs if a reader such as `head` closes our output.
 ///
 /// # Errors
 /// Returns the error from `outcome` unless it is [`io::ErrorKind::BrokenPipe`].

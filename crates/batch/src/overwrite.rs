@@ -9,8 +9,8 @@ const STDIN: &str = "/dev/stdin";
 
 /// Checks that a command doesn't write to any of the files that it reads.
 ///
-/// Files are compared by device and inode, which also detects links and different spellings of a
-/// path. The input `-` means standard input. Missing files, pipes and devices are always allowed.
+/// Files are compared by device and inode, so links and different spellings of a path are detected.
+/// The input `-` means standard input. Missing files, pipes and devices are always allowed.
 ///
 /// # Errors
 /// Returns an error if an output is also an input, or if any of the files isn't accessible.

@@ -1,5 +1,5 @@
-//! Limits the memory used for pages. A page has to wait until earlier ones have released enough of
-//! it.
+//! Limits the memory used for pages of results. A page has to wait until earlier pages have
+//! released enough memory.
 
 use std::future::Future;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How often a waiting thread calls `check`.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// The memory that all pages of a server may use at the same time. Clones share it.
+/// The memory that all of a server's pages can use at the same time. Clones share it.
 #[derive(Clone, Debug)]
 pub struct PagePermits {
     bytes: u32,

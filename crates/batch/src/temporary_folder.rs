@@ -12,8 +12,8 @@ const LOCK_SUFFIX: &str = ".lock";
 ///
 /// A process that is killed leaves its folder behind. It is removed by the next process that
 /// creates a folder with the same prefix in the same base folder (see [`Self::remove_abandoned`]).
-/// Next to each folder is a lock file, which the operating system unlocks however the process
-/// exits. Other files in the base folder are left alone, so several programs can share it.
+/// Each folder has a lock file next to it, which the operating system unlocks no matter how the
+/// process exits. Other files in the base folder are left alone, so several programs can share it.
 ///
 /// ```
 /// use batch::TemporaryFolder;
@@ -51,8 +51,8 @@ impl TemporaryFolder {
         Ok(Self { path, lock_path, _lock: lock })
     }
 
-    /// Removes folders left behind by processes that no longer exist, except for those of other
-    /// users.
+    /// Removes folders left behind by processes that no longer exist, except for other users'
+    /// folders.
     ///
     /// # Errors
     /// Returns an error if `base` can't be read, or if a folder can't be removed.
@@ -92,13 +92,13 @@ fn locked_file(base: &Path, prefix: &str) -> io::Result<(PathBuf, File)> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{prefix}-{}-{number}{LOCK_SUFFIX}", std::process::id()));
         let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-            // A process in another container may have the same process ID.
+            // A process in another container might have the same process ID.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             file => file?,
         };
         file.lock()?;
-        // Before we locked the file, another process may have taken it for abandoned and removed
-        // it.
+        // Before we locked the file, another process might have mistaken it for an abandoned one
+        // and removed it.
         if is_still_at(&file, &path)? {
             return Ok((path, file));
         }
@@ -132,7 +132,7 @@ fn remove_if_abandoned(lock_path: &Path) -> io::Result<()> {
     remove(lock_path)
 }
 
-/// Removes a folder and then its lock file. If the folder can't be removed, the lock file stays so
+/// Removes a folder and then its lock file. If the folder can't be removed, keeps the lock file, so
 /// that the next command finds the folder.
 fn remove(lock_path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(lock_path.with_extension("")) {
@@ -141,7 +141,7 @@ fn remove(lock_path: &Path) -> io::Result<()> {
     }
 }
 
-/// Ignores errors for files of other users and for files that another process has just removed.
+/// Ignores errors for other users' files and for files that another process has just removed.
 fn unless_foreign(error: io::Error) -> io::Result<()> {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => Ok(()),

@@ -25,10 +25,10 @@ pub enum EmailError {
 
 /// An email address, trimmed and converted to lowercase (Unicode).
 ///
-/// Aliases (`user+tag`, dots) are kept, so two addresses are only equal if their normalized forms
-/// are. The domain doesn't have to be a valid host name, since the domains of leaked addresses may
-/// contain underscores or be IP addresses. An internationalized domain stays in Unicode, because
-/// that is what gets hashed. [`EmailAddress::domain`] returns its A-labels.
+/// Aliases (`user+tag`, dots) are kept, so they count as different addresses. The domain doesn't
+/// have to be a valid host name, because in leaked addresses, it can contain underscores or be an
+/// IP address. An internationalized domain stays in Unicode, because that is what gets hashed.
+/// [`EmailAddress::domain`] returns its A-labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EmailAddress {
     text: String,

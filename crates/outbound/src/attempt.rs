@@ -21,8 +21,8 @@ pub(crate) struct Times {
     pub(crate) slow_after: Duration,
     /// How long a new receiver can keep its slot before it is given to other new receivers.
     pub(crate) new_for: Duration,
-    /// Pauses between attempts to record an outcome while the outbox is unavailable. If it can't be
-    /// recorded that a message was sent, the message is sent again.
+    /// Pauses between attempts to record an outcome while the outbox is unavailable. If we can't
+    /// record that a message was sent, the message will be sent again.
     pub(crate) pauses: [Duration; 4],
     /// How often a claim is renewed.
     pub(crate) renewal: Duration,
@@ -65,8 +65,8 @@ pub(crate) async fn attempt<O: Outbox>(
     }
 }
 
-/// Renews a claim until this future is dropped. If this fails, it is tried again after the same
-/// interval, since a claim lasts for several intervals.
+/// Renews a claim until this future is dropped. If a renewal fails, there is still time for another
+/// attempt at the next interval, because a claim lasts for several intervals.
 async fn renew<O: Outbox>(times: Times, outbox: &O, message: &O::Message) -> Infallible {
     loop {
         tokio::time::sleep(times.renewal).await;
@@ -84,7 +84,7 @@ async fn deliver<O: Outbox>(
     message: &O::Message,
     attempt: u32,
 ) -> Ended<O::Receiver> {
-    // A panic must not put an end to all other deliveries.
+    // A panic must not stop all other deliveries.
     let delivery = AssertUnwindSafe(courier.deliver(message)).catch_unwind();
     let delivered = match tokio::time::timeout(times.longest, delivery).await {
         Ok(Ok(delivered)) => delivered,

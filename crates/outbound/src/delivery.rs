@@ -24,8 +24,8 @@ pub const ATTEMPTS: u32 = 6;
 /// attempt can take, including retries to record its outcome.
 pub const UNDER_WAY: i64 = 300;
 
-/// How many seconds a claim lasts if the outbox renews claims. After that, messages claimed by a
-/// server that died become due again.
+/// How many seconds a claim lasts if the outbox renews claims. If a server dies, its messages
+/// become due again after this time.
 pub const CLAIM_SECONDS: i64 = 45;
 
 /// How many seconds to postpone a message that can't be delivered at the moment, e.g. because its
@@ -160,16 +160,16 @@ impl Failure {
     }
 }
 
-/// Limits on the number of messages being sent at the same time.
+/// Limits on how many messages are being sent at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To quick receivers, and to new ones, which can use up to half of these slots.
+    /// Maximum for quick and new receivers. New ones can use up to half of these slots.
     pub quick: usize,
-    /// To receivers whose last attempt was slow.
+    /// Maximum for receivers whose last attempt was slow.
     pub slow: usize,
-    /// To a single receiver.
+    /// Maximum for a single receiver.
     pub each: usize,
-    /// To a single slow receiver.
+    /// Maximum for a single slow receiver.
     pub each_slow: usize,
 }
 
@@ -177,7 +177,7 @@ impl Limits {
     /// Limits for many independent receivers.
     pub const MANY: Self = Self { quick: 16, slow: 16, each: 4, each_slow: 2 };
     /// Limits for a single receiver that takes one message at a time, such as a mail server. If the
-    /// process is killed, no more than this message can be sent twice.
+    /// process is killed, at most one message is sent twice.
     pub const ONE: Self = Self { quick: 1, slow: 1, each: 1, each_slow: 1 };
 }
 

@@ -12,9 +12,9 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::RData;
 
-/// Timeout of an attempt.
+/// Timeout for each attempt.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// Number of attempts.
+/// Number of attempts per query.
 const ATTEMPTS: u32 = 2;
 
 /// The query failed.
@@ -110,15 +110,15 @@ fn fully_qualified(name: &str) -> String {
     format!("{}.", name.trim_end_matches('.'))
 }
 
-/// Returns whether an error means that such records don't exist, which isn't the case for REFUSED
-/// and SERVFAIL.
+/// Returns whether an error means that there are no such records, as opposed to e.g. REFUSED or
+/// SERVFAIL.
 fn is_answer(error: &NetError) -> bool {
     error.is_no_records_found()
 }
 
 fn limit(options: &mut ResolverOpts) {
     options.timeout = TIMEOUT;
-    // Despite its name, this is the number of attempts after the first one.
+    // Despite its name, this is the number of retries.
     options.attempts = ATTEMPTS as usize - 1;
     options.cache_size = 0;
 }

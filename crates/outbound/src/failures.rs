@@ -1,4 +1,4 @@
-//! Logs failed attempts from time to time per destination, rather than once per message.
+//! Logs failed attempts per destination and at intervals, instead of once per message.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -24,8 +24,8 @@ pub(crate) struct Failed {
 /// Failed attempts that haven't been logged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// The number of attempts and the details of the last one, by destination and by whether the
-    /// messages were abandoned.
+    /// The number of failed attempts and the details of the last one. The key is the destination
+    /// and whether the messages were abandoned.
     unlogged: BTreeMap<(String, bool), (u64, u32, String)>,
     logged: Option<Instant>,
 }

@@ -54,11 +54,10 @@ pub struct FetchRules {
     pub timeout: Duration,
     /// Maximum number of redirects to follow.
     pub redirects: usize,
-    /// Decides which redirects to follow. In any case, their targets must be permitted.
+    /// Decides which redirects to follow. Either way, their targets must be permitted.
     pub redirect_rule: RedirectRule,
-    /// Whether to return redirects instead of following them. A caller that requests the target
-    /// itself finds out whether the redirect is permanent. Each request is checked like the first
-    /// one.
+    /// Whether to return redirects instead of following them. The caller then learns whether a
+    /// redirect is permanent, and has to fetch the target itself. Each fetch is checked.
     pub returns_redirects: bool,
     /// The permitted ports. If empty, any port is permitted.
     pub ports: &'static [u16],

@@ -6,8 +6,8 @@ use std::hash::Hash;
 
 use crate::delivery::Limits;
 
-/// Maximum number of messages being sent. Since attempts that turn out to be slow leave the quick
-/// slots, there can be more slow attempts than slow slots.
+/// Maximum number of messages being sent. Attempts that turn out to be slow leave the quick slots,
+/// so there can be more slow attempts than slow slots.
 const MOST: usize = 128;
 
 /// How many receivers to remember. Beyond that, we forget all receivers to which nothing is being
@@ -17,9 +17,8 @@ const REMEMBERED: usize = 10_000;
 /// The kind of a receiver. Each kind has its own slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// The receiver's first attempt isn't over yet. Since any number of such receivers may hang,
-    /// each gets just one message. Together, they can use half of the quick slots, and only
-    /// briefly.
+    /// The receiver's first attempt isn't over yet. Any number of new receivers might hang, so each
+    /// gets just one message. Together, they can use half of the quick slots, and only briefly.
     #[default]
     New,
     Quick,
@@ -107,8 +106,8 @@ impl<R: Clone + Eq + Hash> Lanes<R> {
     fn room(&self) -> Room {
         let Limits { quick, slow, .. } = self.limits;
         let all = MOST.saturating_sub(self.new + self.quick + self.slow);
-        // New receivers that hang turn into slow ones, so keep some room for those known to be
-        // quick.
+        // New receivers that hang turn into slow ones, so keep some room for receivers that are
+        // known to be quick.
         let unproved = MOST.saturating_sub(quick + self.new + self.slow);
         Room {
             new: (quick / 2).max(1).saturating_sub(self.new).min(unproved),

@@ -73,7 +73,7 @@ impl WebhookSecret {
         Signature(format!("{VERSION}{}", STANDARD.encode(mac.finalize().into_bytes())))
     }
 
-    /// Returns whether `header` contains the signature of a message. Receivers use this as a check.
+    /// Returns whether `header` contains the signature of a message. For use by receivers.
     pub fn verifies(&self, header: &str, id: &str, timestamp: i64, body: &[u8]) -> bool {
         let expected = self.sign(id, timestamp, body);
         let expected = expected.as_str().as_bytes();

@@ -57,10 +57,10 @@ impl WebhookSender {
     /// within ten seconds.
     ///
     /// # Errors
-    /// Returns [`DeliveryError::Temporary`] if a later attempt may succeed. This includes targets
-    /// that aren't permitted, so that no messages are lost if a server is started with a wrong
-    /// setting. Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver responds
-    /// with 410.
+    /// Returns [`DeliveryError::Temporary`] if a later attempt might succeed. This includes targets
+    /// that aren't permitted, so that starting a server with a wrong setting doesn't lose messages.
+    /// Returns [`DeliveryError::Permanent`] if the URL is invalid or the receiver responds with
+    /// 410.
     pub async fn send(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
         let url = web_url(&message.url);
         let url = url.ok_or_else(|| {

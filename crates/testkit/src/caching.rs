@@ -7,9 +7,10 @@ use shell::{Operation, Operations, Service};
 use crate::TestServer;
 use crate::must::must;
 
-/// Requests all operations and pages of a service and checks the caching headers, first without
-/// credentials and then with each of the headers in `credentials`. Operations for which `shared` is
-/// true respond the same to all callers, so their caching must not depend on credentials.
+/// Requests all of a service's operations and pages and checks the caching headers, first without
+/// credentials and then with each of the headers in `credentials`. Operations for which `shared`
+/// returns true have the same response for all callers, so their caching must not depend on
+/// credentials.
 ///
 /// # Panics
 /// Panics if a shared cache could return a response to the wrong caller, or if the `Cache-Control`

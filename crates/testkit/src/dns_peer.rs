@@ -17,7 +17,7 @@ const AAAA: u16 = 28;
 const NO_ERROR: u8 = 0;
 const SERVER_FAILURE: u8 = 2;
 const NO_SUCH_NAME: u8 = 3;
-/// The flag of a truncated response.
+/// The flag that marks a truncated response.
 const TRUNCATED: u8 = 0b10;
 /// Maximum size in bytes of a datagram without extensions. Longer responses are fetched over TCP.
 const DATAGRAM: usize = 512;

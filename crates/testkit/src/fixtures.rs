@@ -1,4 +1,4 @@
-//! Data that was written by released versions.
+//! Data written by released versions, for testing upgrades.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::must::must;
 use crate::{Folder, Program};
 
-/// The data of a service in `fixtures/VERSION`, as written by that version.
+/// A service's data in `fixtures/VERSION`, as written by that version.
 ///
 /// ```no_run
 /// use testkit::{Fixture, Program};
@@ -25,7 +25,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Returns the fixtures of a service, one per version.
+    /// Returns a service's fixtures, one per version.
     ///
     /// # Panics
     /// Panics if the service doesn't have any.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::must::must;
 
-/// Timeout of idle connections.
+/// Timeout for idle connections.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A request received by an [`HttpPeer`].

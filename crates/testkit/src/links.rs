@@ -1,4 +1,4 @@
-//! Checks the links of a service that is served by a proxy below a path.
+//! Checks the links in a service's pages if a proxy serves the service below a path.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,7 +10,7 @@ use crate::must::must;
 
 /// Maximum number of pages to visit per crawl.
 const MOST: usize = 400;
-/// Maximum number of pages to visit whose paths only differ in digits, such as calendar months.
+/// Maximum number of pages to visit if their paths only differ in digits, as for calendar months.
 const ALIKE: usize = 6;
 
 /// Crawls all pages that can be reached from `paths`, and checks that everything stays below
@@ -18,8 +18,8 @@ const ALIKE: usize = 6;
 /// servers in the OpenAPI document. Returns the paths that were visited.
 ///
 /// `get` requests a path directly from the service, like a proxy that serves it below `public_url`
-/// and strips the path of this URL. The starting paths may fail, whereas all others must either
-/// succeed or require a password.
+/// and strips that URL's path. The starting paths may fail, but all other pages must either succeed
+/// or require a password.
 ///
 /// # Panics
 /// Panics if a link leads outside the service or is broken.
@@ -50,7 +50,7 @@ struct Walk {
     root: Url,
     seen: BTreeSet<String>,
     next: VecDeque<(Url, String)>,
-    /// Number of pages for each path, in which every digit is replaced by 0.
+    /// Number of pages per path, with every digit in the path replaced by 0.
     shapes: BTreeMap<String, usize>,
 }
 

@@ -5,10 +5,10 @@ use reqwest::Method;
 use crate::{Exchange, Served, until_blocking};
 
 /// Sends requests to a server that logs everything, and checks that none of the log lines contains
-/// a query string or any of the `secrets`. The requests belong to a trace, whose ID their log lines
-/// must have. Returns the lines of the access log.
+/// a query string or any of the `secrets`. Also sends a trace ID, and checks that it is logged.
+/// Returns the access log lines.
 ///
-/// `paths` may have query strings, and each is extended by a parameter name without a value. The
+/// `paths` can have query strings. A parameter name without a value is added to each of them. The
 /// server has to run with `RUST_LOG=trace`.
 ///
 /// # Panics

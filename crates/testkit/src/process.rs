@@ -12,7 +12,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use crate::must::must;
 use crate::server::client;
 
-/// How long a process may run.
+/// How long a process can run before it counts as hanging.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Pause between two polls of a process.
 const PAUSE: Duration = Duration::from_millis(2);

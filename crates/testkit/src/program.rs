@@ -1,4 +1,4 @@
-//! Runs the binary of a service, including its commands, servers and crashes.
+//! Runs a service's binary: its commands and servers, including crashes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! A server on free ports, and a client for it.
+//! An in-process server on free ports, and a client for it.
 
 use std::time::Duration;
 
@@ -135,8 +135,8 @@ pub fn client() -> Client {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_brotli();
-    // Servers close idle connections after 5 seconds. Stay clear of that, so that no request is
-    // sent at that moment.
+    // Servers close idle connections after 5 seconds. Close them well before that, so that no
+    // request is sent while the server is closing the connection.
     let client = client.pool_idle_timeout(Duration::from_secs(2));
     must("make an HTTP client", client.build())
 }

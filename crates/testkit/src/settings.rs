@@ -57,7 +57,7 @@ fn fault<C: Cli>(arg: &Arg) -> Option<String> {
     wrong.then(|| format!("--{flag}: it does not accept exactly {least} to {most}"))
 }
 
-/// Returns the numbers around the first ` to ` that is between two numbers.
+/// Finds the first range such as `1 to 512`, and returns its two numbers.
 fn range(help: &str) -> Option<(f64, f64)> {
     let words: Vec<&str> = help.split_whitespace().collect();
     let number = |word: &str| word.trim_matches(['(', ')', ',', ';', ':', '.']).parse::<f64>().ok();

@@ -21,7 +21,7 @@ const CLIENTS: usize = 4;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Starts and stops a program's server `STOPS` times, while clients send requests over persistent
-/// and new connections. Every request must get a complete response with a status other than 5xx.
+/// and new connections. Checks that every request gets a complete response, and none gets a 5xx.
 ///
 /// ```no_run
 /// use testkit::Program;

@@ -11,8 +11,8 @@ use crate::must::must;
 
 /// Forwards loopback connections to a server until it is frozen.
 ///
-/// A frozen connection stays open but doesn't forward anything. It behaves like a connection to a
-/// server that was suspended by SIGSTOP, for which the operating system still acknowledges data.
+/// A frozen connection stays open but doesn't forward anything. It behaves as if SIGSTOP had
+/// suspended the server, whose operating system still acknowledges data.
 ///
 /// ```
 /// use std::io::{Read, Write};

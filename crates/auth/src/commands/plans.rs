@@ -98,7 +98,7 @@ pub trait PlanColumns<X> {
     }
 }
 
-/// For services without plan columns, such as the generator.
+/// Used by services without plan columns, such as the generator.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 #[command(about = None, long_about = None)]
 pub struct NoColumns {}

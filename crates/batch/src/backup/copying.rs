@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, Count, copy_atomically, sync_folder};
 
-/// The number of files and their total size in bytes.
+/// Size of a backup or of a part: the number of files, and their total size in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Size {
     files: u64,
@@ -28,7 +28,7 @@ impl Sum for Size {
 }
 
 impl Size {
-    /// Formats the exact number of bytes, for sizes that may differ by just a few bytes.
+    /// Formats the exact number of bytes, for comparing sizes that differ by just a few bytes.
     pub(super) fn exact(self) -> String {
         format!("{}, {} B", self.files_only(), Count(self.bytes))
     }
@@ -63,8 +63,8 @@ pub(super) fn is_free(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Returns whether a folder can't be replaced by renaming another one. This is the case for mount
-/// points, symbolic links, and paths without a name such as `..`.
+/// Returns whether a folder can't be replaced by renaming another folder to its path. This applies
+/// to mount points, symbolic links, and paths without a name such as `..`.
 pub(super) fn is_fixed(folder: &Path) -> io::Result<bool> {
     let Some(parent) = folder.parent().filter(|_| folder.file_name().is_some()) else {
         return Ok(true);

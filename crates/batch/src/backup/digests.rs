@@ -14,7 +14,7 @@ pub(super) type Digests = BTreeMap<String, String>;
 /// Number of bytes to read at once.
 const CHUNK: usize = 1 << 20;
 
-/// Adds the digests of a part, which is a file or a folder.
+/// Adds the digests of the files in a part, which is either a single file or a folder.
 pub(super) fn add_digests(folder: &Path, part: &str, digests: &mut Digests) -> io::Result<()> {
     let path = folder.join(part);
     if path.is_file() {

@@ -25,9 +25,10 @@ const LOCK: &str = ".lock";
 
 /// A backup that is being written.
 ///
-/// The backup is written to a sibling of the target folder, which is renamed when it is complete.
-/// This way, an interrupted backup can't be mistaken for a complete one. A failed backup removes
-/// the sibling. If the process is killed, the next backup to the same folder removes it.
+/// The backup is written to a sibling of the target folder, and the sibling is renamed when it is
+/// complete. This way, an interrupted backup can't be mistaken for a complete one. If a backup
+/// fails, the sibling is removed. If the process is killed, the next backup to the same folder
+/// removes it.
 ///
 /// ```
 /// use batch::{Backup, Restore};
@@ -62,7 +63,7 @@ impl Backup {
     /// Returns an error if the folder isn't empty or can't be replaced, if its parent isn't
     /// writable, or if another process is writing a backup to it.
     pub fn begin(target: &Path, service: &str, version: &str) -> anyhow::Result<Self> {
-        // Without a trailing slash, which would make links be followed.
+        // Strip trailing slashes, because they would make the system follow a link.
         let target = &target.components().collect::<PathBuf>();
         if !copying::is_free(target)? {
             bail!("{} is not empty: choose a new folder", target.display());
@@ -195,8 +196,8 @@ impl Backup {
             let manifest = Manifest { format: FORMAT, service, version, parts, digests };
             copying::sync_folders(staging)?;
             write_atomically(&staging.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)?;
-            // Renaming can replace an empty folder. The lock is removed last, or another backup
-            // would empty the folder.
+            // Renaming can replace an empty folder. Remove the lock last. Otherwise, another backup
+            // could take the folder for abandoned and empty it.
             fs::rename(staging, target)?;
             fs::remove_file(target.join(LOCK))?;
             sync_folder(target.parent().filter(|folder| *folder != "").unwrap_or(Path::new(".")))?;
@@ -221,7 +222,7 @@ impl Backup {
 }
 
 impl Drop for Backup {
-    /// Removes an unfinished backup, which may be taking up space on a full disk.
+    /// Removes an unfinished backup, since it might be taking up space on a full disk.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.staging);
     }

@@ -46,7 +46,7 @@ impl Unit {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Work done so far, including that of an earlier run.
+    /// Work done so far, including work done by an earlier run.
     pub done: u64,
     /// Work done by an earlier run, which doesn't count towards the rate.
     pub resumed_from: u64,

@@ -183,8 +183,8 @@ impl ProgressReporter {
         }
     }
 
-    /// Returns whether a report is due, in which case the next one is scheduled. Of several
-    /// threads, only one gets `true`.
+    /// Returns whether a report is due, and if so, schedules the next one. If several threads call
+    /// this at once, only one of them gets `true`.
     fn becomes_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         let elapsed = self.started.elapsed();

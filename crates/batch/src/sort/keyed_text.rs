@@ -18,7 +18,7 @@ use super::record::Record;
 pub struct KeyedText {
     /// The sort key.
     pub key: i64,
-    /// The string, by which records with the same key are ordered. At most 65,535 bytes long.
+    /// The string, which decides the order of records with the same key. At most 65,535 bytes long.
     pub text: Vec<u8>,
 }
 

@@ -10,8 +10,8 @@ use super::record::{Record, Source};
 
 /// Merges several sorted sources, reading them on demand.
 ///
-/// Equal records are returned in the order of their sources. Not counting the buffers of the
-/// sources, only one record per source plus one more is kept in memory.
+/// Equal records are returned in the order of their sources. Apart from the sources' buffers, this
+/// only keeps one record per source in memory, plus a single additional record.
 ///
 /// ```
 /// # use batch::{Record, RunWriter};
@@ -85,8 +85,8 @@ impl<S: Source> Merge<S> {
         Ok(Some((&self.current, number)))
     }
 
-    /// Skips to the next record that differs from the previous one. Returns it, or `None` at the
-    /// end.
+    /// Skips duplicates, and returns the next record that differs from the previous one, or `None`
+    /// at the end.
     ///
     /// # Errors
     /// Returns an error if a source cannot be read.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 /// A record that can be sorted and stored in a file.
 ///
-/// A file contains nothing but its records, so they must have a fixed length or start with their
+/// A file is just a sequence of records, so each record must have a fixed length or start with its
 /// length.
 ///
 /// ```

@@ -51,8 +51,8 @@ pub struct Sorter {
     budget: usize,
     texts: Vec<u8>,
     entries: Vec<Entry>,
-    /// The runs on disk, each with the number of times that it has been merged. From the first run
-    /// to the last, these numbers never increase.
+    /// The runs on disk, each with the number of times that it has been merged. The numbers are in
+    /// descending order.
     runs: Vec<(u32, Run<KeyedText>)>,
 }
 
@@ -78,7 +78,7 @@ impl Sorter {
         if is_full && !self.entries.is_empty() {
             self.spill()?;
         }
-        // Merging frees the memory, so it may have to be allocated again.
+        // Merging frees the memory, so we might have to allocate it again.
         if self.texts.capacity() == 0 {
             // If the vectors grew by doubling, they would exceed the budget.
             self.texts.reserve_exact(self.budget * 3 / 5);
@@ -91,7 +91,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends the adding of records. Unless all records are in memory, the memory is freed.
+    /// Finishes adding records. Unless all records are in memory, frees the memory.
     ///
     /// # Errors
     /// Returns an error if the disk is full or fails.
@@ -144,8 +144,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Merges all runs from `start` on into one. The buffers for this take the place of the records
-    /// within the memory budget.
+    /// Merges all runs from `start` on into one. The merge buffers use the memory budget of the
+    /// records.
     fn merge_from(&mut self, start: usize) -> io::Result<()> {
         (self.texts, self.entries) = (Vec::new(), Vec::new());
         let runs = self.runs.split_off(start);
