@@ -67,7 +67,7 @@ struct Inner {
 }
 
 impl Quotas {
-    /// Creates an empty store, in which every bucket starts out full.
+    /// Creates an empty store. Every bucket starts out full.
     pub fn new(clock: SharedClock) -> Self {
         let clock = Steady(clock);
         let tidy_at = AtomicU64::new(nanos(clock.now() + TIDY_EVERY));

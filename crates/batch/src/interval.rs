@@ -27,7 +27,7 @@ impl Interval {
         Self { every, last: Instant::now() }
     }
 
-    /// Returns whether the interval is over, in which case the next one starts.
+    /// Returns whether the interval is over, and if so, starts the next one.
     pub fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {

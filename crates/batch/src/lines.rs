@@ -142,7 +142,7 @@ impl<R: BufRead> BoundedLines<R> {
         Ok(Some((self.number, line)))
     }
 
-    /// Returns the input, whose buffer still contains the line that was last returned.
+    /// Returns the input, whose buffer still contains the last line returned.
     ///
     /// ```
     /// let mut lines = batch::BoundedLines::new(std::io::BufReader::new(std::io::empty()), 9);

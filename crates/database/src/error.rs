@@ -25,7 +25,7 @@ pub enum DatabaseError {
     #[error("the database is busy or unreachable")]
     Busy,
     /// The disk that holds the database or its files is full, read-only or failing, though reads
-    /// may still work. The cause was logged when this error was created.
+    /// might still work. The cause was logged when this error was created.
     #[error("storage failed: {0}")]
     Storage(String),
     /// An index that the query needs is being built. Retry later. The message is for the operator.

@@ -34,7 +34,7 @@ impl Probe {
     /// Connects, or fails once the deadline has passed.
     ///
     /// # Errors
-    /// Returns libpq's message, which may contain parts of the URL, or a message about the
+    /// Returns libpq's message, which can contain parts of the URL, or a message about the
     /// deadline.
     pub fn connect(url: &str, deadline: Instant) -> Result<Self, String> {
         let url = CString::new(url).map_err(|_| "the URL contains a NUL byte".to_owned())?;

@@ -110,7 +110,7 @@ impl Pulse {
     pub async fn lost(self: &Arc<Self>) {
         loop {
             tokio::time::sleep(CHECK_EVERY).await;
-            // A server that rejects new connections may still finish statements that are already
+            // A server that rejects new connections might still finish statements that are already
             // running.
             if matches!(self.ask(FRESH).await, Err(NoAnswer::Hangs)) {
                 return;
@@ -184,7 +184,8 @@ impl Pulse {
         state.last = Some(question.clone());
         let (connection, pulse) = (state.connection.take(), Arc::clone(self));
         drop(state);
-        // This needs its own thread, since it may wait for a long time. The thread is never joined.
+        // This needs its own thread, since it might wait for a long time. The thread is never
+        // joined.
         let thread = std::thread::Builder::new().name("database-pulse".to_owned());
         let spawned = thread.spawn(move || {
             let answer = pulse.answer(connection);
@@ -267,11 +268,11 @@ mod tests {
     use super::*;
     use crate::SqliteOptions;
 
-    /// How long a query may hang before the test fails.
+    /// How long a query can hang before the test fails.
     const TIMEOUT: Duration = Duration::from_secs(60);
 
     /// Starts a peer that accepts connections but never answers queries, like a connection pooler
-    /// whose server hangs, and returns its port. It may answer the login.
+    /// whose server hangs, and returns its port. Optionally, it answers the login.
     fn silent_peer(answers_login: bool) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -37,7 +37,7 @@ unsafe extern "C" fn set_up(
     let mut stays: c_int = 1;
     // SAFETY: the connection is being opened and already has its file. The first call reads an
     // integer, and does nothing if the database isn't in a file. The second call takes an integer,
-    // and a pointer that may be null.
+    // and a pointer that can be null.
     unsafe {
         ffi::sqlite3_file_control(
             connection,

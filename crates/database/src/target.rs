@@ -9,7 +9,7 @@ use crate::{Backend, DatabaseError};
 pub(crate) enum Target {
     /// A SQLite file.
     Sqlite(PathBuf),
-    /// A PostgreSQL URL. It is never printed because it may contain a password.
+    /// A PostgreSQL URL. It is never printed because it might contain a password.
     Postgres(String),
 }
 

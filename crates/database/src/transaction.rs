@@ -103,8 +103,7 @@ fn is_loss(failed: &Error) -> bool {
     )
 }
 
-/// Begins consistent reads, which last until [`end_reading`]. No transaction may be started in
-/// between.
+/// Begins consistent reads, which last until [`end_reading`]. Don't start a transaction in between.
 ///
 /// Outside of a transaction, SQLite locks its file for every statement, so running many short reads
 /// in one transaction takes far fewer system calls. Does nothing on PostgreSQL.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Backend, DatabaseError, Db, Pools, WRITERS_GAP};
 
-/// How long a command may keep writing before it yields to other SQLite writers. These wait for up
+/// How long a command can keep writing before it yields to other SQLite writers. These wait for up
 /// to five seconds and get the lock in no particular order.
 const SLICE: Duration = Duration::from_millis(400);
 

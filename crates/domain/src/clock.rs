@@ -18,7 +18,7 @@ pub trait Clock: Send + Sync {
 
     /// Returns a monotonic time with an arbitrary origin, for measuring durations.
     ///
-    /// While a service is running, the system clock may be set back. A quota that relied on it
+    /// While a service is running, the system clock might be set back. A quota that relied on it
     /// would then block callers until the clock has caught up.
     fn steady(&self) -> Duration {
         Duration::try_from(self.now().as_duration()).unwrap_or(Duration::ZERO)

@@ -52,7 +52,7 @@ pub fn retry_after(failed: u32) -> Option<Duration> {
 /// any part of the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryError {
-    /// A later attempt may succeed.
+    /// A later attempt might succeed.
     #[error("{0}")]
     Temporary(String),
     /// Later attempts would fail, too.
@@ -75,7 +75,7 @@ pub enum DeliveryError {
 }
 
 impl DeliveryError {
-    /// Creates the error for a failed delivery that may succeed later.
+    /// Creates the error for a failed delivery that might succeed later.
     pub fn temporary(why: &str) -> Self {
         Self::Temporary(why.to_owned())
     }
@@ -123,7 +123,7 @@ pub struct Failure {
     /// Whether this counts as an attempt.
     pub counts: bool,
     /// The reason, truncated to 200 characters. Control characters are replaced with spaces, since
-    /// parts of the text may come from the receiver and operators read it on a terminal.
+    /// parts of the text might come from the receiver and operators read it on a terminal.
     pub why: String,
 }
 

@@ -82,7 +82,7 @@ struct Dispatcher<'a, O: Outbox, C> {
     courier: &'a C,
     lanes: Lanes<O::Receiver>,
     steps: FuturesUnordered<BoxFuture<'a, Step<'a, O::Receiver, O::Message>>>,
-    /// Receivers that may still have messages due.
+    /// Receivers that might still have messages due.
     due: Vec<O::Receiver>,
     is_looking: bool,
     is_claiming: bool,

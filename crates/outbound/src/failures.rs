@@ -11,7 +11,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// The destination, in a form that may be logged.
+    /// The destination, in a form that is safe to log.
     pub(crate) destination: String,
     /// The number of the attempt, counted from 1.
     pub(crate) attempt: u32,

@@ -174,7 +174,7 @@ fn failure(error: reqwest::Error) -> FetchError {
         () if error.is_connect() => FetchError::NoConnection,
         () => FetchError::CutOff,
     };
-    // Leave out the URL, because it may contain a secret.
+    // Leave out the URL, because it might contain a secret.
     log::info!("an address was not fetched: {:?}", error.without_url());
     failure
 }
@@ -239,7 +239,7 @@ impl Download {
         domain::shows_its_end(self.response.content_length(), codings)
     }
 
-    /// Reads the entire body, which may have up to `limit` bytes.
+    /// Reads the entire body, which can have up to `limit` bytes.
     ///
     /// # Errors
     /// Returns [`FetchError::TooLarge`] as early as possible, or [`FetchError::CutOff`] or

@@ -29,7 +29,7 @@ pub struct Reach {
     pub names: Names,
     /// Returns whether connecting to an IP address is permitted.
     pub permitted: fn(IpAddr) -> bool,
-    /// Returns whether users may enter a URL.
+    /// Returns whether users are allowed to enter a URL.
     pub nameable: fn(&Url) -> bool,
 }
 

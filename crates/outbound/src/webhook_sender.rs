@@ -48,7 +48,7 @@ impl WebhookSender {
         Ok(Self { client: client::build(&reach, user_agent, Policy::none())?, reach })
     }
 
-    /// Returns whether webhooks may be sent to a URL, judging only by the URL itself.
+    /// Returns whether webhooks can be sent to a URL, judging only by the URL itself.
     pub fn may_name(&self, url: &str) -> bool {
         web_url(url).is_some_and(|url| self.reach.may_name(&url))
     }

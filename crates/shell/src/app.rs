@@ -59,7 +59,7 @@ struct Seen {
 /// Marks requests that were sent as `HEAD`.
 struct HeadRequest;
 
-/// Returns whether a request was sent as `HEAD`. Handlers see such requests as `GET`, but may skip
+/// Returns whether a request was sent as `HEAD`. Handlers see such requests as `GET`, but can skip
 /// building the body.
 ///
 /// ```

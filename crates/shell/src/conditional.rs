@@ -109,7 +109,7 @@ fn header(tag: &[u8]) -> HeaderValue {
     HeaderValue::from_bytes(tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Splits a list of tags at commas, except for those inside quotes.
+/// Splits a list of tags at commas, except inside quotes.
 fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     let parts = value.split(move |byte| {
@@ -147,7 +147,7 @@ impl Validators {
         Self { tag, weak: false, sent: None, asked: None }
     }
 
-    /// Uses a weak tag, for responses that may or may not be compressed.
+    /// Uses a weak tag, for responses that are sometimes compressed.
     pub fn weak(tag: EntityTag) -> Self {
         Self { weak: true, ..Self::strong(tag) }
     }

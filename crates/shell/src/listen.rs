@@ -217,7 +217,7 @@ fn bind_unix(path: &Path) -> Result<UnixListener> {
 }
 
 /// Returns the path of the lock file for a Unix socket. The file is never removed, because another
-/// process may be waiting for the lock.
+/// process might be waiting for the lock.
 fn lock_of(path: &Path) -> PathBuf {
     let mut path = path.to_owned().into_os_string();
     path.push(".lock");

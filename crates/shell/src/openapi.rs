@@ -36,7 +36,8 @@ fn add_common_parts(document: &mut OpenApi) {
     }
 }
 
-/// Adds the statuses that any operation can return, plus those specific to request bodies.
+/// Adds the statuses that any operation can return, plus statuses that are specific to request
+/// bodies.
 fn add_statuses(operation: &mut Operation, shared: &[StatusCode]) {
     let body_statuses = [StatusCode::PAYLOAD_TOO_LARGE];
     let body_statuses = body_statuses.iter().filter(|_| operation.request_body.is_some());

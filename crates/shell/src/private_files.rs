@@ -117,7 +117,7 @@ fn close(folder: &Path, is_own: impl Fn(&str) -> bool) -> io::Result<Closing> {
 /// Adds `bits` to the umask, and returns the previous umask.
 fn tighten_umask(bits: u32) -> u32 {
     // SAFETY: umask has no preconditions and can't fail. Adding bits takes two calls, but the log
-    // and signal threads, which may already be running, don't create files in between.
+    // and signal threads, which might already be running, don't create files in between.
     unsafe {
         let before = libc::umask(OTHERS_AND_GROUP);
         libc::umask(before | bits);

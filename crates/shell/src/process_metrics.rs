@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 /// Clock ticks per second in `/proc`. The same on all Linux systems.
 const TICKS: f64 = 100.0;
 
-/// Returns the metrics in the Prometheus text format, leaving out those that can't be read.
+/// Returns the metrics in the Prometheus text format, leaving out any that can't be read.
 pub(crate) fn render() -> String {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) fn render() -> String {
 
 /// Returns a field of `/proc/self/stat`. Fields are numbered from 1, as in proc(5).
 fn stat_field(stat: &str, number: usize) -> Option<f64> {
-    // The second field is a name in parentheses that may contain anything.
+    // The second field is a name in parentheses, which can contain anything.
     let fields = stat.rsplit_once(')')?.1;
     fields.split_ascii_whitespace().nth(number - 3)?.parse().ok()
 }

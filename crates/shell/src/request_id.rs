@@ -15,7 +15,7 @@ const LONGEST: usize = 128;
 /// The ID of a request. This is the `x-request-id` sent by the client or a proxy if it is
 /// well-formed, and 32 hex digits otherwise.
 ///
-/// A well-formed ID has 1 to 128 characters. These may be ASCII letters, digits and the punctuation
+/// A well-formed ID has 1 to 128 characters. These can be ASCII letters, digits and the punctuation
 /// that occurs in UUIDs, trace IDs and base64, which isn't enough to forge log lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId {

@@ -297,7 +297,7 @@ pub fn serve<S: Service>(settings: &ShellSettings, service: S) -> anyhow::Result
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     actix_web::rt::System::with_tokio_rt(|| runtime).block_on(async {
-        // Worker threads may still be dropping thread-locals while the process exits. If one of
+        // Worker threads might still be dropping thread-locals while the process exits. If one of
         // them dropped the last handle to the system, it would wake the runtime and abort the
         // process.
         std::mem::forget(actix_web::rt::System::current());

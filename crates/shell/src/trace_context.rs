@@ -102,7 +102,7 @@ fn next_span() -> u64 {
     (RequestId::next().value() as u64).max(1)
 }
 
-/// Parses a `traceparent` into trace ID, parent ID and flags. Later versions may append more
+/// Parses a `traceparent` into trace ID, parent ID and flags. Later versions can append more
 /// fields.
 fn parse(text: &[u8]) -> Option<(u128, u64, u8)> {
     let (known, more) = text.split_at_checked(LENGTH)?;

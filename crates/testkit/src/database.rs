@@ -105,7 +105,7 @@ impl Database {
         Self { url, folder: Folder::new(), server: Some(server) }
     }
 
-    /// Returns the URL in the format of `DATABASE_URL`.
+    /// Returns the URL, in `DATABASE_URL` format.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -193,7 +193,7 @@ impl Drop for Database {
     }
 }
 
-/// Runs a statement on the server. Retries a few times, since the server may be busy.
+/// Runs a statement on the server. Retries a few times, since the server might be busy.
 fn execute(server: &str, sql: &str) {
     let mut attempts = 0;
     loop {

@@ -72,7 +72,7 @@ impl Folder {
         let (mut open, mut folders) = (Vec::new(), vec![self.path().to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in must("read a folder", std::fs::read_dir(folder)).flatten() {
-                // The file may be gone by now.
+                // The file might be gone by now.
                 let Ok(found) = entry.metadata() else { continue };
                 if found.is_dir() {
                     folders.push(entry.path());

@@ -112,7 +112,7 @@ fn serve(stream: TcpStream, answer: &Handler, log: &Mutex<Vec<PeerRequest>>) {
     let _ = stream.set_write_timeout(Some(TIMEOUT));
     let Some(request) = read(&stream) else { return };
     log.lock().push(request.clone());
-    // The client may already have closed the connection.
+    // The client might already have closed the connection.
     let _ = write(&stream, answer(&request));
 }
 

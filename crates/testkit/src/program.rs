@@ -171,7 +171,7 @@ impl Program {
         let mut child = must("start the program", command.spawn());
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // The program may close the pipe before it has read everything.
+            // The program might close the pipe before it has read everything.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             must("run the program", child.wait_with_output())
         });

@@ -86,7 +86,7 @@ impl SmtpPeer {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let kept = Arc::clone(&kept);
-                // The sender may already have closed the connection.
+                // The sender might already have closed the connection.
                 std::thread::spawn(move || serve(&stream, &kept));
             }
         });

@@ -9,7 +9,7 @@ use crate::config::Settings;
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// Request headers that may contain a key.
+/// Request headers that can contain a key.
 pub static CREDENTIALS: [HeaderName; 1] = [X_API_KEY];
 
 /// Code of the default plan for keys.

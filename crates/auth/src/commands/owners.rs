@@ -3,7 +3,7 @@
 use anyhow::bail;
 use database::Db;
 
-/// Decides who may own a service's keys.
+/// Decides who can own a service's keys.
 pub trait Owners {
     /// Normalizes an owner to the form that is stored with the key.
     ///

@@ -81,7 +81,7 @@ pub enum PlansCommand<X: clap::Args = NoColumns> {
 /// The service's own columns for plans, stored in a separate table with the plan code as its key.
 pub trait PlanColumns<X> {
     /// Writes the columns. Called in the same transaction, right after the plan itself has been
-    /// written. The plan may be new.
+    /// written. The plan can be new.
     ///
     /// # Errors
     /// Returns a one-line message for the operator, upon which the transaction is rolled back.

@@ -135,7 +135,7 @@ impl Backup {
         files.iter().try_for_each(link).with_context(|| format!("cannot write {}", to.display()))
     }
 
-    /// Adds a copy of a file, or of all files in a folder. Use this for files that may change
+    /// Adds a copy of a file, or of all files in a folder. Use this for files that can change
     /// later.
     ///
     /// # Errors

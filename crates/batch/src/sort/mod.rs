@@ -1,4 +1,4 @@
-//! External sorting, in which sorted runs are written to disk and merged while reading.
+//! External sorting: writes sorted runs to disk, and merges them while reading.
 
 mod keyed_text;
 mod merge;

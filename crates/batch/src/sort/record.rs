@@ -33,7 +33,7 @@ use std::io::{self, Read, Write};
 /// }
 /// ```
 pub trait Record: Default {
-    /// Compares two records. Records that compare equal may still be different.
+    /// Compares two records. Records that compare equal can still be different.
     fn compare(&self, other: &Self) -> Ordering;
 
     /// Writes the record to a file.

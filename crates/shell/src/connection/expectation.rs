@@ -24,7 +24,7 @@ use futures_util::task::AtomicWaker;
 
 use super::tracked::{Begun, Tracked};
 
-/// Decides whether the client may send the body.
+/// Decides whether to let the client send the body.
 pub(super) struct Expectation<A>(pub(super) Tracked<A>);
 
 impl<A> Clone for Expectation<A> {
@@ -78,7 +78,7 @@ where
 #[derive(Default)]
 struct Wait {
     has_begun: Cell<bool>,
-    /// Wakes the connection's task, since the application may read the body in another task.
+    /// Wakes the connection's task, since the application might read the body in another task.
     waker: AtomicWaker,
 }
 

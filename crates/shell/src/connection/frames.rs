@@ -30,7 +30,7 @@ pub(super) struct Frames {
     /// The last frame header. The first `begun` bytes already belong to the next header.
     head: [u8; HEAD],
     begun: usize,
-    /// Offset of the next payload byte, for payloads that may be changed.
+    /// Offset of the next payload byte, for payloads that can be changed.
     position: usize,
     /// The identifier of the setting whose value is arriving.
     identifier: [u8; 2],

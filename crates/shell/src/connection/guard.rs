@@ -224,8 +224,8 @@ impl Guard {
     /// Returns whether the client has read too little since the period began.
     ///
     /// We can't rely on writes alone, because the system only accepts more bytes once a third of
-    /// its buffer is free. This can be more than a megabyte, and a slow client may need longer than
-    /// a period to read that much.
+    /// its buffer is free. This can be more than a megabyte, and a slow client might need longer
+    /// than a period to read that much.
     ///
     /// Therefore, we go by TCP acknowledgments. A client whose receive buffer is full only
     /// acknowledges more once a sixteenth of the buffer is free. Until then, we can't tell it apart
@@ -307,7 +307,7 @@ impl Guard {
         }
     }
 
-    /// Reads the bytes that the dispatcher may parse next.
+    /// Reads the bytes that the dispatcher can parse next.
     fn poll_turn(
         &mut self,
         context: &mut Context<'_>,

@@ -70,7 +70,7 @@ pub(super) async fn open(
             Some(Ok(announced)) => announced,
             Some(Err(error)) => {
                 log::debug!("a connection without a PROXY protocol header was closed: {error}");
-                // Health probes may connect and disconnect without sending anything.
+                // Health probes can connect and disconnect without sending anything.
                 if error.kind() == io::ErrorKind::InvalidData {
                     entrance.faults.report(StatusCode::BAD_REQUEST, peer, since);
                 }

@@ -82,7 +82,7 @@ impl Pipeline {
         self.expected == Expected::Bytes(0)
     }
 
-    /// Records that the application has received a request, after whose head `expected` is due.
+    /// Records that the application has received a request, and that `expected` follows its head.
     pub(super) fn begin(&mut self, expected: Expected) {
         self.expected = expected;
     }

@@ -84,7 +84,7 @@ impl Site {
     /// Renders a page for a single request. The caller can still change the response's status and
     /// caching headers.
     ///
-    /// The response is `no-store` by default because the page may contain private data.
+    /// The response is `no-store` by default because the page might contain private data.
     pub fn respond(&self, page: &Page<'_>, main: &impl Template) -> HttpResponse {
         match self.render(page, main) {
             Ok(html) => {
@@ -113,7 +113,7 @@ impl Site {
             Ok(html) => html,
             Err(error) => return failed(error),
         };
-        // A weak tag is required because the response may be compressed later.
+        // A weak tag is required because the response might be compressed later.
         let validators = Validators::weak(EntityTag::of_digest(&Sha256::digest(&html)[..16]));
         validators.answer(request, "public, no-cache", |mut response| {
             protect(&mut response);

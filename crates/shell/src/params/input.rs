@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::rules::{Names, Repeated, Rules};
 use crate::Violation;
 
-/// The parameters of a request, in the order sent. They may come from the query, path, form or JSON
+/// The parameters of a request, in the order sent. They can come from the query, path, form or JSON
 /// body.
 ///
 /// Values are only copied if they have to be decoded.
@@ -83,7 +83,7 @@ impl<'a> Input<'a> {
         Self::members(members.iter())
     }
 
-    /// Uses pairs of names and JSON values, in which names may be repeated.
+    /// Uses pairs of names and JSON values. Names can be repeated.
     ///
     /// ```
     /// use serde_json::json;
@@ -199,7 +199,8 @@ impl<'a> Input<'a> {
         .map(|(_, given)| given)
     }
 
-    /// Returns the name as the client spelled it, for the occurrence whose value counts.
+    /// Returns the name as the client spelled it. If it is repeated, uses the one whose value
+    /// counts.
     pub(super) fn name_sent(&self, name: &str, rules: &Rules) -> Option<&str> {
         let mut named = self.named(name, rules.names);
         match rules.repeated {

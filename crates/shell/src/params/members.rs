@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Violation;
 
-/// Parses the members of a JSON object in the order sent. Names may be repeated.
+/// Parses the members of a JSON object in the order sent. Names can be repeated.
 ///
 /// A byte order mark is skipped. The code of the violation is `empty` (no body, or `null`),
 /// `encoding`, `depth` (more than `deepest` levels), `syntax`, or `object` (any other kind of

@@ -158,7 +158,7 @@ fn is_valid_for(path: &Path, days: i64) -> bool {
     })
 }
 
-/// Returns whether the certificate in a file covers all `names`, which may include IP addresses.
+/// Returns whether the certificate in a file covers all `names`, which can include IP addresses.
 fn covers(path: &Path, names: &[String]) -> bool {
     let known = names_in(path);
     names.iter().all(|name| known.contains(name))

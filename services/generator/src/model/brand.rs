@@ -183,7 +183,7 @@ mod tests {
                 for name in make(words, &mut random) {
                     let lower = name.to_lowercase();
                     let runs = lower.split(vowel).map(|run| run.chars().count());
-                    // The given words may already have runs of consonants: Northwind has three in a
+                    // The given words can already have runs of consonants: Northwind has three in a
                     // row.
                     let own = words.split(vowel).map(|run| run.chars().count()).max().unwrap();
                     let longest = runs.max().unwrap();

@@ -152,7 +152,7 @@ pub fn begin(db: &mut Db, tables: &[Progress]) -> Result<(), BeginError> {
 /// Writes rows and updates the progress of their table in one transaction. Returns false without
 /// writing anything if another run got there first.
 ///
-/// `identities` are columns that only the database may write, each with its value in the first row.
+/// `identities` are columns that only the database can write, each with its value in the first row.
 ///
 /// # Errors
 /// Returns an error if the database rejects a row or can't be written.

@@ -24,7 +24,7 @@ pub enum CardFault {
 /// Brand name in messages when no brand was requested.
 const ANY_BRAND: &str = "Card";
 
-/// Returns the brands that may have issued a card with this number, or just `brand` if given.
+/// Returns the brands that could have issued a card with this number, or just `brand` if given.
 /// Spaces and hyphens are ignored.
 ///
 /// # Errors

@@ -146,7 +146,7 @@ impl Prefixes {
     }
 }
 
-/// The issuer numbers of a brand, except those for which another brand has a longer prefix.
+/// A brand's issuer numbers, excluding any for which another brand has a longer prefix.
 struct Space {
     /// The issuer numbers under each prefix, with their weight.
     shares: Vec<(Share, u16)>,

@@ -72,7 +72,7 @@ impl Scheme {
     pub(super) fn canonical(self, text: &str) -> String {
         let upper = text.chars().all(|c| !c.is_ascii_lowercase());
         match self {
-            // These may be written in upper case, which makes QR codes smaller.
+            // These can be written in upper case, which makes QR codes smaller.
             Self::Segwit(..) | Self::Bech32(..) | Self::Cardano(..) if upper => {
                 text.to_ascii_lowercase()
             }

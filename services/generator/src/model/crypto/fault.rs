@@ -28,8 +28,8 @@ const TAPROOT: &str = "version 0 with 20 or 32 bytes, version 1 with 32 bytes";
 /// Coin name in messages when no coin was requested.
 const ANY_COIN: &str = "Crypto";
 
-/// Returns the coins that an address may belong to. There can be several if no coin was requested,
-/// because many coins share a format.
+/// Returns the coins that an address could belong to. There can be several if no coin was
+/// requested, because many coins share a format.
 ///
 /// # Errors
 /// Returns an error if the format is unknown or the checksum is wrong.

@@ -110,7 +110,7 @@ impl<'a> Number<'a> {
         checks(check::mod_11_10_holds(self.bytes()))
     }
 
-    /// Returns the number modulo `modulus`. The number may have any length.
+    /// Returns the number modulo `modulus`. The number can have any length.
     pub fn remainder(&self, modulus: u64) -> u64 {
         self.bytes()
             .iter()

@@ -11,10 +11,10 @@ use crate::model::random::Random;
 /// whenever the data version changes. Even a year later, ages don't exceed 100, and no birth date
 /// is in the future.
 pub const REFERENCE_DAY: Date = date(2026, 1, 1);
-/// The earliest birth date that may be requested. Not all numbers support earlier centuries.
+/// The earliest birth date that callers can request. Not all numbers support earlier centuries.
 pub const FIRST_BIRTH: Date = date(1900, 1, 1);
-/// The latest birth date that may be requested. Many numbers only encode two digits of the year, so
-/// later dates would look like dates a century earlier.
+/// The latest birth date that callers can request. Many numbers only encode two digits of the year,
+/// so later dates would look like dates a century earlier.
 pub const LAST_BIRTH: Date = date(2099, 12, 31);
 
 /// Number of different ages.

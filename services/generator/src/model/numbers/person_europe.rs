@@ -192,7 +192,7 @@ fn one_digit_repeats(n: &Number<'_>) -> bool {
 
 fn belgium(n: &Number<'_>) -> Outcome {
     let (year, month, day) = date::year_month_day(n, 0);
-    // Provisional numbers add 20 or 40 to the month. Month and day may be unknown.
+    // Provisional numbers add 20 or 40 to the month. Month and day can be unknown.
     let month = month % 20;
     let born = |century: u64| {
         let whole = date::day(century + year, month.max(1), day.max(1));

@@ -79,7 +79,7 @@ fn russian(random: &mut Random) -> Vec<u8> {
     number
 }
 
-/// Computes a T.C. Kimlik number, in which the last two digits are check digits.
+/// Computes a T.C. Kimlik number, which ends with two check digits.
 fn turkish(random: &mut Random) -> Vec<u8> {
     let mut number = digits(9, random);
     number[0] = ascii(random.between(1, 9) as u32);

@@ -140,7 +140,7 @@ pub struct Field {
     pub hidden: bool,
     /// Share of nulls, in units of 1/2^32.
     pub nulls: u64,
-    /// The order in which unique values are used. `None` if values may be repeated.
+    /// The order in which unique values are used. `None` if values can be repeated.
     pub order: Option<Permutation>,
     /// Set if the field is part of a combination that must be unique.
     pub digit: OnceCell<Digit>,

@@ -1,4 +1,4 @@
-//! Parses the types `person`, `address` and `card`, whose fields share one person or card per row.
+//! Parses the types `person`, `address` and `card`. Their fields share one person or card per row.
 
 use std::collections::HashMap;
 use std::rc::Rc;

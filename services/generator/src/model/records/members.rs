@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fault::Faults;
 
-/// Returns a whole number, which may also be written as `1.0` or `1e3`.
+/// Returns a whole number, which can also be written as `1.0` or `1e3`.
 fn whole(value: &Value) -> Option<i64> {
     const EXACT: f64 = (1_i64 << 53) as f64;
     let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < EXACT;

@@ -75,7 +75,7 @@ enum Source {
     Employer,
 }
 
-/// The person in a row, whose parts are generated on demand.
+/// The person in a row. Their parts are generated on demand.
 pub struct Drawn<'a> {
     people: &'a People,
     known: &'a Known,

@@ -18,7 +18,7 @@ impl Reader<'_> {
     /// Follows local references, merges `allOf`, and picks the first alternative at each level.
     pub fn resolved(&self, schema: &Value) -> Value {
         let (mut whole, mut alternatives, _) = self.split(schema);
-        // Bounded, because references may be circular.
+        // Bounded, because references can be circular.
         for _ in 0..SETS {
             let Some(first) = alternatives.first() else { break };
             (whole, alternatives, _) = self.split(&merged(&whole, vec![first.clone()]));

@@ -175,7 +175,7 @@ impl Bodies {
         }
     }
 
-    /// Returns the table whose columns are copied by an item with `LIKE`.
+    /// Returns the table to copy if an item is `LIKE table`.
     fn source(&self, item: &str) -> Option<&Body> {
         let mut words = bare(item, self.is_mysql).split_whitespace();
         let is_like = words.next()?.eq_ignore_ascii_case("LIKE");

@@ -448,7 +448,7 @@ fn arguments(function: &Function) -> Vec<&Expr> {
     list.args.iter().filter_map(expression).collect()
 }
 
-/// Returns the value of a literal, which may be preceded by a type or a character set.
+/// Returns the value of a literal, which can be preceded by a type or a character set.
 pub fn literal(expression: &Expr) -> Option<Value> {
     match expression {
         Expr::Value(value) => match &value.value {

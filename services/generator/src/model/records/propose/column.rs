@@ -247,7 +247,7 @@ impl Column {
         field
     }
 
-    /// Returns whether values must be selected by number because each may only be used once.
+    /// Returns whether values must be selected by number because each can only be used once.
     pub fn is_ordered(&self) -> bool {
         self.unique || self.is_key || self.is_combined
     }

@@ -28,7 +28,7 @@ pub struct Existing {
     pub checks: Vec<(Expr, Option<String>)>,
     /// Checks on foreign keys, each with the column as it would be if this were the only check.
     pub limited: Vec<(Column, String)>,
-    /// Descriptions of constraints that rows may violate.
+    /// Descriptions of constraints that rows might violate.
     pub broken: Vec<String>,
 }
 

@@ -32,7 +32,8 @@ const REGEX: &str = r"\^(\[a-z\]|\[0-9A-F\]|\\d|\\w)(\+|\*|\{[1-9]\})(-\[0-9\]\{
 const SHORTEST_WORD: u64 = 1;
 
 /// Proposes a schema for the objects described by a JSON Schema. `component` is the name of a
-/// schema in an OpenAPI document or in `$defs`. Also returns the constraints that rows may violate.
+/// schema in an OpenAPI document or in `$defs`. Also returns the constraints that rows might
+/// violate.
 ///
 /// # Errors
 /// Returns a description of the missing parts, or the reasons for which `records` refuses the
@@ -121,7 +122,7 @@ pub struct Reader<'a> {
     most_nested: usize,
     /// Number of nested properties so far.
     pub nested: Cell<usize>,
-    /// Descriptions of the constraints that rows may violate.
+    /// Descriptions of the constraints that rows might violate.
     broken: RefCell<Vec<String>>,
 }
 
@@ -135,7 +136,7 @@ impl Reader<'_> {
         let (mut whole, mut is_rejected) = (Map::new(), false);
         // The parts to merge, each with a flag for whether an enclosing part allows null.
         let mut left = vec![(schema.clone(), false)];
-        // Bounded, because references may be circular.
+        // Bounded, because references can be circular.
         for _ in 0..MOST_PARTS {
             let Some((part, is_nullable)) = left.pop() else { break };
             let mut part = match part {
@@ -276,7 +277,7 @@ impl Reader<'_> {
         let mut column = Column::new(name.to_owned(), self.stored(name, &property, depth));
         let shortest = property["minLength"].as_u64().unwrap_or(0);
         column.shortest = u32::try_from(shortest).unwrap_or(u32::MAX);
-        // A property that isn't required may be absent, but that doesn't allow it to be null.
+        // A property that isn't required can be absent, but not null.
         column.required = !may_be_null(&property);
         let bound = |name: &str| property[name].as_f64();
         let step = column.step();

@@ -46,7 +46,7 @@ impl Reader<'_> {
         all
     }
 
-    /// Returns the `patternProperties` of an object, and reports those that can't be parsed.
+    /// Returns the `patternProperties` of an object, and reports patterns that can't be parsed.
     fn patterns<'s>(&self, schema: &'s Value) -> Vec<(Regex, &'s Value)> {
         let patterns = schema["patternProperties"].as_object().into_iter().flatten();
         let parsed = patterns.filter_map(|(text, property)| match Regex::new(text) {

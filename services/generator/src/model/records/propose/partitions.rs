@@ -16,14 +16,14 @@ pub struct Partition {
 /// doesn't support.
 pub fn attached(statement: &str) -> Option<Partition> {
     let statement = statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    // Inside of parentheses, these words may be in a comment or string.
+    // Inside parentheses, these words could be in a comment or string.
     let outside = |words| divided(&statement, words).filter(|(before, _)| !before.contains('('));
     let attached = outside(" ATTACH PARTITION ");
     let is_attached = attached.is_some();
     let (before, after) = attached.or_else(|| outside(" PARTITION OF "))?;
     let values = divided(after, " FOR VALUES ");
     let (first, bounds) = values.or_else(|| divided(after, " DEFAULT"))?;
-    // The name may be followed by constraints.
+    // The name can be followed by constraints.
     let first = first.split('(').next().unwrap_or_default();
     let last = |name: &str| name.split_whitespace().last().map(of_text);
     let bounds = bounds.trim().to_owned();

@@ -1,4 +1,4 @@
-//! Checks and uniqueness of foreign key columns, whose values come from other tables.
+//! Handles checks and uniqueness for foreign key columns. Their values come from other tables.
 
 use super::column::{Column, Stored};
 use super::existing::{Distinct, Existing};

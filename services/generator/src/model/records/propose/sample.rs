@@ -112,7 +112,8 @@ fn stored(name: &str, values: &[&str]) -> Stored {
         |fits: &dyn Fn(&str) -> bool| !values.is_empty() && values.iter().all(|value| fits(value));
     let known = |field: Value| Stored::Known(field);
     let is_number = |value: &str| value.parse::<f64>().is_ok_and(f64::is_finite);
-    // Numbers with a leading zero or plus sign are codes, as are those too long for a JSON parser.
+    // Numbers are codes if they have a leading zero or plus sign, or are too long for a JSON
+    // parser.
     let is_digits = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
     let is_code = values.iter().any(|value| {
         value.len() > 1 && value.starts_with(['0', '+']) && !value.contains('.')

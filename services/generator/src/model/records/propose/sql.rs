@@ -75,7 +75,7 @@ struct File<'t> {
     /// The strategy and the first column of each partitioned table's key, by table.
     keys: Vec<(String, (&'t str, String))>,
     bodies: Bodies,
-    /// The constraints that rows may violate, by table.
+    /// The constraints that rows might violate, by table.
     broken: Vec<(String, String)>,
     virtual_tables: Vec<String>,
     left_out: Vec<String>,

@@ -97,7 +97,7 @@ fn end(text: &str, begin: usize, is_mysql: bool) -> usize {
         at += match first {
             ';' => return at,
             '\'' => {
-                // This may be a PostgreSQL string such as E'...'.
+                // This could be a PostgreSQL string such as E'...'.
                 let before = &text.as_bytes()[begin..at];
                 let is_escape = before.last().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'e'))
                     && !before.iter().rev().nth(1).is_some_and(u8::is_ascii_alphanumeric);

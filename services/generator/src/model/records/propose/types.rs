@@ -99,8 +99,7 @@ const TEXTS: [&str; 33] = [
     "varchar",
 ];
 
-/// Returns whether the values of a type are unknown, in which case [`stored`] takes them for
-/// strings.
+/// Returns whether we don't know a type's values. If so, [`stored`] treats them as strings.
 pub fn is_unknown(kind: &DataType, is_mysql: bool) -> bool {
     let text = kind.to_string().to_lowercase();
     let (name, _) = base(&text);
@@ -111,7 +110,7 @@ pub fn is_unknown(kind: &DataType, is_mysql: bool) -> bool {
 fn base(text: &str) -> (&str, &str) {
     let (name, arguments) = text.split_once('(').unwrap_or((text, ""));
     let arguments = arguments.split_once(')').map_or("", |(inside, _)| inside);
-    // The name of an extension type may be qualified with a schema.
+    // The name of an extension type can be qualified with a schema.
     let name = name.trim().rsplit('.').next().unwrap_or_default().trim_matches('"');
     (name.trim_end_matches(" unsigned"), arguments)
 }
