@@ -15,7 +15,7 @@ pub enum Value {
     Number(f64),
     /// A boolean.
     Boolean(bool),
-    /// A string, which may also be a date.
+    /// A string, which can also contain a date.
     Text(String),
 }
 

@@ -10,32 +10,31 @@ pub(super) const CLASSES: u64 = 20;
 pub(super) const ALL_CLASSES: u64 = 500;
 /// Cost of a Unicode class. Small classes such as `\d` cost 1.
 pub(super) const CLASS: u64 = 20;
-/// Cost of a class that contains most characters, if letter case is ignored: each character has to
-/// be looked up.
+/// Cost of a class that contains most characters if letter case is ignored, because every character
+/// has to be looked up.
 const FOLDED_CLASS: u64 = CLASSES * CLASS;
-/// Number of characters in a range that cost 1 if letter case is ignored.
+/// Number of characters that together cost 1 if letter case is ignored.
 const LOOKED_UP: u64 = 125;
 
 /// Sums up the costs of an expression's character classes.
 #[derive(Default)]
 pub(super) struct Costs {
-    /// Cost of all classes of bounded size.
+    /// Total cost of classes with a limited size.
     small: u64,
-    /// Number of classes that may contain most characters.
+    /// Number of classes that might contain most characters.
     wide: u64,
     /// Number of characters in all ranges.
     ranged: u64,
-    /// Number of bracketed classes around the current bracketed class. Each of them expands its
-    /// characters again.
+    /// Nesting depth of bracketed classes. Each enclosing class expands the characters again.
     depth: u64,
     ignores_case: bool,
 }
 
-/// The costs of the character classes in an expression.
+/// The cost of an expression's character classes.
 pub(super) struct Cost {
-    /// Cost if letter case isn't ignored. Limited per expression.
+    /// Cost without case folding. Limited per expression.
     pub(super) plain: u64,
-    /// Full cost. Limited for all expressions in a schema together.
+    /// Full cost. Limited per schema.
     pub(super) full: u64,
 }
 

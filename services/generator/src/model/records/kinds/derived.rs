@@ -23,7 +23,7 @@ pub enum Piece {
 /// empty strings.
 pub struct Template {
     pub pieces: Vec<Piece>,
-    /// Number of indexes per row that are reserved by the arrays around the field.
+    /// Number of indexes that enclosing arrays reserve per row.
     pub items: u64,
 }
 

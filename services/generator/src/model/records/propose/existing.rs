@@ -63,7 +63,7 @@ impl Existing {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Removes columns whose names can't be used for fields.
+    /// Removes columns whose names aren't valid field names.
     pub fn leave_out_names(&mut self) {
         let broken = &mut self.broken;
         self.columns.retain(|column| {
@@ -77,7 +77,8 @@ impl Existing {
 
     /// Applies the checks to the columns. Keys and references must already be known.
     pub fn apply_checks(&mut self) {
-        // Comparisons between two columns split the range that is left by all other checks.
+        // Apply column-to-column comparisons last, because they divide up whatever range the other
+        // checks leave.
         let (late, early): (Vec<_>, Vec<_>) = std::mem::take(&mut self.checks)
             .into_iter()
             .partition(|(check, _)| checks::has_order(check, &self.columns));
@@ -148,7 +149,7 @@ impl Existing {
         }
     }
 
-    /// Marks a column such as `state` if no other column is part of an address.
+    /// Marks a column such as `state` as a status if the table doesn't have any address columns.
     pub fn mark_states(&mut self) {
         if self.columns.iter().all(|column| !is_address(&column.name)) {
             for column in self.columns.iter_mut().filter(|column| is_state(&column.name)) {
@@ -157,7 +158,7 @@ impl Existing {
         }
     }
 
-    /// Returns the sets of columns that must be unique as a combination.
+    /// Returns the column combinations that must be unique.
     pub fn sets(&mut self, distinct: &Distinct) -> Vec<Vec<String>> {
         let mut wanted: Vec<_> = std::iter::once(&self.key).chain(&self.unique).cloned().collect();
         wanted.retain(|set| set.len() > 1);
@@ -213,13 +214,13 @@ impl Existing {
     }
 }
 
-/// Returns whether a field can have the name `name`.
+/// Returns whether `name` is a valid field name.
 pub fn is_name(name: &str) -> bool {
     let is_wrong = |letter: char| letter.is_control() || letter == '"';
     (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.contains(is_wrong)
 }
 
-/// Returns the positions of the references that a check would limit.
+/// Returns the positions of the foreign key columns that a check changes.
 fn limited(before: &[Column], after: &[Column]) -> Vec<usize> {
     let is_limited = |place: &usize| {
         let (before, after) = (&before[*place], &after[*place]);

@@ -9,7 +9,7 @@ use super::column::Column;
 use super::existing::{Distinct, Existing, Reference};
 use super::qualified;
 
-/// Proposes a schema for the given tables. Also returns the constraints that rows may violate.
+/// Proposes a schema for the given tables. Also returns the constraints that rows might violate.
 pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     for table in &mut tables {
         table.leave_out_names();
@@ -52,11 +52,11 @@ pub fn proposed(mut tables: Vec<Existing>) -> (Value, Vec<String>) {
     (json!({"tables": made}), broken)
 }
 
-/// Limits of at least this number of rows don't matter in practice.
+/// Row limits from this number up don't matter in practice.
 const PLENTY: u64 = 1_000_000;
 
-/// Returns the maximum number of rows, if limited. With more rows, unique columns would run out of
-/// values.
+/// Returns the number of rows after which the table's unique columns run out of values, or `None`
+/// if there are plenty.
 fn limit(table: &Existing, sets: &[Vec<String>], limits: &HashMap<String, u64>) -> Option<u64> {
     let count = |column: &Column| column.count(|name| limits.get(name).copied());
     let alone = table.columns.iter().filter(|column| column.unique || column.is_key);
@@ -102,7 +102,7 @@ impl Target {
     }
 }
 
-/// Resolves each reference to its columns, and marks the columns that it refers to as required.
+/// Resolves each reference to its target columns, and marks those as required.
 fn resolve(tables: &mut [Existing]) {
     let known: Vec<_> = tables.iter().map(Target::of).collect();
     let mut referred = Vec::new();
@@ -122,7 +122,8 @@ fn resolve(tables: &mut [Existing]) {
             referred.push((to.name.clone(), found.clone()));
             column.refers = Some((to.name.clone(), found));
         }
-        // If a column is in several references, the longest of these implies the others.
+        // If a column is part of several foreign keys, the one with the most columns implies the
+        // others.
         let mut references = table.references.clone();
         references.sort_by_key(|reference| std::cmp::Reverse(reference.columns.len()));
         for Reference { mut columns, table: name, targets } in references {
@@ -140,7 +141,7 @@ fn resolve(tables: &mut [Existing]) {
                     own.clone_from(&table.columns[place].name);
                 }
             }
-            // Columns that the database computes are left out of the table.
+            // A column might be missing because it is computed by the database.
             if columns.len() != targets.len()
                 || columns.iter().any(|own| table.place(own).is_none())
             {
@@ -167,7 +168,7 @@ fn resolve(tables: &mut [Existing]) {
                 if let Some(column) = table.find(own) {
                     column.refers = Some((name.clone(), target.clone()));
                     column.with = with;
-                    // The columns of a reference are either all null or all non-null.
+                    // The columns of a composite foreign key are either all null or all non-null.
                     column.required |= required;
                 }
             }
@@ -181,12 +182,12 @@ fn resolve(tables: &mut [Existing]) {
     }
 }
 
-/// Describes a reference to a table that isn't created in the file, so that its keys are unknown.
+/// Describes a reference to a table that the file doesn't create, so that we don't know its keys.
 fn absent(columns: &str, table: &str) -> String {
     format!("FOREIGN KEY ({columns}) to {table}, which is not in the file")
 }
 
-/// Sorts the tables such that each one comes after those it refers to. Cycles are broken by setting
+/// Sorts the tables so that each one comes after the tables it references. Breaks cycles by setting
 /// nullable references to null.
 fn in_order(mut left: Vec<Existing>) -> Vec<Existing> {
     let mut ordered: Vec<Existing> = Vec::new();

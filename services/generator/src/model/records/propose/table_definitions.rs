@@ -22,13 +22,13 @@ pub fn existing(table: &CreateTable, types: &Types) -> Existing {
     }
     for definition in &table.columns {
         let Ident { value, quote_style, .. } = &definition.name;
-        // A copy of a table that isn't in the file looks like a column.
+        // If the file doesn't contain the table to copy, `LIKE` looks like a column name.
         if quote_style.is_none() && value.eq_ignore_ascii_case("LIKE") {
             made.broken.push(definition.to_string());
             continue;
         }
         add(&mut made, definition, types);
-        // Strict tables of SQLite don't accept strings for bytes.
+        // SQLite's strict tables don't accept strings in blob columns.
         if table.strict
             && matches!(definition.data_type, DataType::Blob(_))
             && let Some(column) = made.columns.last_mut()
@@ -58,7 +58,7 @@ fn add(table: &mut Existing, definition: &ColumnDef, types: &Types) {
         }
     }
     let own = own_name(&definition.data_type);
-    // The checks of a domain apply to the column.
+    // A domain's checks apply to the column.
     let domain = types.domains.get(&own);
     if let Some((_, checks)) = domain {
         table.checks.extend(checks.iter().map(|check| (check.clone(), Some(name.clone()))));
