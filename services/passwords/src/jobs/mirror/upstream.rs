@@ -141,12 +141,13 @@ impl Upstream {
 
 /// Returns the ranges' base URL, and the address to display.
 fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
-    let mut base = Url::parse(url).with_context(|| format!("{url} is not a valid address"))?;
+    let given = without_credentials(url);
+    let mut base = Url::parse(url).with_context(|| format!("{given} is not a valid address"))?;
     if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() {
-        bail!("{url} is not a service address: it must start with https:// or http://");
+        bail!("{given} is not a service address: it must start with https:// or http://");
     }
     if base.query().is_some() || base.fragment().is_some() {
-        bail!("{url} has a query; name the service only, as in https://ranges.example");
+        bail!("{given} has a query; name the service only, as in https://ranges.example");
     }
     let path = base.path().trim_end_matches('/');
     let path = path.strip_suffix("/range").unwrap_or(path).to_owned();
@@ -155,6 +156,17 @@ fn addresses(url: &str) -> anyhow::Result<(Url, String)> {
     let _ = (shown.set_username(""), shown.set_password(None));
     base.set_path(&format!("{path}/range/"));
     Ok((base, shown.as_str().trim_end_matches('/').to_owned()))
+}
+
+/// Returns an address, which may be malformed, without everything between its scheme and the last
+/// `@`: a password with a `#`, `?` or `/` in it is not recognized as one by a URL parser.
+fn without_credentials(url: &str) -> String {
+    let Some((before, after)) = url.rsplit_once('@') else { return url.to_owned() };
+    let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+    if scheme.is_empty() || !scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return after.to_owned();
+    }
+    format!("{scheme}://{after}")
 }
 
 fn tls(ca_file: Option<&Path>) -> anyhow::Result<ClientConfig> {
@@ -305,6 +317,21 @@ mod tests {
         for url in ["", "a.example", "ftp://a.example", "file:///x", "https://a.example/?mode=ntlm"]
         {
             assert!(addresses(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn errors_about_a_service_address_do_not_contain_its_credentials() {
+        for (url, expected) in [
+            ("https://ada:hunter2@a.example/?x=1", "https://a.example/?x=1 has a query"),
+            ("https://ada:hun#ter2@a.example", "https://a.example is not a valid address"),
+            ("https://ada:80#hunter2@a.example", "https://a.example has a query"),
+            ("https://ada:hunter2@", "https:// is not a valid address"),
+            ("ftp://ada:hunter2@a.example", "ftp://a.example is not a service address"),
+            ("ada:hunter2@a.example", "a.example is not a service address"),
+        ] {
+            let refused = format!("{:#}", addresses(url).unwrap_err());
+            assert!(refused.starts_with(expected), "{url}: {refused}");
         }
     }
 
