@@ -84,11 +84,11 @@ fn refuse_unmarked_utf16(start: &[u8]) -> io::Result<()> {
 }
 
 /// Converts line endings that are only carriage returns, as on old Macs, to line feeds. Otherwise,
-/// such a list would be a single line, and everything after the first address could be taken for
-/// the secret.
+/// such a list would be a single line, in which everything after the first address could be the
+/// secret. Its last line may end in a line feed, for example if it was added by an editor.
 fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
-    let (mut start, mut length, mut has_feed) = (vec![0; CHUNK], 0, false);
-    while length < start.len() && !has_feed {
+    let (mut start, mut length, mut ends) = (vec![0; CHUNK], 0, LineEnds::default());
+    while length < start.len() && !ends.are_feeds {
         let read = match text.read(&mut start[length..]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             read => read?,
@@ -96,18 +96,41 @@ fn with_line_feeds(mut text: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
         if read == 0 {
             break;
         }
-        has_feed = start[length..length + read].contains(&b'\n');
+        ends.count(&start[length..length + read]);
         length += read;
     }
     start.truncate(length);
-    // If there's a carriage return at the end, its line feed might not have been read yet.
-    let before_last = &start[..length.saturating_sub(1)];
-    let has_returns = !has_feed && before_last.contains(&b'\r');
     let whole = Cursor::new(start).chain(text);
-    if has_returns {
+    if ends.returns > 0 && !ends.are_feeds {
         return Ok(Box::new(LineFeeds(whole)));
     }
     Ok(Box::new(whole))
+}
+
+/// The line endings at the start of a text.
+#[derive(Default)]
+struct LineEnds {
+    /// Number of carriage returns that are followed by something other than a line feed.
+    returns: usize,
+    feeds: usize,
+    last: u8,
+    /// Set at the first line feed up to which carriage returns don't outnumber line feeds.
+    are_feeds: bool,
+}
+
+impl LineEnds {
+    /// Counts byte by byte, so the result doesn't depend on the sizes of reads.
+    fn count(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.feeds += 1;
+                self.are_feeds |= self.returns <= self.feeds;
+            } else if self.last == b'\r' {
+                self.returns += 1;
+            }
+            self.last = *byte;
+        }
+    }
 }
 
 /// Replaces carriage returns with line feeds.
@@ -241,6 +264,10 @@ mod tests {
             (b"a:x\r\nb:y\r\n", b"a:x\r\nb:y\r\n"),
             (b"\"a\rb\"\nc", b"\"a\rb\"\nc"),
             (b"\xEF\xBB\xBFa\rb\r\r", b"a\nb\n\n"),
+            (b"a:x\rb:y\rc:z\n", b"a:x\nb:y\nc:z\n"),
+            (b"a:x\rb:y\rc:z\r\n", b"a:x\nb:y\nc:z\n\n"),
+            (b"a:x\nb:y\rc:z\rd:w\r", b"a:x\nb:y\rc:z\rd:w\r"),
+            (b"a:x\r\r\nb:y\r\r\n", b"a:x\r\r\nb:y\r\r\n"),
         ] {
             assert_eq!(read(bytes, TextEncoding::Auto), expected, "{bytes:?}");
             let (mut found, slow) = (Vec::new(), Slow(Cursor::new(bytes.to_vec())));
