@@ -94,6 +94,11 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     {
         domain = None;
     }
+    let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
+    let local = local_before(before, quoted);
+    if local == Local::Missing {
+        return None;
+    }
     let is_after_address = floor > 0 && floor >= start;
     let may_be_secret = |domain: &String| {
         text_secrets::follows_address(before) || text_secrets::is_doubtful(before, domain)
@@ -103,9 +108,7 @@ fn address_at(piece: &[u8], floor: usize, (at, after): (usize, usize)) -> Option
     {
         domain = None;
     }
-    let quoted = matches!(next_part(&piece[end..]), Some((Part::Char('\''), _)));
-    let text = match (local_before(before, quoted), domain) {
-        (Local::Missing, _) => return None,
+    let text = match (local, domain) {
         (Local::Text(local), Some(domain)) if !text_secrets::is_user_info(&piece[start..at]) => {
             Ok(format!("{local}@{domain}"))
         }
@@ -323,7 +326,16 @@ mod tests {
 
     #[test]
     fn secret_after_its_label_is_not_read_as_an_address() {
-        for start in ["Password: ", "PASS:", "pwd=", "\"password\": \"", "user password:\t'"] {
+        for start in [
+            "Password: ",
+            "PASS:",
+            "pwd=",
+            "\"password\": \"",
+            "user password:\t'",
+            "Password: my$",
+            "Password: pa:ss/",
+            "\"password\":\"my\\\"",
+        ] {
             let text = format!("{start}p@ss.word");
             assert_eq!(all(text.as_bytes()), [Err(SkipReason::Fragment)], "{text}");
         }

@@ -29,17 +29,56 @@ pub fn is_doubtful(between: &[u8], domain: &str) -> bool {
     !has_known_end && !between.iter().any(|byte| b"\r\n".contains(byte))
 }
 
+/// Separators between a label and its value.
+const SEPARATORS: [char; 4] = [':', '=', '：', '＝'];
+
 /// Returns `true` if the last word of a text follows a label for a secret, as in `Password:
 /// secret`, `"password" => "secret"` or `<password>secret`. A label for a whole login, as in
 /// `Email:Password: address:secret`, doesn't count.
+///
+/// The secret may contain symbols and escaped quotes before its last word, as in `Password:
+/// my$secret` and `"password":"my\"secret"`.
 pub fn has_label(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
-    let before = text.trim_end_matches(is_in_word).trim_end_matches(is_gap);
+    let mut rest = &*text;
+    loop {
+        let before = rest.trim_end_matches(is_in_word);
+        if ends_in_label(before) {
+            return true;
+        }
+        let Some(shorter) = before.strip_suffix("\\\"").or_else(|| before.strip_suffix(is_symbol))
+        else {
+            return false;
+        };
+        if before.ends_with(SEPARATORS) && ends_in_other_name(shorter) {
+            return false;
+        }
+        rest = shorter;
+    }
+}
+
+/// Returns `true` if a character may be in a secret, although it isn't in an address. Others, such
+/// as commas, more often separate values.
+fn is_symbol(c: char) -> bool {
+    SEPARATORS.contains(&c) || "!$*?^~/`()[]{}".contains(c)
+}
+
+/// Returns `true` if the text before a separator ends in the name of something other than a
+/// secret, as in `password=secret&name`.
+fn ends_in_other_name(text: &str) -> bool {
+    let word = &text[text.trim_end_matches(is_in_word).len()..];
+    let (_, name) = split_phrase(text.trim_end_matches(is_gap));
+    word.contains(['&', ';', '，', '、', '；']) || address_titles::is_address(name.trim())
+}
+
+/// Returns `true` if a text ends in a label for a secret and its separator.
+fn ends_in_label(text: &str) -> bool {
+    let before = text.trim_end_matches(is_gap);
     if let Some(before) = before.strip_suffix('>') {
         let Some(key) = before.strip_suffix('=') else { return is_secret(element(before)) };
         return is_label(split_phrase(key.trim_end_matches(|c| is_gap(c) || c == ']')).1);
     }
-    let Some(before) = before.strip_suffix([':', '=', '：', '＝']) else { return false };
+    let Some(before) = before.strip_suffix(SEPARATORS) else { return false };
     let (before, label) = split_phrase(before.trim_end_matches(is_gap));
     // A label in an unknown encoding could mean anything.
     if !is_label(label) && !label.contains(char::REPLACEMENT_CHARACTER) {
@@ -62,7 +101,7 @@ fn is_in_word(c: char) -> bool {
 }
 
 fn is_gap(c: char) -> bool {
-    (c.is_whitespace() && !"\r\n".contains(c)) || "\"'*`".contains(c)
+    (c.is_whitespace() && !"\r\n".contains(c)) || "\"'*`\\".contains(c)
 }
 
 /// Returns the name of the start tag at the end of a text, without its `>`. Empty if there is none.
@@ -114,6 +153,13 @@ mod tests {
             "비밀번호 : p",
             "mật khẩu: p",
             "MDP: p",
+            "Password: s$cr!p",
+            "Password: (s:c=r/e)p",
+            "\"password\":\"s\\\"p",
+            "{\\\"password\\\":\\\"p",
+            "{\\\"password\\\": \\\"s\\\\\\\"p",
+            "password=MD5('p",
+            "密码：s＝p",
         ] {
             assert!(has_label(text.as_bytes()), "{text}");
         }
@@ -128,6 +174,16 @@ mod tests {
             "Логин/Пароль: ada",
             "mot de passe de Max: ada",
             "密码：x，邮箱：ada",
+            "密码：x，用户：ada",
+            "?password=x&name=ada",
+            "Password=x;Name=ada",
+            "Password:x/Email:ada",
+            "Login:Password:ada",
+            "Username/Password:ada",
+            "{\\\"password\\\":\\\"x\\\",\\\"email\\\":\\\"ada",
+            "{\\\"password\\\":\\\"x\\\",\\\"name\\\":\\\"ada",
+            "Password: x | ada",
+            "Password: x!\nada",
         ] {
             assert!(!has_label(text.as_bytes()), "{text}");
         }
