@@ -70,7 +70,7 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Word(part) | Token::Name(part)) if !is_value => {
                     name = Some(part.to_lowercase());
                 }
-                Some(token) if depth == 0 => value = Some(token),
+                Some(token) if depth == 0 => value = Some(extended(value.take(), token)),
                 Some(_) => {}
             }
         };
@@ -91,7 +91,6 @@ impl<R: BufRead> Dump<R> {
     fn row(&mut self, place: usize, width: &RowWidth, each: Each<'_>) -> io::Result<()> {
         let line = self.tokens.line;
         let (mut depth, mut current) = (1, 0);
-        // The last token of the wanted value. A value can have several, as in `_utf8 'x'`.
         let mut value = None;
         loop {
             match self.tokens.next()? {
@@ -103,7 +102,9 @@ impl<R: BufRead> Dump<R> {
                 Some(Token::Symbol(b'(')) => depth += 1,
                 Some(Token::Symbol(b')')) => depth -= 1,
                 Some(Token::Symbol(b',')) if depth == 1 => current += 1,
-                Some(token) if current == place && depth == 1 => value = Some(token),
+                Some(token) if current == place && depth == 1 => {
+                    value = Some(extended(value.take(), token));
+                }
                 // The argument of a function that only changes the type, as in `CAST('x' AS CHAR)`.
                 Some(token @ Token::Text(_))
                     if current == place && depth == 2 && value.as_ref().is_some_and(is_cast) =>
@@ -128,12 +129,22 @@ fn is_end(word: &str) -> bool {
     ["on", "as", "returning", "go"].contains(&word)
 }
 
+/// Adds a token to a value and returns the last one. A value can have several, as in `_utf8 'x'`.
+/// If it's an expression with operators, or with a second string, returns an empty word.
+fn extended(value: Option<Token>, token: Token) -> Token {
+    match value {
+        None => token,
+        Some(Token::Word(prefix)) if !prefix.is_empty() => token,
+        Some(_) => Token::Word(String::new()),
+    }
+}
+
 /// Returns `true` for functions that only change the type of a value.
 fn is_cast(token: &Token) -> bool {
     token.is_word("cast") || token.is_word("convert")
 }
 
-/// Passes on a row's value, given its last token.
+/// Passes on a row's value, given its last token, or an empty word if it's an expression.
 fn pass(value: Option<Token>, line: u64, each: Each<'_>) -> io::Result<()> {
     match value {
         Some(Token::Text(text) | Token::Name(text)) if text.len() >= MAX_VALUE => {

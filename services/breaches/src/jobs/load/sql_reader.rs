@@ -291,6 +291,22 @@ mod tests {
     }
 
     #[test]
+    fn last_string_of_an_expression_is_not_read() {
+        for value in ["'a@b.example' 'p@ss.example'", "'x' || 'p@ss.example'", "+ 'p@ss.example'"] {
+            for row in [format!("(email) VALUES ({value})"), format!("SET email = {value}")] {
+                let found = all(&format!("INSERT INTO users {row};"), None).unwrap();
+                assert_eq!(found, [(1, Err(SkipReason::Address))], "{row}");
+            }
+        }
+        let plain =
+            "INSERT INTO users (email) VALUES (N'a@b.example'), (CAST('c@d.example' AS CHAR));";
+        assert_eq!(
+            all(plain, None).unwrap(),
+            [address(1, "a@b.example"), address(1, "c@d.example")]
+        );
+    }
+
+    #[test]
     fn rows_of_copy_are_read_up_to_their_end() {
         let dump = "SET x = 1;\nCOPY public.users (id, \"e-mail\", note) FROM stdin;\n\
             1\ta@b.example\tit's; (\n2\t\\N\tx\n3\n\\.\n\nCOPY logs (id) FROM stdin;\n\
